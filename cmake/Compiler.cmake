@@ -1,0 +1,26 @@
+# How our own sources are compiled: warnings, sanitizers, ccache, a hint when no build type was given.
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Kind of build" FORCE)
+endif()
+
+find_program(PMEMCPY_CCACHE ccache)
+if(PMEMCPY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_C_COMPILER_LAUNCHER "${PMEMCPY_CCACHE}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${PMEMCPY_CCACHE}")
+endif()
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion)
+if(PMEMCPY_WERROR)
+    add_compile_options(-Werror)
+endif()
+
+if(PMEMCPY_SANITIZE)
+    add_compile_options(-fsanitize=${PMEMCPY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${PMEMCPY_SANITIZE})
+endif()
+if(PMEMCPY_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC 12 sees uninitialised and overlong reads that are not there once the sanitizers' checks are in the code, and
+    # warns of every std::atomic_thread_fence because TSan does not model it.
+    add_compile_options(-Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-tsan)
+endif()

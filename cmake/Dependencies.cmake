@@ -1,0 +1,86 @@
+# What the library needs, and what it can use when it is there. Each optional one says in one line what is lost without it.
+
+find_package(Threads REQUIRED)
+
+function(pmemcpy_report name found lost)
+    if(found)
+        message(STATUS "${name}: found")
+    else()
+        message(STATUS "${name}: not found, ${lost}")
+    endif()
+endfunction()
+
+# A library that comes as a header and a -l name: an imported target for our build, the bare name for the exported one,
+# so that no path of the machine it was built on ends up in the installed package.
+function(pmemcpy_find_plain name header library package)
+    find_path(PMEMCPY_${name}_INCLUDE ${header})
+    find_library(PMEMCPY_${name}_LIBRARY ${library})
+    mark_as_advanced(PMEMCPY_${name}_INCLUDE PMEMCPY_${name}_LIBRARY)
+    if(PMEMCPY_${name}_INCLUDE AND PMEMCPY_${name}_LIBRARY)
+        add_library(pmemcpy_plain_${name} UNKNOWN IMPORTED GLOBAL)
+        set_target_properties(pmemcpy_plain_${name} PROPERTIES
+            IMPORTED_LOCATION "${PMEMCPY_${name}_LIBRARY}"
+            INTERFACE_INCLUDE_DIRECTORIES "${PMEMCPY_${name}_INCLUDE}")
+    elseif(package)
+        message(FATAL_ERROR "pMEMCPY needs ${header} and lib${library}. On Debian: apt-get install ${package}; "
+                            "elsewhere set PMEMCPY_${name}_INCLUDE and PMEMCPY_${name}_LIBRARY.")
+    endif()
+endfunction()
+
+if(PMEMCPY_CROSS_CHECK)
+    # Nothing is linked, so the headers of the host will do: they are the same on every processor. They are copied out
+    # of the system's include folder because that folder as a whole would bring the host's C library along.
+    find_path(PMEMCPY_host_xxhash xxhash.h PATHS /usr/include NO_DEFAULT_PATH REQUIRED)
+    find_path(PMEMCPY_host_isal isa-l/crc.h PATHS /usr/include NO_DEFAULT_PATH REQUIRED)
+    file(COPY "${PMEMCPY_host_xxhash}/xxhash.h" "${PMEMCPY_host_isal}/isa-l" "${PMEMCPY_host_isal}/isa-l.h"
+         DESTINATION "${PROJECT_BINARY_DIR}/host-headers")
+    return()
+endif()
+
+pmemcpy_find_plain(xxhash xxhash.h xxhash libxxhash-dev)
+pmemcpy_find_plain(isal isa-l/crc.h isal libisal-dev)
+pmemcpy_find_plain(blosc blosc.h blosc "")
+pmemcpy_report(blosc "${PMEMCPY_blosc_LIBRARY}" "codec blosc is unsupported")
+
+find_package(cereal CONFIG QUIET)
+pmemcpy_report(cereal "${cereal_FOUND}" "serializer cereal is unsupported")
+find_package(CapnProto CONFIG QUIET)
+pmemcpy_report(capnproto "${CapnProto_FOUND}" "serializer capnproto is unsupported")
+
+# For bench/apps, which reads its real input from NetCDF files.
+pmemcpy_find_plain(netcdf netcdf.h netcdf "")
+pmemcpy_report(netcdf "${PMEMCPY_netcdf_LIBRARY}" "domain3d reads no --input files")
+
+# For faces/cli.
+find_package(CLI11 CONFIG QUIET)
+find_package(nlohmann_json CONFIG QUIET)
+find_package(fmt CONFIG QUIET)
+if(CLI11_FOUND AND nlohmann_json_FOUND AND fmt_FOUND)
+    set(PMEMCPY_CLI_FOUND ON)
+endif()
+pmemcpy_report("CLI11, nlohmann_json and fmt" "${PMEMCPY_CLI_FOUND}" "the pmemcpy command is not built")
+
+# For tests, examples and bench/apps; the library links no MPI. Each flavour found is a target of its own, because one
+# and the same libpmemcpy has to serve both, and FindMPI can find only one in a build.
+find_package(PkgConfig QUIET)
+set(PMEMCPY_MPI_FLAVOURS "")
+if(PkgConfig_FOUND)
+    pkg_check_modules(ompi-cxx QUIET IMPORTED_TARGET GLOBAL ompi-cxx)
+    pkg_check_modules(mpich QUIET IMPORTED_TARGET GLOBAL mpich)
+endif()
+find_program(PMEMCPY_openmpi_RUN mpirun.openmpi)
+find_program(PMEMCPY_mpich_RUN mpirun.mpich)
+if(ompi-cxx_FOUND AND PMEMCPY_openmpi_RUN)
+    list(APPEND PMEMCPY_MPI_FLAVOURS openmpi)
+endif()
+if(mpich_FOUND AND PMEMCPY_mpich_RUN)
+    list(APPEND PMEMCPY_MPI_FLAVOURS mpich)
+endif()
+pmemcpy_report("Open MPI" "${ompi-cxx_FOUND}" "programs with MPI are not built and tested with it")
+pmemcpy_report("MPICH" "${mpich_FOUND}" "programs with MPI are not built and tested with it")
+
+if(PMEMCPY_TESTS)
+    find_package(GTest CONFIG REQUIRED)
+endif()
+find_package(benchmark CONFIG QUIET)
+pmemcpy_report("Google Benchmark" "${benchmark_FOUND}" "bench/micro is not built")

@@ -1,0 +1,112 @@
+# The words that the rooms' own CMakeLists.txt use:
+#
+#   pmemcpy_test(a_test.cpp b_test.cpp)                one GoogleTest program per file, run by ctest, labelled by room
+#   pmemcpy_mpi_program(name source...)                one program per flavour of MPI found: name.openmpi, name.mpich
+#   pmemcpy_mpi_test(name RANKS 2 4 ARGS ... SOURCES ...)   the same, run by ctest with each number of ranks
+
+# What a program inside this repository may reach beyond the promise: the rooms, and the optional libraries.
+add_library(pmemcpy_insides INTERFACE)
+target_link_libraries(pmemcpy_insides INTERFACE pmemcpy)
+target_include_directories(pmemcpy_insides INTERFACE "${PROJECT_SOURCE_DIR}/src")
+foreach(library xxhash isal blosc)
+    if(TARGET pmemcpy_plain_${library})
+        target_link_libraries(pmemcpy_insides INTERFACE pmemcpy_plain_${library})
+    endif()
+endforeach()
+if(TARGET pmemcpy_plain_blosc)
+    target_compile_definitions(pmemcpy_insides INTERFACE PMEMCPY_HAVE_BLOSC=1)
+endif()
+if(cereal_FOUND)
+    target_link_libraries(pmemcpy_insides INTERFACE cereal::cereal)
+    target_compile_definitions(pmemcpy_insides INTERFACE PMEMCPY_HAVE_CEREAL=1)
+endif()
+if(CapnProto_FOUND)
+    target_link_libraries(pmemcpy_insides INTERFACE CapnProto::capnp)
+    target_compile_definitions(pmemcpy_insides INTERFACE PMEMCPY_HAVE_CAPNPROTO=1)
+endif()
+
+# What the sanitizers should know: a test may fork, and reports end a test. MPI keeps memory until the process ends and
+# synchronises in ways that TSan does not see, so there only our own code is judged.
+set(PMEMCPY_TEST_ENVIRONMENT
+    "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1" "TSAN_OPTIONS=die_after_fork=0:halt_on_error=1")
+set(PMEMCPY_MPI_TEST_ENVIRONMENT
+    "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1" "ASAN_OPTIONS=detect_leaks=0"
+    "TSAN_OPTIONS=die_after_fork=0:halt_on_error=1:ignore_noninstrumented_modules=1")
+
+# Python with the packages of tools/python-packages.txt, for tests that read our bytes with somebody else's code.
+if(EXISTS "${PROJECT_SOURCE_DIR}/build/venv/bin/python")
+    set(PMEMCPY_PYTHON "${PROJECT_SOURCE_DIR}/build/venv/bin/python")
+endif()
+
+function(pmemcpy_room_name result)
+    get_filename_component(room "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+    set(${result} "${room}" PARENT_SCOPE)
+endfunction()
+
+function(pmemcpy_test)
+    if(NOT PMEMCPY_TESTS OR PMEMCPY_CROSS_CHECK)
+        return()
+    endif()
+    pmemcpy_room_name(room)
+    foreach(file IN LISTS ARGN)
+        get_filename_component(stem "${file}" NAME_WE)
+        set(target ${room}_${stem})
+        add_executable(${target} ${file})
+        target_link_libraries(${target} PRIVATE pmemcpy_insides GTest::gtest_main)
+        add_test(NAME ${room}.${stem} COMMAND ${target})
+        set_tests_properties(${room}.${stem} PROPERTIES LABELS ${room} TIMEOUT ${PMEMCPY_TEST_TIMEOUT}
+                             ENVIRONMENT "${PMEMCPY_TEST_ENVIRONMENT}")
+    endforeach()
+endfunction()
+
+function(pmemcpy_mpi_program name)
+    foreach(flavour IN LISTS PMEMCPY_MPI_FLAVOURS)
+        add_executable(${name}.${flavour} ${ARGN})
+        if(flavour STREQUAL openmpi)
+            target_link_libraries(${name}.${flavour} PRIVATE PkgConfig::ompi-cxx)
+            # The old C++ bindings are off, for their headers do not survive our warnings and nobody uses them.
+            target_compile_definitions(${name}.${flavour} PRIVATE OMPI_SKIP_MPICXX)
+        else()
+            target_link_libraries(${name}.${flavour} PRIVATE PkgConfig::mpich)
+            target_compile_definitions(${name}.${flavour} PRIVATE MPICH_SKIP_MPICXX)
+        endif()
+        target_link_libraries(${name}.${flavour} PRIVATE pmemcpy_mpi)
+    endforeach()
+endfunction()
+
+# How to start ranks here: more ranks than cores and root are normal in CI, and its kernels may forbid one process to
+# read another's memory, which Open MPI's shared memory transport would otherwise do. UCX, below MPICH, would replace
+# mmap and free in the whole process, which the sanitizers do too.
+set(PMEMCPY_openmpi_LAUNCH
+    "${CMAKE_COMMAND}" -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_plm=isolated
+    OMPI_MCA_pml=ob1 OMPI_MCA_btl=vader,self "${PMEMCPY_openmpi_RUN}")
+set(PMEMCPY_mpich_LAUNCH "${CMAKE_COMMAND}" -E env UCX_MEM_EVENTS=no "${PMEMCPY_mpich_RUN}" -launcher fork)
+
+function(pmemcpy_mpi_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "RANKS;ARGS;SOURCES")
+    if(NOT PMEMCPY_TESTS)
+        return()
+    endif()
+    pmemcpy_room_name(room)
+    pmemcpy_mpi_program(${name} ${arg_SOURCES})
+    foreach(flavour IN LISTS PMEMCPY_MPI_FLAVOURS)
+        target_link_libraries(${name}.${flavour} PRIVATE pmemcpy_insides)
+        foreach(ranks IN LISTS arg_RANKS)
+            set(test ${room}.${name}.${flavour}.${ranks})
+            add_test(NAME ${test} COMMAND ${PMEMCPY_${flavour}_LAUNCH} -n ${ranks} $<TARGET_FILE:${name}.${flavour}> ${arg_ARGS})
+            set_tests_properties(${test} PROPERTIES LABELS "${room};mpi" TIMEOUT ${PMEMCPY_TEST_TIMEOUT} PROCESSORS 2
+                                 ENVIRONMENT "${PMEMCPY_MPI_TEST_ENVIRONMENT}")
+        endforeach()
+    endforeach()
+endfunction()
+
+if(PMEMCPY_TESTS AND NOT PMEMCPY_CROSS_CHECK)
+    find_package(Python3 QUIET COMPONENTS Interpreter)
+    if(Python3_FOUND)
+        add_test(NAME layers COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_layers.py")
+        add_test(NAME files COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_files.py")
+        add_test(NAME laws_catch COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/check_test.py")
+        set_tests_properties(layers files laws_catch PROPERTIES LABELS laws TIMEOUT 60)
+    endif()
+endif()

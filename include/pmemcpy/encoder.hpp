@@ -1,0 +1,124 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <pmemcpy/error.hpp>
+#include <ranges>
+#include <source_location>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace pmemcpy {
+
+/// How an object becomes bytes. The numbers are on media: a number is never reused for something else.
+enum class SerializerType : std::uint8_t {
+    Default = 0,        ///< what the pool was created with; never recorded
+    bp4 = 1,            ///< raw and contiguous, with the block's characteristics as ADIOS BP4 has them
+    capnproto = 2,      ///< a Cap'n Proto flat message; needs <pmemcpy/capnp.hpp>
+    cereal = 3,         ///< cereal's portable binary archive; needs <pmemcpy/cereal.hpp>
+    none = 4,           ///< the bytes as they lie in memory, without characteristics
+    first_custom = 64,  ///< from here on, see register_serializer()
+};
+
+/// One object on its way into mapped memory. It refers to the object, which must outlive it unchanged.
+struct Encoder {
+    virtual ~Encoder() = default;
+    /// Exactly how many bytes encode() will write.
+    virtual std::uint64_t size_bytes() const = 0;
+    /// Writes exactly size_bytes() bytes into `out`, front to back, and keeps no copy of them anywhere else.
+    virtual void encode(std::span<std::byte> out) const = 0;
+};
+
+/// The customisation point: how serializer `Type` handles objects of type T. A specialisation has
+///     static <an Encoder> encoder(const T& value);
+///     static void decode(std::span<const std::byte> bytes, T& value);   // throws Error corrupt
+/// There is no general definition, so that a missing one can be told at compile time.
+template <SerializerType Type, typename T>
+struct Serializer;
+
+/// True when `Type` can serialise T with the headers included so far. Include <pmemcpy/cereal.hpp> and
+/// <pmemcpy/capnp.hpp> above the first use, because the answer is remembered.
+template <SerializerType Type, typename T>
+concept serializable_by = requires { sizeof(Serializer<Type, T>); };
+
+/// Objects whose bytes mean the same in another process. Views (spans, string views) and pointers are trivially
+/// copyable too, but what they store is an address.
+template <typename T>
+concept RawObject = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T> &&
+                    !std::is_null_pointer_v<T> && !std::ranges::view<T>;
+
+/// The spelling of T, for messages.
+template <typename T>
+std::string spelling_of() {
+    const std::string_view text = std::source_location::current().function_name();
+    const auto from = text.find("T = ");
+    if (from == std::string_view::npos) return "this type";
+    const auto rest = text.substr(from + 4);
+    const auto end = rest.find(';');
+    return std::string(rest.substr(0, end == std::string_view::npos ? rest.rfind(']') : end));
+}
+
+/// Bytes that lie in one piece: encoding them is one copy.
+class BytesEncoder final : public Encoder {
+  public:
+    explicit BytesEncoder(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
+    std::uint64_t size_bytes() const override { return bytes_.size(); }
+    void encode(std::span<std::byte> out) const override {
+        if (out.size() != bytes_.size())
+            throw Error(Code::invalid_argument, "encode: " + std::to_string(bytes_.size()) + " bytes were given " +
+                                                    std::to_string(out.size()) + " bytes of room");
+        if (!bytes_.empty()) std::memcpy(out.data(), bytes_.data(), bytes_.size());
+    }
+
+  private:
+    std::span<const std::byte> bytes_;
+};
+
+/// `none` and, for objects that are not arrays, `bp4`: the bytes as they are.
+template <RawObject T>
+struct Serializer<SerializerType::none, T> {
+    static BytesEncoder encoder(const T& value) { return BytesEncoder(std::as_bytes(std::span(&value, 1))); }
+    static void decode(std::span<const std::byte> bytes, T& value) {
+        if (bytes.size() != sizeof(T))
+            throw Error(Code::corrupt, "load of a " + spelling_of<T>() + ": found " + std::to_string(bytes.size()) +
+                                           " bytes where there must be " + std::to_string(sizeof(T)));
+        if constexpr (std::same_as<T, bool>)
+            value = bytes[0] != std::byte{0};  // any other byte in a bool is undefined behaviour
+        else
+            std::memcpy(&value, bytes.data(), sizeof(T));
+    }
+};
+
+/// A string or a vector is its elements; how many there are follows from the number of bytes.
+template <typename Sequence>
+struct ContiguousSerializer {
+    using Element = typename Sequence::value_type;
+
+    static BytesEncoder encoder(const Sequence& value) {
+        return BytesEncoder(std::as_bytes(std::span(value.data(), value.size())));
+    }
+    static void decode(std::span<const std::byte> bytes, Sequence& value) {
+        if (bytes.size() % sizeof(Element) != 0)
+            throw Error(Code::corrupt, "load of a " + spelling_of<Sequence>() + ": found " +
+                                           std::to_string(bytes.size()) + " bytes, which is no whole number of " +
+                                           std::to_string(sizeof(Element)) + "-byte elements");
+        value.resize(bytes.size() / sizeof(Element));
+        if (!bytes.empty()) std::memcpy(value.data(), bytes.data(), bytes.size());
+    }
+};
+
+template <RawObject C, typename Traits, typename Allocator>
+struct Serializer<SerializerType::none, std::basic_string<C, Traits, Allocator>>
+    : ContiguousSerializer<std::basic_string<C, Traits, Allocator>> {};
+
+template <RawObject T, typename Allocator>
+    requires(!std::same_as<T, bool>)  // a std::vector<bool> has no bytes of its own
+struct Serializer<SerializerType::none, std::vector<T, Allocator>> : ContiguousSerializer<std::vector<T, Allocator>> {
+};
+
+}  // namespace pmemcpy

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pmemcpy::base {
+
+/// The CRC-32C (Castagnoli) of `size` bytes that follow those `seed` stands for; start with 0.
+/// crc32c(crc32c(0, a), b) is the checksum of a followed by b. Cost: 8 bytes a cycle with CRC instructions.
+std::uint32_t crc32c(std::uint32_t seed, const void* bytes, std::size_t size) noexcept;
+
+/// The checksum of a followed by b, from the checksum of each and the length of b.
+std::uint32_t crc32c_combine(std::uint32_t crc_a, std::uint32_t crc_b, std::uint64_t length_b) noexcept;
+
+/// The same as crc32c() from a table alone: the reference, and what a processor without the instruction uses.
+std::uint32_t crc32c_by_table(std::uint32_t seed, const void* bytes, std::size_t size) noexcept;
+
+/// True when crc32c() uses the processor's CRC instruction.
+bool crc32c_is_accelerated() noexcept;
+
+}  // namespace pmemcpy::base

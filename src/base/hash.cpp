@@ -1,0 +1,11 @@
+#include "base/hash.hpp"
+
+#include <xxhash.h>
+
+namespace pmemcpy::base {
+
+std::uint64_t xxh3_64(const void* bytes, std::size_t size) noexcept {
+    return XXH3_64bits(bytes, size);
+}
+
+}  // namespace pmemcpy::base

@@ -1,0 +1,111 @@
+#pragma once
+
+// The records that make up a catalog, byte for byte; drawn in docs/format.md.
+//
+//   bucket -> Entry (id) --word--> Value                      a scalar, string or object
+//                        \------> Array --word--> Segment --> ... each slot -> Block
+//                        \------> Entry                       an alias: the entry was renamed to this id
+//   Entry.attributes -> Entry (attribute name) --word--> Value
+
+#include "heap/format.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pmemcpy::catalog {
+
+using heap::Extent;
+using heap::Link;
+using heap::RecordHeader;
+
+/// An id and the identity behind it. Followed by the key's bytes.
+/// header.word: empty, a Link to a Value or Array, erased, or (an alias) a Link to the renamed Entry.
+struct Entry {
+    RecordHeader header;
+    Link attributes;       // derived: newest attribute's Entry; sealed once erased
+    Link moved;            // truth: empty, or the alias Entry that now names this identity
+    std::uint64_t hash;    // of the key, xxh3
+    std::uint64_t parent;  // 0: an id; else an attribute of this incarnation
+    std::uint32_t key_bytes;
+    std::uint32_t alias;  // 1: this record only names another Entry
+};
+static_assert(sizeof(Entry) == 104 && offsetof(Entry, hash) == 80);
+inline constexpr std::uint8_t entry_mutable_words = 2;
+
+enum class ValueKind : std::uint8_t { value = 0, group = 1 };
+
+/// A scalar, string, sequence or serialized object. Followed by the type's encoding, then the inline bytes.
+struct Value {
+    RecordHeader header;
+    Extent extent;             // where the bytes are when they are not inline
+    std::uint64_t step;        // 0: none
+    Link previous;             // the version before this one, while this one's step is not committed
+    std::uint64_t bytes;       // of the encoded value
+    std::uint64_t written_ns;  // since 1970
+    std::uint32_t crc;         // CRC-32C of the encoded value
+    std::uint32_t writer_pid;
+    std::uint16_t type_bytes;
+    std::uint8_t kind;  // ValueKind
+    std::uint8_t serializer;
+    std::uint32_t unused;
+};
+static_assert(sizeof(Value) == 136);
+
+inline constexpr std::uint64_t largest_inline_bytes = 512;
+
+enum ArrayFlag : std::uint8_t { array_contiguous = 1, array_unlimited = 2, array_has_fill = 4 };
+
+/// An array's definition. Followed by dimensions, type encoding, fill value.
+/// header.word: Link to the first directory segment.
+struct Array {
+    RecordHeader header;
+    std::uint64_t step;
+    std::uint64_t written_ns;
+    std::uint8_t dimensions;
+    std::uint8_t order;  // 0: C, 1: Fortran
+    std::uint8_t flags;
+    std::uint8_t serializer;
+    std::uint8_t codec;
+    std::int8_t codec_level;
+    std::uint8_t codec_shuffle;
+    std::uint8_t unused;
+    std::uint32_t type_bytes;
+    std::uint32_t fill_bytes;
+};
+static_assert(sizeof(Array) == 96);
+
+/// A stretch of an array's block directory. Followed by `slots` words, all of them mutable.
+/// header.word: Link to the next segment. An empty slot carries this segment's tag.
+struct Segment {
+    RecordHeader header;
+    std::uint32_t slots;
+    std::uint32_t unused;
+};
+static_assert(sizeof(Segment) == 72);
+
+enum BlockFlag : std::uint8_t { block_in_place = 1, block_strided = 2, block_has_min_max = 4 };
+
+/// A box of an array as one store produced it. Followed by offset, count and (strided) stride, then the
+/// codec's own bytes. header.word: of an in-place block, the frozen mark and checksum.
+struct Block {
+    RecordHeader header;
+    Extent extent;
+    std::uint64_t step;
+    std::uint64_t raw_bytes;  // of the elements; extent.length is at least the stored bytes
+    std::uint64_t stored_bytes;
+    std::uint64_t written_ns;
+    std::uint64_t minimum;  // raw bytes of the element type, when block_has_min_max
+    std::uint64_t maximum;
+    std::uint32_t crc;  // CRC-32C of the stored bytes
+    std::uint32_t writer_pid;
+    std::int32_t writer_rank;  // -1: not an MPI program
+    std::uint8_t dimensions;
+    std::uint8_t flags;
+    std::uint8_t codec;
+    std::uint8_t unused;
+};
+static_assert(sizeof(Block) == 152);
+
+inline constexpr std::uint64_t frozen_mark = 1ULL << 32;
+
+}  // namespace pmemcpy::catalog

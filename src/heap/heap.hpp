@@ -1,0 +1,168 @@
+#pragma once
+
+#include "heap/format.hpp"
+#include "heap/pins.hpp"
+#include "heap/record.hpp"
+#include "pool/pool.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace pmemcpy::heap {
+
+/// Tells whether a record that a dead process left is part of the catalog: whether its home still names it.
+class Reachability {
+  public:
+    virtual ~Reachability() = default;
+    virtual bool is_reachable(Link record) = 0;
+};
+
+/// What audit() and info() count.
+struct Usage {
+    std::uint64_t usable_bytes = 0;    // allocated on the file system
+    std::uint64_t free_bytes = 0;      // in chunks that are nobody's
+    std::uint64_t record_bytes = 0;    // in units of metadata slabs that are taken
+    std::uint64_t extent_bytes = 0;    // in runs and units of data slabs that are taken
+    std::uint64_t retired_records = 0; // unpublished, kept by a view or for the next sync
+};
+
+/// Space inside a pool. Units of slabs are claimed by one CAS on a word that names the owner, runs of chunks
+/// under the allocation lock; whatever a dead process had claimed can be told and taken back.
+class Heap {
+  public:
+    explicit Heap(pool::Pool& pool);
+
+    /// A unit of at least `length` bytes in a metadata slab, owned by this process, magic zero.
+    /// Errors: invalid_argument above largest_record(), no_space.
+    std::uint64_t allocate_record(std::uint64_t length);
+    /// Gives back a record that was never published.
+    void abandon_record(std::uint64_t offset, const Extent& extent);
+    std::uint64_t largest_record() const { return class_bytes_.back(); }
+
+    /// Space for `length` bytes, 64-byte aligned, that belongs to the record `owner`. length 0: no extent.
+    Extent allocate_extent(std::uint64_t length, std::uint64_t record_offset);
+    /// Gives an extent back if it (still) belongs to the record at `record_offset`; else nothing.
+    void free_extent(const Extent& extent, std::uint64_t record_offset);
+    /// Gives back what lies behind the first `length` bytes, as far as whole chunks go.
+    void shrink_extent(Extent& extent, std::uint64_t length, std::uint64_t record_offset);
+
+    /// Takes `record` out of `word`, which becomes `after`, and retires it. False if the word held something else.
+    bool unlink(std::uint64_t* word, Link record, std::uint64_t after);
+    /// Puts `fresh` where `old` was, atomically, and retires `old`. False if the word held something else.
+    /// `fresh` is sealed, and its header.word is old.dead().
+    bool replace(std::uint64_t* word, Link old, Link fresh);
+    /// Retires a record that is no longer, or was never, published, if nobody else has.
+    void retire(Link record);
+    /// Frees what this process has retired, but for what views or the next sync keep. False if some is kept.
+    enum class Effort { quick, thorough };
+    bool reclaim(Effort effort = Effort::quick);
+    /// Where a record's extent is, so that reclaim can free it: set by the catalog, which knows the records.
+    using ExtentOf = std::function<Extent(const RecordHeader&)>;
+    void set_extent_of(ExtentOf extent_of) { extent_of_ = std::move(extent_of); }
+
+    /// The steps of cleaning up after the dead owner of `slot`: first what it had retired or was retiring, then
+    /// (after the catalog has finished its verbs) what it had claimed and not published. False: some is pinned.
+    void finish_step(std::uint64_t slot, Reachability& reachable);
+    bool scavenge(std::uint64_t slot, Reachability& reachable);
+    /// From here to the end of the returned object's life, this process retires in the name of `slot`.
+    class InName {
+      public:
+        InName(Heap& heap, std::uint64_t slot);
+        ~InName();
+        InName(const InName&) = delete;
+        InName& operator=(const InName&) = delete;
+
+      private:
+        Heap& heap_;
+        pool::Slot* slot_;
+        std::uint64_t owner_;
+    };
+    /// Lets others allocate from the slabs of this process.
+    void release_slabs();
+
+    /// Makes huge pages and allocates ahead, so that at least `bytes` are usable.
+    void prepare(std::uint64_t bytes);
+    /// Gives chunks that are free back to the file system. Returns the bytes given back.
+    std::uint64_t trim();
+    Usage usage() const;
+
+    pool::Pool& pool() { return pool_; }
+    Pins& pins() { return pins_; }
+
+    /// The chunk table, for recovery and audit.
+    ChunkEntry& chunk(std::uint64_t i) const;
+    std::uint64_t class_bytes(std::uint64_t bytes) const { return class_bytes_[class_of(bytes)]; }
+    /// Calls f(offset of unit, room) for every unit of every metadata slab, taken or not.
+    void for_each_unit(const std::function<void(std::uint64_t, std::uint64_t)>& f) const;
+    /// Forgets all that is derived, before recovery marks what it has found.
+    void begin_rebuild();
+    bool mark_record(std::uint64_t offset, std::uint64_t length);
+    bool mark_extent(const Extent& extent, Link record);
+    void finish_rebuild();
+
+  private:
+    struct SlabCache {
+        std::mutex mutex;
+        std::vector<std::uint64_t> chunks;  // owned by this process
+        std::size_t current = 0;
+        std::uint64_t cursor = 0;
+        std::uint64_t adopt_cursor = 0;
+    };
+    enum Which { meta = 0, data = 1 };
+    struct Unit {
+        std::uint64_t chunk;
+        std::uint32_t index;
+        std::uint64_t offset;
+    };
+
+    std::size_t class_of(std::uint64_t bytes) const;
+    Unit claim_unit(Which which, std::size_t size_class, std::uint64_t claim_word);
+    bool claim_in(Which which, std::uint64_t chunk, std::uint64_t& cursor, std::uint64_t claim_word, Unit& out);
+    std::uint64_t obtain_slab(Which which, std::size_t size_class, SlabCache& cache);
+    bool adopt_slab(Which which, std::size_t size_class, SlabCache& cache, std::uint64_t most, std::uint64_t& chunk);
+    void format_slab(Which which, std::size_t size_class, std::uint64_t chunk);
+    SlabHeader slab_layout(Which which, std::size_t size_class) const;
+    bool read_slab(std::uint64_t chunk, SlabHeader& out) const;
+    std::uint64_t* unit_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const;
+    std::uint64_t* bitmap_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const;
+    void clear_hint(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit);
+    bool mark_data_unit(const Extent& extent, Link record, std::uint64_t i, ChunkWord word);
+    bool find_unit(std::uint64_t offset, std::uint64_t& chunk, SlabHeader& slab, std::uint32_t& unit) const;
+
+    std::uint64_t find_free_chunks(std::uint64_t count);
+    std::uint64_t obtain_chunks(std::uint64_t count);
+    void set_chunk(std::uint64_t i, ChunkWord word, Link record);
+    void free_run(std::uint64_t head, std::uint64_t record_offset);
+    bool free_unit(std::uint64_t offset, UnitState expected);
+
+    bool reclaim_locked(std::uint64_t most_kept = ~std::uint64_t{0});
+    void finish_freeing(Link link);
+    void push_unless_listed(Link record);
+    pool::Slot& retire_slot();
+    std::uint64_t retire_owner() const;
+    bool may_free(const RecordHeader& record, Link link);
+    void claim(Link record);
+    void begin_step(pool::Intent intent, std::uint64_t a, std::uint64_t b);
+    void end_step();
+    void sweep_slabs(std::uint64_t owner, Reachability& reachable);
+    void sweep_record(std::uint64_t offset, UnitState state, Reachability& reachable);
+    void sweep_runs(std::uint64_t owner);
+    bool owns_extent(std::uint64_t record_offset, std::uint64_t extent_offset) const;
+
+    pool::Pool& pool_;
+    Pins pins_;
+    ExtentOf extent_of_;
+    std::vector<std::uint64_t> class_bytes_;
+    std::array<std::vector<SlabCache>, 2> caches_;
+    std::recursive_mutex retire_mutex_;  // one unpublishing at a time: a slot has room for one step
+    pool::Slot* retire_slot_ = nullptr;  // null: this process's own
+    std::uint64_t retire_owner_ = 0;
+    std::uint64_t kept_ = 0;  // records that the last walk over the retire list could not free
+    std::uint64_t calls_since_walk_ = 0;
+};
+
+}  // namespace pmemcpy::heap

@@ -1,0 +1,105 @@
+#include "heap/pins.hpp"
+
+#include "os/lock.hpp"
+#include "pool/locks.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <fcntl.h>
+
+#include <atomic>
+
+namespace pmemcpy::heap {
+namespace {
+
+// The kernel searches its list of locks one by one, so their number is what a pin costs everybody.
+constexpr std::size_t most_ranges = 16;
+
+}  // namespace
+
+void Pins::pin(Link record) {
+    const std::lock_guard one_at_a_time(mutex_);
+    if (pool_.read_only() || !pin_in_slot(record)) lock_range(record);
+    // Pairs with the fence of reclaim: either it sees this pin, or we see that the record is unpublished.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+void Pins::unpin(Link record) {
+    const std::lock_guard one_at_a_time(mutex_);
+    if (pool_.read_only() || !unpin_in_slot(record)) unlock_range(record);
+}
+
+bool Pins::is_pinned(Link record) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    const std::uint64_t used = persist::Medium::load(&pool_.runtime().header().slots_used);
+    for (std::uint64_t i = 0; i < used; ++i) {
+        const pool::Slot& slot = pool_.runtime().slot(i);
+        if (persist::Medium::load(&slot.pin_count) == 0) continue;
+        if (i != pool_.slot_index() && pool_.runtime().is_dead(i)) continue;
+        for (const std::uint64_t& word : slot.pins) {
+            if (persist::Medium::load(&word) == record.word) return true;
+        }
+    }
+    return os::conflicts(pool_.file(), os::LockKind::exclusive, record.offset(), 1);
+}
+
+bool Pins::pin_in_slot(Link record) {
+    pool::Slot& slot = pool_.slot();
+    for (std::uint64_t& word : slot.pins) {
+        if (word != 0) continue;
+        pool_.medium().fetch_add(&slot.pin_count, 1);
+        pool_.medium().store(&word, record.word);
+        return true;
+    }
+    return false;
+}
+
+bool Pins::unpin_in_slot(Link record) {
+    pool::Slot& slot = pool_.slot();
+    for (std::uint64_t& word : slot.pins) {
+        if (word != record.word) continue;
+        pool_.medium().store(&word, 0);
+        pool_.medium().fetch_add(&slot.pin_count, ~0ULL);
+        return true;
+    }
+    return false;
+}
+
+void Pins::lock_range(Link record) {
+    if (!locks_.is_open()) {  // by descriptor, for the pool may have been renamed
+        locks_ = os::File::open("/proc/self/fd/" + std::to_string(pool_.file().fd()), O_RDONLY);
+        locks_fork_ = os::ClosedInChild(locks_);
+    }
+    if (++ranges_[record.offset()] > 1) return;
+    if (wide_) return;
+    if (ranges_.size() > most_ranges) {
+        os::lock(locks_, os::LockKind::shared, 0, pool::attach_byte);
+        wide_ = true;
+    } else {
+        os::lock(locks_, os::LockKind::shared, record.offset(), 1);
+    }
+}
+
+void Pins::unlock_range(Link record) {
+    const auto found = ranges_.find(record.offset());
+    if (found == ranges_.end() || --found->second > 0) return;
+    ranges_.erase(found);
+    if (!wide_) {
+        os::unlock(locks_, record.offset(), 1);
+    } else if (ranges_.size() <= most_ranges / 2) {
+        narrow();
+    }
+}
+
+// Cuts the one wide lock down to the ranges that are left, without ever letting go of them.
+void Pins::narrow() {
+    std::uint64_t begin = 0;
+    for (const auto& [offset, pins] : ranges_) {
+        if (offset > begin) os::unlock(locks_, begin, offset - begin);
+        begin = offset + 1;
+    }
+    os::unlock(locks_, begin, pool::attach_byte - begin);
+    wide_ = false;
+}
+
+}  // namespace pmemcpy::heap

@@ -1,0 +1,125 @@
+// Derived state from nothing: recovery forgets the chunk table and the units' words, marks what it has found to
+// be alive, and everything unmarked is free. Alone in the pool.
+
+#include "base/crc32c.hpp"
+#include "heap/heap.hpp"
+
+#include <cstring>
+
+namespace pmemcpy::heap {
+
+using persist::Medium;
+
+void Heap::for_each_unit(const std::function<void(std::uint64_t, std::uint64_t)>& f) const {
+    const std::uint64_t usable = pool_.usable_chunks();
+    for (std::uint64_t i = 0; i < usable; ++i) {
+        SlabHeader slab;
+        if (ChunkWord{Medium::load(&chunk(i).word)}.kind() != ChunkKind::meta_slab || !read_slab(i, slab)) continue;
+        if (slab.links != 0) continue;
+        for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
+            f(pool_.chunk_offset(i) + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes, slab.unit_bytes);
+        }
+    }
+}
+
+void Heap::begin_rebuild() {
+    const Medium& m = pool_.medium();
+    const std::uint64_t usable = pool_.usable_chunks();
+    for (std::uint64_t i = 0; i < usable; ++i) {
+        SlabHeader slab;
+        const ChunkKind kind = ChunkWord{Medium::load(&chunk(i).word)}.kind();
+        const bool is_meta = kind == ChunkKind::meta_slab && read_slab(i, slab) && slab.links == 0;
+        set_chunk(i, is_meta ? ChunkWord::make(kind, 0, 0) : ChunkWord{}, {});
+        if (!is_meta) continue;
+        const std::uint64_t begin = pool_.chunk_offset(i) + slab.bitmap;
+        m.fill(pool_.at(begin), 0, slab.first_unit - slab.bitmap);
+        m.flush(pool_.at(begin), slab.first_unit - slab.bitmap);
+    }
+}
+
+bool Heap::mark_record(std::uint64_t offset, std::uint64_t length) {
+    std::uint64_t i = 0;
+    SlabHeader slab;
+    std::uint32_t unit = 0;
+    if (!find_unit(offset, i, slab, unit) || slab.links != 0 || length > slab.unit_bytes) return false;
+    auto& header = pool_.as<RecordHeader>(offset);
+    pool_.medium().store(&header.state, UnitState::make(UnitState::owned, pool_.owner()).word);
+    pool_.medium().flush(&header.state, sizeof header.state);
+    std::uint64_t* bits = bitmap_word(i, slab, unit);
+    pool_.medium().fetch_or(bits, 1ULL << (unit % 64));
+    pool_.medium().flush(bits, sizeof *bits);
+    return true;
+}
+
+// False when the extent is not one that the heap could have given, or belongs to another record already.
+bool Heap::mark_extent(const Extent& extent, Link record) {
+    if (extent.length == 0 || extent.target != 0) return true;
+    if (!pool_.contains(extent.offset, extent.length)) return false;
+    const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
+    const std::uint64_t i = pool_.chunk_of(extent.offset);
+    const ChunkWord word{chunk(i).word};
+    if (extent.length <= class_bytes_.back()) return mark_data_unit(extent, record, i, word);
+    const std::uint64_t count = extent.length / chunk_bytes;
+    if (extent.length % chunk_bytes != 0 || extent.offset != pool_.chunk_offset(i)) return false;
+    for (std::uint64_t k = 0; k < count; ++k) {
+        if (ChunkWord{chunk(i + k).word}.kind() != ChunkKind::free) return false;
+    }
+    for (std::uint64_t k = 1; k < count; ++k) set_chunk(i + k, ChunkWord::make(ChunkKind::run_body, 0, 0), {});
+    set_chunk(i, ChunkWord::make(ChunkKind::run_head, 0, count), {record.offset() / 64});
+    return true;
+}
+
+bool Heap::mark_data_unit(const Extent& extent, Link record, std::uint64_t i, ChunkWord word) {
+    const std::size_t size_class = class_of(extent.length);
+    if (class_bytes_[size_class] != extent.length) return false;
+    const SlabHeader wanted = slab_layout(data, size_class);
+    if (word.kind() == ChunkKind::free) {  // the first unit found in this slab brings its header back
+        const Medium& m = pool_.medium();
+        const std::uint64_t begin = pool_.chunk_offset(i);
+        m.fill(pool_.at(begin), 0, wanted.first_unit);
+        m.write(pool_.at(begin), &wanted, sizeof wanted);
+        m.flush(pool_.at(begin), wanted.first_unit);
+        set_chunk(i, ChunkWord::make(ChunkKind::data_slab, 0, 0), {});
+    }
+    std::uint64_t chunk_index = 0;
+    SlabHeader slab;
+    std::uint32_t unit = 0;
+    if (!find_unit(extent.offset, chunk_index, slab, unit) || slab.links == 0) return false;
+    if (slab.unit_bytes != wanted.unit_bytes) return false;
+    std::uint64_t* link = unit_word(i, slab, unit);
+    if (*link != 0) return false;
+    pool_.medium().store(link, record.offset());
+    pool_.medium().flush(link, sizeof *link);
+    std::uint64_t* bits = bitmap_word(i, slab, unit);
+    pool_.medium().fetch_or(bits, 1ULL << (unit % 64));
+    pool_.medium().flush(bits, sizeof *bits);
+    return true;
+}
+
+// Units that nobody marked are free: their magic goes first, so that no later scan finds them. Slabs in which
+// nothing is left become ordinary chunks again; only now, because nobody reads them without a lock.
+void Heap::finish_rebuild() {
+    const Medium& m = pool_.medium();
+    const std::uint64_t usable = pool_.usable_chunks();
+    for (std::uint64_t i = 0; i < usable; ++i) {
+        SlabHeader slab;
+        if (ChunkWord{chunk(i).word}.kind() != ChunkKind::meta_slab || !read_slab(i, slab)) continue;
+        bool used = false;
+        for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
+            if ((*bitmap_word(i, slab, unit) >> (unit % 64) & 1) != 0) {
+                used = true;
+                continue;
+            }
+            auto& header = pool_.as<RecordHeader>(pool_.chunk_offset(i) + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes);
+            const std::uint32_t none = 0;
+            if (header.magic != 0) m.write(&header.magic, &none, sizeof none);
+            if (header.state != 0) m.store(&header.state, 0);
+            m.flush(&header, sizeof header);
+        }
+        if (!used) set_chunk(i, {}, {});
+    }
+    m.store(&pool_.state().search_hint.value, 0);
+    m.fence();
+}
+
+}  // namespace pmemcpy::heap

@@ -1,0 +1,88 @@
+#include "heap/record.hpp"
+
+#include "base/crc32c.hpp"
+
+#include <cstring>
+
+namespace pmemcpy::heap {
+namespace {
+
+constexpr std::size_t first_covered = offsetof(RecordHeader, kind);
+constexpr std::size_t header_covered_end = offsetof(RecordHeader, home);
+constexpr std::uint32_t segment_covered_end = 72;  // all slots of a directory segment are mutable
+
+std::uint32_t covered_begin(const RecordHeader& h) { return static_cast<std::uint32_t>(sizeof(RecordHeader)) + 8U * h.mutable_words; }
+
+std::uint32_t covered_end(const RecordHeader& h) {
+    return static_cast<RecordKind>(h.kind) == RecordKind::segment ? segment_covered_end : h.length;
+}
+
+bool has_sane_length(const RecordHeader& h, std::uint64_t room) {
+    return h.length >= sizeof(RecordHeader) && h.length <= room && covered_begin(h) <= covered_end(h) &&
+           covered_end(h) <= h.length;
+}
+
+}  // namespace
+
+std::uint32_t checksum_of(const RecordHeader& header) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(&header);
+    const std::uint32_t crc = base::crc32c(0, bytes + first_covered, header_covered_end - first_covered);
+    const std::uint32_t begin = covered_begin(header);
+    return base::crc32c(crc, bytes + begin, covered_end(header) - begin);
+}
+
+void seal(const persist::Medium& medium, RecordHeader& header, std::uint64_t version) {
+    medium.write(&header.version, &version, sizeof version);
+    const std::uint32_t crc = checksum_of(header);
+    medium.write(&header.checksum, &crc, sizeof crc);
+    medium.write(&header.magic, &record_magic, sizeof record_magic);
+    medium.flush(&header, header.length);
+    // Relied on by whoever follows the link published next: the record is whole before it can be found.
+    medium.fence();
+}
+
+bool is_plausible(const pool::Pool& pool, Link link) {
+    return link.is_record() && pool.contains(link.offset(), sizeof(RecordHeader));
+}
+
+bool is_current(const pool::Pool& pool, Link link) {
+    if (!is_plausible(pool, link)) return false;
+    RecordHeader h;
+    racy_copy(&h, pool.at(link.offset()), sizeof h);
+    return h.magic == record_magic && (h.version & Link::tag_mask) == link.tag();
+}
+
+bool read_record(const pool::Pool& pool, Link link, RecordKind kind, std::vector<std::byte>& out) {
+    if (!is_plausible(pool, link)) return false;
+    RecordHeader h;
+    racy_copy(&h, pool.at(link.offset()), sizeof h);
+    const std::uint64_t room = pool.super().chunk_bytes - link.offset() % pool.super().chunk_bytes;
+    if (h.magic != record_magic || (h.version & Link::tag_mask) != link.tag()) return false;
+    if (static_cast<RecordKind>(h.kind) != kind || !has_sane_length(h, room)) return false;
+    out.resize(h.length);
+    racy_copy(out.data(), pool.at(link.offset()), h.length);
+    std::memcpy(&h, out.data(), sizeof h);
+    if (h.magic != record_magic || h.length != out.size() || (h.version & Link::tag_mask) != link.tag()) return false;
+    return has_sane_length(h, out.size()) && checksum_of(*reinterpret_cast<const RecordHeader*>(out.data())) == h.checksum;
+}
+
+#if defined(__SANITIZE_THREAD__)
+__attribute__((no_sanitize("thread"), noinline))
+#endif
+void racy_copy(void* to, const void* from, std::size_t bytes) {
+    const auto* source = static_cast<const volatile std::uint64_t*>(from);
+    auto* target = static_cast<std::byte*>(to);
+    std::size_t i = 0;
+    for (; i + 8 <= bytes; i += 8) {
+        const std::uint64_t word = source[i / 8];
+        std::memcpy(target + i, &word, 8);
+    }
+    const auto* rest = static_cast<const volatile std::uint8_t*>(from);
+    for (; i < bytes; ++i) target[i] = static_cast<std::byte>(rest[i]);
+}
+
+bool is_whole(const RecordHeader& header, std::uint64_t room) {
+    return header.magic == record_magic && has_sane_length(header, room) && checksum_of(header) == header.checksum;
+}
+
+}  // namespace pmemcpy::heap

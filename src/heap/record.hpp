@@ -1,0 +1,50 @@
+#pragma once
+
+#include "heap/format.hpp"
+#include "pool/pool.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace pmemcpy::heap {
+
+/// Whose a unit of a metadata slab is. Free and owned change by CAS alone, so a unit never has two owners.
+struct UnitState {
+    enum Kind : std::uint64_t { free = 0, owned = 1, retired = 2 };
+    std::uint64_t word = 0;
+
+    static constexpr UnitState make(Kind kind, std::uint64_t owner, std::uint64_t epoch = 0) {
+        return {kind | (owner << 2) | (epoch << 31)};
+    }
+    constexpr Kind kind() const { return static_cast<Kind>(word & 3); }
+    constexpr std::uint64_t owner() const { return (word >> 2) & ((1ULL << 29) - 1); }
+    constexpr std::uint64_t epoch() const { return word >> 31; }
+};
+
+/// The checksum of the immutable part of the record at `header`, whose length has been checked.
+std::uint32_t checksum_of(const RecordHeader& header);
+
+/// Fills in version, checksum and magic of a record whose other bytes are in place, and makes it durable.
+/// Ends with the fence that lets a link to it be published.
+void seal(const persist::Medium& medium, RecordHeader& header, std::uint64_t version);
+
+/// Whether `link` leads to a place where a record of at least a header can be.
+bool is_plausible(const pool::Pool& pool, Link link);
+
+/// Whether the record that `link` names is still there, as far as its first line tells. No checksum.
+bool is_current(const pool::Pool& pool, Link link);
+
+/// Copies a record that others may free and reuse meanwhile; nothing if it is not, or no longer, the one that
+/// `link` names, or its checksum does not hold.
+bool read_record(const pool::Pool& pool, Link link, RecordKind kind, std::vector<std::byte>& out);
+
+/// Copies bytes that another process may be writing: no torn word, no data race that a tool could report.
+void racy_copy(void* to, const void* from, std::size_t bytes);
+
+/// Whether a record found by scanning is whole.
+bool is_whole(const RecordHeader& header, std::uint64_t room);
+
+}  // namespace pmemcpy::heap

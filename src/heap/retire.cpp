@@ -1,0 +1,176 @@
+// From published to free: the word that publishes a record is flagged or replaced by one CAS; whoever then wins
+// the CAS on the record's state keeps it in its retire list until no view and no sync needs it; its magic is
+// zeroed durably, its extent freed, its unit freed. A death between any two of these leaves enough in the
+// dead process's slot, or in the word itself, for another to go on.
+
+#include "heap/heap.hpp"
+
+#include <atomic>
+
+namespace pmemcpy::heap {
+
+using persist::Medium;
+
+namespace {
+constexpr std::uint64_t most_kept_quickly = 8;
+}
+
+Heap::InName::InName(Heap& heap, std::uint64_t slot)
+    : heap_(heap), slot_(heap.retire_slot_), owner_(heap.retire_owner_) {
+    heap_.retire_mutex_.lock();
+    heap_.retire_slot_ = &heap.pool_.runtime().slot(slot);
+    heap_.retire_owner_ = pool::Pool::owner_of(slot, heap_.retire_slot_->incarnation);
+}
+
+Heap::InName::~InName() {
+    heap_.retire_slot_ = slot_;
+    heap_.retire_owner_ = owner_;
+    heap_.retire_mutex_.unlock();
+}
+
+pool::Slot& Heap::retire_slot() { return retire_slot_ != nullptr ? *retire_slot_ : pool_.slot(); }
+std::uint64_t Heap::retire_owner() const { return retire_slot_ != nullptr ? retire_owner_ : pool_.owner(); }
+
+bool Heap::unlink(std::uint64_t* word, Link record, std::uint64_t after) {
+    const std::lock_guard one_at_a_time(retire_mutex_);
+    const Medium& m = pool_.medium();
+    begin_step(pool::Intent::unlink, pool_.offset_of(word), after);
+    std::uint64_t expected = record.word;
+    const bool unlinked = m.compare_exchange(word, expected, record.dead().word);
+    if (unlinked) {
+        m.persist(word, sizeof *word);
+        claim(record);
+        expected = record.dead().word;
+        if (m.compare_exchange(word, expected, after)) m.flush(word, sizeof *word);
+    }
+    end_step();
+    return unlinked;
+}
+
+bool Heap::replace(std::uint64_t* word, Link old, Link fresh) {
+    const std::lock_guard one_at_a_time(retire_mutex_);
+    const Medium& m = pool_.medium();
+    begin_step(pool::Intent::replace, fresh.word, 0);
+    std::uint64_t expected = old.word;
+    const bool replaced = m.compare_exchange(word, expected, fresh.word);
+    if (replaced) {
+        m.persist(word, sizeof *word);
+        claim(old);
+        auto& header = pool_.as<RecordHeader>(fresh.offset());
+        m.store(&header.word, 0);
+        m.flush(&header.word, sizeof header.word);
+    }
+    end_step();
+    return replaced;
+}
+
+void Heap::retire(Link record) {
+    const std::lock_guard one_at_a_time(retire_mutex_);
+    claim(record);
+}
+
+// Exactly one process wins the state word and puts the record into its list. A record that had replaced another
+// when its writer died takes that one along.
+void Heap::claim(Link record) {
+    const Medium& m = pool_.medium();
+    for (Link link = record.alive(); is_current(pool_, link);) {
+        auto& header = pool_.as<RecordHeader>(link.offset());
+        Link replaced{};
+        const auto kind = static_cast<RecordKind>(header.kind);
+        if (kind == RecordKind::value || kind == RecordKind::block) replaced = {Medium::load(&header.word)};
+        std::uint64_t before = Medium::load(&header.state);
+        if (UnitState{before}.kind() == UnitState::owned) {
+            const std::uint64_t epoch = pool_.probe().needs_sync ? Medium::load(&pool_.runtime().header().sync_started) : 0;
+            const std::uint64_t mine = UnitState::make(UnitState::retired, retire_owner(), epoch).word;
+            if (m.compare_exchange(&header.state, before, mine)) {
+                m.store(&header.next.word, Medium::load(&retire_slot().retire_head));
+                m.store(&retire_slot().retire_head, link.word);
+            }
+        } else if (UnitState{before}.kind() == UnitState::retired && UnitState{before}.owner() == retire_owner()) {
+            push_unless_listed(link);
+        }
+        if (!replaced.is_dead() || !replaced.is_record()) return;
+        link = replaced.alive();
+    }
+}
+
+// Claimed by a process that died before it could put the record into its list.
+void Heap::push_unless_listed(Link record) {
+    for (Link link{Medium::load(&retire_slot().retire_head)}; link.is_record();) {
+        if (link == record) return;
+        link = pool_.as<RecordHeader>(link.offset()).next;
+    }
+    auto& header = pool_.as<RecordHeader>(record.offset());
+    pool_.medium().store(&header.next.word, Medium::load(&retire_slot().retire_head));
+    pool_.medium().store(&retire_slot().retire_head, record.word);
+}
+
+bool Heap::reclaim(Effort effort) {
+    const std::lock_guard one_at_a_time(retire_mutex_);
+    // Records that views keep would be looked at again by every store; so the whole list is walked only once
+    // for as many calls as it is long.
+    if (effort == Effort::quick && ++calls_since_walk_ <= kept_) return reclaim_locked(most_kept_quickly);
+    calls_since_walk_ = 0;
+    return reclaim_locked(~std::uint64_t{0});
+}
+
+bool Heap::reclaim_locked(std::uint64_t most_kept) {
+    const Medium& m = pool_.medium();
+    pool::Slot& slot = retire_slot();
+    if (const Link freeing{Medium::load(&slot.freeing)}; freeing.is_record()) {  // its owner died right there
+        finish_freeing(freeing);
+    }
+    std::uint64_t kept = 0;
+    std::uint64_t* from = &slot.retire_head;
+    for (Link link{Medium::load(from)}; link.is_record() && pool_.contains(link.offset(), sizeof(RecordHeader));) {
+        auto& header = pool_.as<RecordHeader>(link.offset());
+        if (UnitState{Medium::load(&header.state)}.kind() != UnitState::retired) break;
+        const Link next = header.next;
+        if (!may_free(header, link)) {
+            if (++kept >= most_kept) return false;
+            from = &header.next.word;
+        } else {
+            // Nothing may find the record by scanning once its space is somebody else's (law 1).
+            if (header.magic != 0) {
+                const std::uint32_t none = 0;
+                m.write(&header.magic, &none, sizeof none);
+                m.persist(&header.magic, sizeof none);
+            }
+            free_extent(extent_of_(header), link.offset());
+            m.store(&slot.freeing, link.word);
+            m.store(from, next.word);
+            finish_freeing(link);
+        }
+        link = next;
+    }
+    kept_ = kept;
+    return kept == 0;
+}
+
+// Off the list, not yet free: `freeing` remembers it, and the CAS on its state frees it once.
+void Heap::finish_freeing(Link link) {
+    const std::uint64_t state = Medium::load(&pool_.as<RecordHeader>(link.offset()).state);
+    if (UnitState{state}.kind() == UnitState::retired && UnitState{state}.owner() == retire_owner()) {
+        free_unit(link.offset(), UnitState{state});
+    }
+    pool_.medium().store(&retire_slot().freeing, 0);
+}
+
+bool Heap::may_free(const RecordHeader& record, Link link) {
+    if (pool_.probe().needs_sync) {  // the synced version must outlive the sync that makes its successor durable
+        const std::uint64_t epoch = UnitState{record.state}.epoch();
+        if (Medium::load(&pool_.runtime().header().sync_completed) <= epoch) return false;
+    }
+    return extent_of_(record).length == 0 || !pins_.is_pinned(link);
+}
+
+void Heap::begin_step(pool::Intent intent, std::uint64_t a, std::uint64_t b) {
+    pool::Slot& slot = retire_slot();
+    pool_.medium().store(&slot.step_a, a);
+    pool_.medium().store(&slot.step_b, b);
+    pool_.medium().store(&slot.step_intent, static_cast<std::uint64_t>(intent));
+}
+
+void Heap::end_step() { pool_.medium().store(&retire_slot().step_intent, 0); }
+
+}  // namespace pmemcpy::heap

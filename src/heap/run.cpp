@@ -1,0 +1,110 @@
+// Runs of whole chunks, and extents of any size. All changes to the chunk table happen under the allocation lock.
+
+#include "heap/heap.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <algorithm>
+
+namespace pmemcpy::heap {
+
+ChunkEntry& Heap::chunk(std::uint64_t i) const {
+    return pool_.as<ChunkEntry>(pool_.super().table_offset + i * sizeof(ChunkEntry));
+}
+
+void Heap::set_chunk(std::uint64_t i, ChunkWord word, Link record) {
+    ChunkEntry& entry = chunk(i);
+    pool_.medium().store(&entry.record.word, record.word);
+    pool_.medium().store(&entry.word, word.word);
+    pool_.medium().flush(&entry, sizeof entry);
+}
+
+// Next fit: a search begins where the last one ended, so that a filling pool is not searched from its start.
+std::uint64_t Heap::find_free_chunks(std::uint64_t count) {
+    const std::uint64_t usable = pool_.usable_chunks();
+    const std::uint64_t hint = std::min(persist::Medium::load(&pool_.state().search_hint.value), usable);
+    for (const auto& [begin, end] : {std::pair{hint, usable}, std::pair{std::uint64_t{0}, usable}}) {
+        std::uint64_t free = 0;
+        for (std::uint64_t i = begin; i < end;) {
+            const ChunkWord word{persist::Medium::load(&chunk(i).word)};
+            if (word.kind() == ChunkKind::free) {
+                ++i;
+                if (++free == count) return i - count;
+                continue;
+            }
+            free = 0;
+            i += word.kind() == ChunkKind::run_head ? std::max<std::uint64_t>(word.chunks(), 1) : 1;
+        }
+    }
+    return usable;
+}
+
+std::uint64_t Heap::obtain_chunks(std::uint64_t count) {
+    std::uint64_t first = find_free_chunks(count);
+    if (first == pool_.usable_chunks()) {
+        std::uint64_t tail = 0;  // free chunks at the end need not be grown again
+        while (tail < first && ChunkWord{chunk(first - tail - 1).word}.kind() == ChunkKind::free) ++tail;
+        pool_.grow(count - std::min(tail, count));
+        first -= std::min(tail, count);
+    }
+    pool_.medium().store(&pool_.state().search_hint.value, first + count);
+    return first;
+}
+
+Extent Heap::allocate_extent(std::uint64_t length, std::uint64_t record_offset) {
+    if (length == 0) return {};
+    if (length <= class_bytes_.back()) {
+        const std::size_t size_class = class_of(std::max<std::uint64_t>(length, 64));
+        return {0, 0, claim_unit(data, size_class, record_offset).offset, class_bytes_[size_class]};
+    }
+    const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
+    if (length > pool_.super().max_bytes) {
+        throw Error(Code::no_space, std::to_string(length) + " bytes do not fit into " + pool_.path() + " of at most " +
+                                        std::to_string(pool_.super().max_bytes) + " bytes");
+    }
+    const std::uint64_t count = (length + chunk_bytes - 1) / chunk_bytes;
+    const pool::Pool::AllocationLock lock(pool_);
+    const std::uint64_t head = obtain_chunks(count);
+    for (std::uint64_t i = 1; i < count; ++i) {
+        set_chunk(head + i, ChunkWord::make(ChunkKind::run_body, pool_.owner(), 0), {});
+    }
+    // The head comes last: until then a scavenger sees bodies without a head and frees them.
+    set_chunk(head, ChunkWord::make(ChunkKind::run_head, pool_.owner(), count), {record_offset / 64});
+    return {0, 0, pool_.chunk_offset(head), count * chunk_bytes};
+}
+
+void Heap::free_extent(const Extent& extent, std::uint64_t record_offset) {
+    if (extent.length == 0 || extent.target != 0 || !pool_.contains(extent.offset, extent.length)) return;
+    const std::uint64_t i = pool_.chunk_of(extent.offset);
+    const ChunkKind kind = ChunkWord{persist::Medium::load(&chunk(i).word)}.kind();
+    if (kind == ChunkKind::run_head) {
+        const pool::Pool::AllocationLock lock(pool_);
+        free_run(i, record_offset);
+    } else if (kind == ChunkKind::data_slab) {
+        free_unit(extent.offset, UnitState{record_offset});
+    }
+}
+
+void Heap::free_run(std::uint64_t head, std::uint64_t record_offset) {
+    const ChunkWord word{chunk(head).word};
+    if (word.kind() != ChunkKind::run_head || chunk(head).record.offset() != record_offset) return;
+    const std::uint64_t count = std::min(word.chunks(), pool_.usable_chunks() - head);
+    // The head goes last: while it stands, nobody looks at the chunks behind it.
+    for (std::uint64_t i = count; i-- > 1;) set_chunk(head + i, {}, {});
+    set_chunk(head, {}, {});
+}
+
+void Heap::shrink_extent(Extent& extent, std::uint64_t length, std::uint64_t record_offset) {
+    const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
+    if (extent.length <= class_bytes_.back()) return;
+    const pool::Pool::AllocationLock lock(pool_);
+    const std::uint64_t head = pool_.chunk_of(extent.offset);
+    const ChunkWord word{chunk(head).word};
+    const std::uint64_t keep = std::max<std::uint64_t>((length + chunk_bytes - 1) / chunk_bytes, 1);
+    if (word.kind() != ChunkKind::run_head || chunk(head).record.offset() != record_offset || keep >= word.chunks()) return;
+    for (std::uint64_t i = word.chunks(); i-- > keep;) set_chunk(head + i, {}, {});
+    set_chunk(head, ChunkWord::make(ChunkKind::run_head, word.owner(), keep), {record_offset / 64});
+    extent.length = keep * chunk_bytes;
+}
+
+}  // namespace pmemcpy::heap

@@ -1,0 +1,123 @@
+// Cleaning up after a dead process, by whoever holds the lock of its slot.
+
+#include "heap/heap.hpp"
+
+#include <algorithm>
+
+namespace pmemcpy::heap {
+
+using persist::Medium;
+
+// The dead process was unpublishing a record: its slot says where.
+void Heap::finish_step(std::uint64_t slot_index, Reachability& reachable) {
+    const InName in_its_name(*this, slot_index);
+    const Medium& m = pool_.medium();
+    pool::Slot& slot = retire_slot();
+    reclaim_locked();
+    switch (static_cast<pool::Intent>(Medium::load(&slot.step_intent))) {
+        case pool::Intent::unlink: {
+            auto* word = &pool_.as<std::uint64_t>(slot.step_a);
+            const Link found{Medium::load(word)};
+            if (found.is_record() && found.is_dead()) {
+                claim(found);
+                std::uint64_t expected = found.word;
+                if (m.compare_exchange(word, expected, slot.step_b)) m.flush(word, sizeof *word);
+            }
+            break;
+        }
+        case pool::Intent::replace: {
+            const Link fresh{slot.step_a};
+            if (is_current(pool_, fresh) && reachable.is_reachable(fresh)) {
+                auto& header = pool_.as<RecordHeader>(fresh.offset());
+                const Link old{Medium::load(&header.word)};
+                if (old.is_record() && old.is_dead()) claim(old);
+                m.store(&header.word, 0);
+            }
+            break;
+        }
+        default: break;
+    }
+    end_step();
+}
+
+bool Heap::scavenge(std::uint64_t slot_index, Reachability& reachable) {
+    const InName in_its_name(*this, slot_index);
+    sweep_slabs(retire_owner(), reachable);
+    const bool all = reclaim_locked();
+    sweep_runs(retire_owner());
+    return all;
+}
+
+void Heap::sweep_slabs(std::uint64_t owner, Reachability& reachable) {
+    const std::uint64_t usable = pool_.usable_chunks();
+    for (const ChunkKind kind : {ChunkKind::meta_slab, ChunkKind::data_slab}) {  // extents go with their records
+        for (std::uint64_t i = 0; i < usable; ++i) {
+            const ChunkWord word{Medium::load(&chunk(i).word)};
+            SlabHeader slab;
+            if (word.kind() != kind || word.owner() != owner || !read_slab(i, slab)) continue;
+            for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
+                const std::uint64_t taken = Medium::load(unit_word(i, slab, unit));
+                const std::uint64_t offset = pool_.chunk_offset(i) + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes;
+                if (taken == 0) {
+                    clear_hint(i, slab, unit);
+                } else if (kind == ChunkKind::data_slab) {
+                    if (!owns_extent(taken, offset)) free_unit(offset, UnitState{taken});
+                } else if (UnitState{taken}.kind() == UnitState::owned) {
+                    sweep_record(offset, UnitState{taken}, reachable);
+                }
+            }
+            const pool::Pool::AllocationLock lock(pool_);
+            if (ChunkWord{Medium::load(&chunk(i).word)} == word) set_chunk(i, word.without_owner(), {});
+        }
+        reclaim_locked();
+    }
+}
+
+void Heap::sweep_record(std::uint64_t offset, UnitState state, Reachability& reachable) {
+    const auto& header = pool_.as<RecordHeader>(offset);
+    const std::uint64_t room = pool_.super().chunk_bytes - offset % pool_.super().chunk_bytes;
+    if (!is_whole(header, room)) {  // claimed and never finished, so never published and without an extent's reader
+        if (header.length >= sizeof(RecordHeader) && header.length <= room) free_extent(extent_of_(header), offset);
+        free_unit(offset, state);
+        return;
+    }
+    const Link link = Link::to(offset, header.version);
+    if (!reachable.is_reachable(link)) claim(link);
+}
+
+// Runs whose claimer died before the record that they are for was published, or whose freeing was cut short.
+void Heap::sweep_runs(std::uint64_t owner) {
+    const pool::Pool::AllocationLock lock(pool_);
+    const std::uint64_t usable = pool_.usable_chunks();
+    for (std::uint64_t i = 0; i < usable;) {
+        const ChunkEntry entry = chunk(i);
+        const ChunkWord word{entry.word};
+        if (word.kind() == ChunkKind::run_head) {
+            const std::uint64_t count = std::max<std::uint64_t>(word.chunks(), 1);
+            if (entry.record.word == 0 || (word.owner() == owner && !owns_extent(entry.record.offset(), pool_.chunk_offset(i)))) {
+                free_run(i, entry.record.offset());
+            } else if (word.owner() == owner) {
+                set_chunk(i, word.without_owner(), entry.record);
+            }
+            i += count;
+        } else {
+            if (word.kind() == ChunkKind::run_body) set_chunk(i, {}, {});  // bodies without a head
+            ++i;
+        }
+    }
+}
+
+// Whether the record at `record_offset` is taken and names the extent at `extent_offset` as its own.
+bool Heap::owns_extent(std::uint64_t record_offset, std::uint64_t extent_offset) const {
+    std::uint64_t chunk_index = 0;
+    SlabHeader slab;
+    std::uint32_t unit = 0;
+    if (!find_unit(record_offset, chunk_index, slab, unit) || slab.links != 0) return false;
+    if (Medium::load(unit_word(chunk_index, slab, unit)) == 0) return false;
+    const auto& header = pool_.as<RecordHeader>(record_offset);
+    if (header.length < sizeof(RecordHeader) || header.length > slab.unit_bytes) return false;
+    const Extent extent = extent_of_(header);
+    return extent.target == 0 && extent.length != 0 && extent.offset == extent_offset;
+}
+
+}  // namespace pmemcpy::heap

@@ -1,0 +1,238 @@
+// Units of slabs. The word that decides is the unit's own (a record's `state`, or a data unit's link); the
+// bitmap only says where looking is worth while.
+
+#include "base/checked.hpp"
+#include "base/crc32c.hpp"
+#include "heap/heap.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <algorithm>
+#include <bit>
+
+namespace pmemcpy::heap {
+namespace {
+
+constexpr std::uint64_t adopt_at_once = 64;  // slabs looked at before a free chunk is taken instead
+
+std::uint32_t slab_checksum(const SlabHeader& slab) {
+    return base::crc32c(0, &slab.kind, sizeof slab - offsetof(SlabHeader, kind));
+}
+
+}  // namespace
+
+Heap::Heap(pool::Pool& pool) : pool_(pool), pins_(pool) {
+    // Four sizes to a doubling keep the waste below a quarter, and two units to a slab are the least.
+    const std::uint64_t largest = (pool.super().chunk_bytes - 2 * sizeof(SlabHeader)) / 2 / 64 * 64;
+    std::uint64_t bytes = 64;
+    while (bytes < largest) {
+        class_bytes_.push_back(bytes);
+        bytes += std::max<std::uint64_t>(64, std::bit_floor(bytes) / 4);
+        bytes = base::align_up(bytes, 64);
+    }
+    class_bytes_.push_back(largest);
+    caches_[meta] = std::vector<SlabCache>(class_bytes_.size());
+    caches_[data] = std::vector<SlabCache>(class_bytes_.size());
+}
+
+std::size_t Heap::class_of(std::uint64_t bytes) const {
+    return static_cast<std::size_t>(std::lower_bound(class_bytes_.begin(), class_bytes_.end(), bytes) -
+                                    class_bytes_.begin());
+}
+
+std::uint64_t Heap::allocate_record(std::uint64_t length) {
+    if (length > largest_record()) {
+        throw Error(Code::invalid_argument, "a record of " + std::to_string(length) + " bytes does not fit into chunks of " +
+                                                std::to_string(pool_.super().chunk_bytes) +
+                                                " bytes; shorten the id or type, or create the pool with larger chunks");
+    }
+    const std::uint64_t claim = UnitState::make(UnitState::owned, pool_.owner()).word;
+    return claim_unit(meta, class_of(std::max<std::uint64_t>(length, sizeof(RecordHeader))), claim).offset;
+}
+
+Heap::Unit Heap::claim_unit(Which which, std::size_t size_class, std::uint64_t claim_word) {
+    SlabCache& cache = caches_[which][size_class];
+    const std::lock_guard one_thread(cache.mutex);
+    Unit unit{};
+    for (std::size_t tried = 0; tried < cache.chunks.size(); ++tried) {
+        if (claim_in(which, cache.chunks[cache.current], cache.cursor, claim_word, unit)) return unit;
+        cache.current = (cache.current + 1) % cache.chunks.size();
+        cache.cursor = 0;
+    }
+    for (;;) {
+        const std::uint64_t chunk = obtain_slab(which, size_class, cache);
+        cache.chunks.push_back(chunk);
+        cache.current = cache.chunks.size() - 1;
+        cache.cursor = 0;
+        if (claim_in(which, chunk, cache.cursor, claim_word, unit)) return unit;
+    }
+}
+
+bool Heap::claim_in(Which which, std::uint64_t chunk, std::uint64_t& cursor, std::uint64_t claim_word, Unit& out) {
+    SlabHeader slab;
+    if (!read_slab(chunk, slab)) return false;
+    const std::uint64_t words = (slab.units + 63) / 64;
+    for (; cursor < words; ++cursor) {
+        std::uint64_t* bits = bitmap_word(chunk, slab, static_cast<std::uint32_t>(cursor * 64));
+        for (std::uint64_t taken = persist::Medium::load(bits); taken != ~0ULL;) {
+            const auto bit = static_cast<std::uint32_t>(std::countr_one(taken));
+            const auto index = static_cast<std::uint32_t>(cursor * 64 + bit);
+            if (index >= slab.units) break;
+            taken = pool_.medium().fetch_or(bits, 1ULL << bit) | 1ULL << bit;
+            pool_.medium().flush(bits, sizeof *bits);
+            std::uint64_t expected = 0;
+            std::uint64_t* word = unit_word(chunk, slab, index);
+            if (!pool_.medium().compare_exchange(word, expected, claim_word)) continue;
+            pool_.medium().flush(word, sizeof *word);
+            out = {chunk, index, pool_.chunk_offset(chunk) + slab.first_unit + std::uint64_t{index} * slab.unit_bytes};
+            static_cast<void>(which);
+            return true;
+        }
+    }
+    return false;
+}
+
+std::uint64_t Heap::obtain_slab(Which which, std::size_t size_class, SlabCache& cache) {
+    const pool::Pool::AllocationLock lock(pool_);
+    std::uint64_t chunk = 0;
+    if (adopt_slab(which, size_class, cache, adopt_at_once, chunk)) return chunk;
+    try {
+        chunk = obtain_chunks(1);
+    } catch (const Error&) {
+        if (adopt_slab(which, size_class, cache, pool_.usable_chunks(), chunk)) return chunk;
+        throw;
+    }
+    format_slab(which, size_class, chunk);
+    return chunk;
+}
+
+// A slab that nobody owns and that has a free unit becomes ours.
+bool Heap::adopt_slab(Which which, std::size_t size_class, SlabCache& cache, std::uint64_t most, std::uint64_t& chunk) {
+    const std::uint64_t usable = pool_.usable_chunks();
+    const ChunkKind kind = which == meta ? ChunkKind::meta_slab : ChunkKind::data_slab;
+    for (std::uint64_t seen = 0, looked = 0; seen < usable && looked < most; ++seen) {
+        const std::uint64_t i = cache.adopt_cursor++ % usable;
+        const ChunkWord word{persist::Medium::load(&this->chunk(i).word)};
+        if (word.kind() != kind || word.owner() != 0) continue;
+        SlabHeader slab;
+        if (!read_slab(i, slab) || slab.unit_bytes != class_bytes_[size_class]) continue;
+        ++looked;
+        for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
+            if (persist::Medium::load(unit_word(i, slab, unit)) != 0) continue;
+            clear_hint(i, slab, unit);
+            set_chunk(i, ChunkWord::make(kind, pool_.owner(), 0), {});
+            chunk = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+SlabHeader Heap::slab_layout(Which which, std::size_t size_class) const {
+    SlabHeader slab{};
+    slab.magic = slab_magic;
+    slab.kind = static_cast<std::uint32_t>(which == meta ? ChunkKind::meta_slab : ChunkKind::data_slab);
+    slab.unit_bytes = static_cast<std::uint32_t>(class_bytes_[size_class]);
+    slab.bitmap = sizeof(SlabHeader);
+    for (std::uint64_t units = pool_.super().chunk_bytes / slab.unit_bytes; units > 0; --units) {
+        std::uint64_t end = slab.bitmap + (units + 63) / 64 * 8;
+        slab.links = which == data ? static_cast<std::uint32_t>(end) : 0;
+        if (which == data) end += units * 8;
+        end = base::align_up(end, 64);
+        if (end + units * slab.unit_bytes > pool_.super().chunk_bytes) continue;
+        slab.first_unit = static_cast<std::uint32_t>(end);
+        slab.units = static_cast<std::uint32_t>(units);
+        break;
+    }
+    slab.checksum = slab_checksum(slab);
+    return slab;
+}
+
+void Heap::format_slab(Which which, std::size_t size_class, std::uint64_t chunk) {
+    const SlabHeader slab = slab_layout(which, size_class);
+    const persist::Medium& m = pool_.medium();
+    const std::uint64_t begin = pool_.chunk_offset(chunk);
+    if (which == meta) {
+        // Old bytes must neither look like records to a scan nor like taken units to us.
+        m.fill(pool_.at(begin), 0, pool_.super().chunk_bytes);
+        m.flush(pool_.at(begin), pool_.super().chunk_bytes);
+    } else {
+        m.fill(pool_.at(begin), 0, slab.first_unit);
+    }
+    m.write(pool_.at(begin), &slab, sizeof slab);
+    m.flush(pool_.at(begin), slab.first_unit);
+    // The scan after a power loss must find a clean slab wherever the table speaks of one.
+    m.fence();
+    set_chunk(chunk, ChunkWord::make(static_cast<ChunkKind>(slab.kind), pool_.owner(), 0), {});
+    m.fence();
+}
+
+bool Heap::read_slab(std::uint64_t chunk, SlabHeader& out) const {
+    racy_copy(&out, pool_.at(pool_.chunk_offset(chunk)), sizeof out);
+    if (out.magic != slab_magic || out.checksum != slab_checksum(out) || out.units == 0 || out.unit_bytes % 64 != 0) {
+        return false;
+    }
+    const std::uint64_t end = out.first_unit + std::uint64_t{out.units} * out.unit_bytes;
+    return out.unit_bytes >= 64 && out.bitmap == sizeof(SlabHeader) && out.first_unit % 64 == 0 &&
+           end <= pool_.super().chunk_bytes &&
+           out.bitmap + (std::uint64_t{out.units} + 63) / 64 * 8 + (out.links != 0 ? out.units * 8ULL : 0) <= out.first_unit;
+}
+
+std::uint64_t* Heap::unit_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const {
+    const std::uint64_t begin = pool_.chunk_offset(chunk);
+    if (slab.links != 0) return &pool_.as<std::uint64_t>(begin + slab.links + 8ULL * unit);
+    return &pool_.as<RecordHeader>(begin + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes).state;
+}
+
+std::uint64_t* Heap::bitmap_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const {
+    return &pool_.as<std::uint64_t>(pool_.chunk_offset(chunk) + slab.bitmap + unit / 64 * 8ULL);
+}
+
+void Heap::clear_hint(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) {
+    std::uint64_t* bits = bitmap_word(chunk, slab, unit);
+    pool_.medium().fetch_and(bits, ~(1ULL << (unit % 64)));
+    pool_.medium().flush(bits, sizeof *bits);
+}
+
+bool Heap::find_unit(std::uint64_t offset, std::uint64_t& chunk, SlabHeader& slab, std::uint32_t& unit) const {
+    if (!pool_.contains(offset, 64)) return false;
+    chunk = pool_.chunk_of(offset);
+    const ChunkKind kind = ChunkWord{persist::Medium::load(&this->chunk(chunk).word)}.kind();
+    if (kind != ChunkKind::meta_slab && kind != ChunkKind::data_slab) return false;
+    if (!read_slab(chunk, slab)) return false;
+    const std::uint64_t inside = offset - pool_.chunk_offset(chunk);
+    if (inside < slab.first_unit || (inside - slab.first_unit) % slab.unit_bytes != 0) return false;
+    unit = static_cast<std::uint32_t>((inside - slab.first_unit) / slab.unit_bytes);
+    return unit < slab.units;
+}
+
+// The last step of freeing a record: whoever changes the word frees it, and nobody does it twice.
+bool Heap::free_unit(std::uint64_t offset, UnitState expected) {
+    std::uint64_t chunk = 0;
+    SlabHeader slab;
+    std::uint32_t unit = 0;
+    if (!find_unit(offset, chunk, slab, unit)) return false;
+    std::uint64_t* word = unit_word(chunk, slab, unit);
+    std::uint64_t before = expected.word;
+    if (!pool_.medium().compare_exchange(word, before, 0)) return false;
+    pool_.medium().flush(word, sizeof *word);
+    clear_hint(chunk, slab, unit);
+    return true;
+}
+
+void Heap::release_slabs() {
+    for (std::vector<SlabCache>& caches : caches_) {
+        for (SlabCache& cache : caches) {
+            const std::lock_guard one_thread(cache.mutex);
+            if (cache.chunks.empty()) continue;
+            const pool::Pool::AllocationLock lock(pool_);
+            for (const std::uint64_t i : cache.chunks) {
+                set_chunk(i, ChunkWord{chunk(i).word}.without_owner(), {});
+            }
+            cache.chunks.clear();
+            cache.current = 0;
+        }
+    }
+}
+
+}  // namespace pmemcpy::heap

@@ -1,0 +1,71 @@
+#include "os/calls.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace pmemcpy::os {
+
+namespace {
+
+// The C library declares these with a variable number of arguments, which a pointer cannot take as they are.
+int call_open(const char* path, int flags, mode_t mode) {
+    return ::open(path, flags, mode);
+}
+int call_openat(int directory, const char* path, int flags, mode_t mode) {
+    return ::openat(directory, path, flags, mode);
+}
+int call_fcntl_lock(int fd, int command, struct flock* lock) {
+    return ::fcntl(fd, command, lock);
+}
+int call_ioctl(int fd, unsigned long request, void* argument) {
+    return ::ioctl(fd, request, argument);
+}
+
+Calls table = system_calls();
+
+}  // namespace
+
+Calls system_calls() noexcept {
+    return {
+        .open = call_open,
+        .openat = call_openat,
+        .close = ::close,
+        .fstat = ::fstat,
+        .stat = ::stat,
+        .fstatfs = ::fstatfs,
+        .fstatvfs = ::fstatvfs,
+        .ftruncate = ::ftruncate,
+        .fallocate = ::fallocate,
+        .pread = ::pread,
+        .pwrite = ::pwrite,
+        .fsync = ::fsync,
+        .fdatasync = ::fdatasync,
+        .fcntl_lock = call_fcntl_lock,
+        .ioctl = call_ioctl,
+        .dup3 = ::dup3,
+        .linkat = ::linkat,
+        .unlinkat = ::unlinkat,
+        .renameat = ::renameat,
+        .mkdirat = ::mkdirat,
+        .realpath = ::realpath,
+        .mmap = ::mmap,
+        .munmap = ::munmap,
+        .madvise = ::madvise,
+        .msync = ::msync,
+        .sigaction = ::sigaction,
+        .gethostname = ::gethostname,
+        .clock_gettime = ::clock_gettime,
+        .getpid = ::getpid,
+    };
+}
+
+Calls& calls() noexcept {
+    return table;
+}
+
+}  // namespace pmemcpy::os

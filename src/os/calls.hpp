@@ -1,0 +1,66 @@
+#pragma once
+
+#include <csignal>
+#include <ctime>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/types.h>
+
+namespace pmemcpy::os {
+
+/// Every call that the library makes to the kernel. Nothing outside `os` calls the kernel, and `os` calls it
+/// only through this table, so that a test can play any kernel, device or failure.
+struct Calls {
+    int (*open)(const char* path, int flags, mode_t mode);
+    int (*openat)(int directory, const char* path, int flags, mode_t mode);
+    int (*close)(int fd);
+    int (*fstat)(int fd, struct stat* status);
+    int (*stat)(const char* path, struct stat* status);
+    int (*fstatfs)(int fd, struct statfs* status);
+    int (*fstatvfs)(int fd, struct statvfs* status);
+    int (*ftruncate)(int fd, off_t size);
+    int (*fallocate)(int fd, int mode, off_t offset, off_t length);
+    ssize_t (*pread)(int fd, void* bytes, size_t size, off_t offset);
+    ssize_t (*pwrite)(int fd, const void* bytes, size_t size, off_t offset);
+    int (*fsync)(int fd);
+    int (*fdatasync)(int fd);
+    int (*fcntl_lock)(int fd, int command, struct flock* lock);
+    int (*ioctl)(int fd, unsigned long request, void* argument);
+    int (*dup3)(int from, int to, int flags);
+    int (*linkat)(int from_directory, const char* from, int to_directory, const char* to, int flags);
+    int (*unlinkat)(int directory, const char* path, int flags);
+    int (*renameat)(int from_directory, const char* from, int to_directory, const char* to);
+    int (*mkdirat)(int directory, const char* path, mode_t mode);
+    char* (*realpath)(const char* path, char* resolved);
+    void* (*mmap)(void* address, size_t length, int protection, int flags, int fd, off_t offset);
+    int (*munmap)(void* address, size_t length);
+    int (*madvise)(void* address, size_t length, int advice);
+    int (*msync)(void* address, size_t length, int flags);
+    int (*sigaction)(int signal, const struct sigaction* action, struct sigaction* previous);
+    int (*gethostname)(char* name, size_t size);
+    int (*clock_gettime)(clockid_t clock, struct timespec* time);
+    pid_t (*getpid)();
+};
+
+/// The kernel itself.
+Calls system_calls() noexcept;
+
+/// The one table in use: a plain global, to be changed only while no other thread is inside the library.
+Calls& calls() noexcept;
+
+/// Puts another table in place for the life of this object: copy system_calls(), change entries, pass it here.
+class ScopedCalls {
+  public:
+    explicit ScopedCalls(const Calls& replacement) noexcept : previous_(calls()) { calls() = replacement; }
+    ~ScopedCalls() { calls() = previous_; }
+    ScopedCalls(const ScopedCalls&) = delete;
+    ScopedCalls& operator=(const ScopedCalls&) = delete;
+
+  private:
+    Calls previous_;
+};
+
+}  // namespace pmemcpy::os

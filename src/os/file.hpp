@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/types.h>
+
+namespace pmemcpy::os {
+
+/// The file systems that the library knows by name; `other` is everything else.
+enum class FileSystem { tmpfs, hugetlbfs, ext, xfs, devdax, other };
+
+const char* name_of(FileSystem kind) noexcept;
+
+/// Which file this is, whatever its names are.
+struct Identity {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    friend bool operator==(const Identity&, const Identity&) = default;
+};
+
+/// An open file: owns its descriptor, which is always close-on-exec. Every failure throws an Error with the path.
+class File {
+  public:
+    File() = default;
+    ~File() { close(); }
+    File(File&& other) noexcept;
+    File& operator=(File&& other) noexcept;
+
+    /// `flags` as for open(2), O_CLOEXEC added.
+    static File open(const std::string& path, int flags, mode_t mode = 0);
+    /// The same for a file that may be missing: nothing where there is none.
+    static std::optional<File> open_if_exists(const std::string& path, int flags);
+    /// A file without a name in `directory` (O_TMPFILE): it vanishes unless link_as() names it.
+    static File create_unnamed(const std::string& directory, mode_t mode);
+    /// Gives the file a name; `already_exists` if somebody has it.
+    void link_as(const std::string& path);
+
+    void close() noexcept;
+    bool is_open() const noexcept { return fd_ >= 0; }
+    int fd() const noexcept { return fd_; }
+    const std::string& path() const noexcept { return path_; }
+
+    /// Bytes in the file; of a devdax device, its capacity.
+    std::uint64_t size() const;
+    void resize(std::uint64_t bytes);
+    /// Space for [offset, offset + length), growing the file: `no_space` now instead of a signal later, and then
+    /// part of it may be allocated. Signals only delay it.
+    void allocate(std::uint64_t offset, std::uint64_t length);
+    /// Gives the space of [offset, offset + length) back; it reads as zeros afterwards.
+    void punch(std::uint64_t offset, std::uint64_t length);
+    /// Bytes really allocated on the device (st_blocks * 512).
+    std::uint64_t allocated_bytes() const;
+    /// fdatasync. A failure is reported once by the kernel: the caller must not retry.
+    void sync_data();
+    /// fsync of the file, or of the directory that this is: a new name is durable after it.
+    void sync_all();
+
+    void read_exactly(void* bytes, std::size_t size, std::uint64_t offset) const;
+    void write_exactly(const void* bytes, std::size_t size, std::uint64_t offset);
+
+    Identity identity() const;
+    unsigned link_count() const;
+    unsigned mode_bits() const;
+    bool is_writable() const noexcept { return writable_; }
+    FileSystem fs_kind() const;
+    /// True if part of the file shares its blocks with another (a reflink on xfs), where a write in allocated
+    /// space may still run out of space. Asks FIEMAP; that a file system could share later is not seen.
+    bool shares_extents() const;
+
+  private:
+    File(int fd, std::string path, bool writable) noexcept : fd_(fd), path_(std::move(path)), writable_(writable) {}
+
+    int fd_ = -1;
+    std::string path_;
+    bool writable_ = false;
+};
+
+}  // namespace pmemcpy::os

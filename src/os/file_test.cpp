@@ -1,0 +1,184 @@
+#include "os/file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <unistd.h>
+
+#include "os/calls.hpp"
+#include "os/failure.hpp"
+#include "os/names.hpp"
+
+namespace {
+
+using namespace pmemcpy;
+using namespace pmemcpy::os;
+
+std::string folder() {
+    return std::filesystem::temp_directory_path().string();
+}
+
+Code code_of(auto&& action) {
+    try {
+        action();
+    } catch (const Error& error) {
+        return error.kind();
+    }
+    return Code{};
+}
+
+TEST(os, a_file_is_created_without_a_name_and_linked_when_whole) {
+    const std::string path = folder() + "/pmemcpy_os_link_" + std::to_string(::getpid());
+    File file = File::create_unnamed(folder(), 0640);
+    file.write_exactly("whole", 5, 0);
+    EXPECT_FALSE(exists(path));
+    file.link_as(path);
+    EXPECT_TRUE(exists(path));
+    EXPECT_EQ(file.path(), path);
+    EXPECT_EQ(code_of([&] { File::create_unnamed(folder(), 0640).link_as(path); }), Code::already_exists);
+
+    const File again = File::open(path, O_RDONLY);
+    EXPECT_EQ(again.identity(), file.identity());
+    EXPECT_FALSE(again.is_writable());
+    char text[5];
+    again.read_exactly(text, 5, 0);
+    EXPECT_EQ(std::string(text, 5), "whole");
+    EXPECT_EQ(code_of([&] { again.read_exactly(text, 5, 1); }), Code::corrupt);
+    EXPECT_TRUE(remove_file(path));
+    EXPECT_FALSE(remove_file(path));
+}
+
+TEST(os, descriptors_are_closed_on_exec_and_moved_not_copied) {
+    File file = File::create_unnamed(folder(), 0600);
+    EXPECT_EQ(::fcntl(file.fd(), F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    const int fd = file.fd();
+    File other = std::move(file);
+    EXPECT_EQ(other.fd(), fd);
+    other = File();
+    EXPECT_EQ(::fcntl(fd, F_GETFD), -1);
+}
+
+TEST(os, space_is_allocated_and_given_back) {
+    File file = File::create_unnamed("/dev/shm", 0600);
+    file.allocate(0, 1 << 20);
+    EXPECT_EQ(file.size(), 1u << 20);
+    EXPECT_EQ(file.allocated_bytes(), 1u << 20);
+    file.punch(0, 1 << 19);
+    EXPECT_EQ(file.size(), 1u << 20);
+    EXPECT_EQ(file.allocated_bytes(), 1u << 19);
+    EXPECT_EQ(file.fs_kind(), FileSystem::tmpfs);
+    EXPECT_FALSE(file.shares_extents());
+}
+
+TEST(os, a_failure_names_the_path_and_the_reason) {
+    try {
+        File::open("/dev/shm/no such file", O_RDONLY);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), Code::not_found);
+        EXPECT_NE(std::string(error.what()).find("no such file"), std::string::npos);
+        EXPECT_NE(std::string(error.what()).find("No such file or directory"), std::string::npos);
+    }
+    EXPECT_FALSE(File::open_if_exists("/dev/shm/no such file", O_RDONLY));
+}
+
+TEST(os, every_way_of_running_out_of_space_is_no_space) {
+    File file = File::create_unnamed("/dev/shm", 0600);
+    static int error;
+    Calls fake = system_calls();
+    fake.fallocate = [](int, int, off_t, off_t) {
+        errno = error;
+        return -1;
+    };
+    const ScopedCalls scoped(fake);
+    for (const int number : {ENOSPC, EDQUOT}) {
+        error = number;
+        EXPECT_EQ(code_of([&] { file.allocate(0, 4096); }), Code::no_space);
+    }
+    error = EOPNOTSUPP;
+    EXPECT_EQ(code_of([&] { file.allocate(0, 4096); }), Code::unsupported);
+    error = EIO;
+    EXPECT_EQ(code_of([&] { file.allocate(0, 4096); }), Code::io_error);
+}
+
+// The kernel undoes a long fallocate at each signal: with a timer running, the whole never succeeds at once.
+TEST(os, allocation_goes_on_under_signals_in_steps_that_cover_all) {
+    static std::uint64_t covered;
+    static int interruptions;
+    covered = 0;
+    interruptions = 0;
+    Calls fake = system_calls();
+    fake.fallocate = [](int, int, off_t offset, off_t length) {
+        if (length > (4 << 20)) {
+            ++interruptions;
+            errno = EINTR;
+            return -1;
+        }
+        EXPECT_EQ(static_cast<std::uint64_t>(offset), covered);
+        covered += static_cast<std::uint64_t>(length);
+        return 0;
+    };
+    File file = File::create_unnamed("/dev/shm", 0600);
+    const ScopedCalls scoped(fake);
+    file.allocate(0, (std::uint64_t{1} << 30) + 5);
+    EXPECT_EQ(covered, (std::uint64_t{1} << 30) + 5);
+    EXPECT_GT(interruptions, 0);
+    EXPECT_LT(interruptions, 10);
+}
+
+TEST(os, a_reflinked_file_is_seen_by_its_shared_extents) {
+    File file = File::create_unnamed("/dev/shm", 0600);
+    Calls fake = system_calls();
+    fake.fstatfs = [](int, struct statfs* status) {
+        status->f_type = XFS_SUPER_MAGIC;
+        return 0;
+    };
+    fake.ioctl = [](int, unsigned long request, void* argument) {
+        EXPECT_EQ(request, FS_IOC_FIEMAP);
+        auto* map = static_cast<struct fiemap*>(argument);
+        // Two calls: a plain extent first, a shared one behind it.
+        const bool first = map->fm_start == 0;
+        map->fm_mapped_extents = 1;
+        map->fm_extents[0] = {};
+        map->fm_extents[0].fe_logical = first ? 0 : 4096;
+        map->fm_extents[0].fe_length = 4096;
+        map->fm_extents[0].fe_flags = first ? 0 : FIEMAP_EXTENT_SHARED | FIEMAP_EXTENT_LAST;
+        return 0;
+    };
+    const ScopedCalls scoped(fake);
+    EXPECT_EQ(file.fs_kind(), FileSystem::xfs);
+    EXPECT_TRUE(file.shares_extents());
+}
+
+TEST(os, a_devdax_device_is_known_by_its_subsystem_and_has_the_size_of_sysfs) {
+    File file = File::create_unnamed("/dev/shm", 0600);
+    Calls fake = system_calls();
+    fake.fstat = [](int, struct stat* status) {
+        *status = {};
+        status->st_mode = S_IFCHR | 0600;
+        status->st_rdev = 0xFC01;
+        return 0;
+    };
+    fake.realpath = [](const char*, char*) { return ::strdup("/sys/bus/dax"); };
+    fake.open = [](const char* path, int, mode_t) {
+        EXPECT_TRUE(std::string(path).ends_with("/size"));
+        return 12345;
+    };
+    fake.close = [](int fd) { return fd == 12345 ? 0 : ::close(fd); };
+    fake.pread = [](int, void* bytes, size_t, off_t offset) -> ssize_t {
+        if (offset > 0) return 0;
+        std::memcpy(bytes, "134217728\n", 10);
+        return 10;
+    };
+    const ScopedCalls scoped(fake);
+    EXPECT_EQ(file.fs_kind(), FileSystem::devdax);
+    EXPECT_EQ(file.size(), 134'217'728u);
+}
+
+}  // namespace

@@ -1,0 +1,85 @@
+#include "os/guard.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <csetjmp>
+#include <csignal>
+#include <cstdint>
+#include <mutex>
+
+#include "os/calls.hpp"
+#include "os/failure.hpp"
+
+namespace pmemcpy::os {
+
+namespace {
+
+/// One guarded call of this thread; they may be nested.
+struct Frame {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+    Frame* outer;
+    sigjmp_buf back;
+};
+
+// A signal handler may read this: the model makes it an offset from the thread pointer, without any allocation.
+thread_local Frame* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
+
+struct sigaction previous_action {};
+
+void hand_on(int signal, siginfo_t* info, void* context) {
+    if ((previous_action.sa_flags & SA_SIGINFO) != 0) {
+        previous_action.sa_sigaction(signal, info, context);
+    } else if (previous_action.sa_handler != SIG_DFL && previous_action.sa_handler != SIG_IGN) {
+        previous_action.sa_handler(signal);
+    } else {
+        // The instruction runs again after this and meets the default action: the process dies of its own fault.
+        // To ignore a fault would repeat it for ever, so the kernel kills in that case too.
+        struct sigaction fatal {};
+        fatal.sa_handler = SIG_DFL;
+        ::sigaction(SIGBUS, &fatal, nullptr);
+    }
+}
+
+void on_sigbus(int signal, siginfo_t* info, void* context) {
+    // A poisoned page is reported as a whole; any other fault by the byte that was touched.
+    const std::uintptr_t extent = info->si_code == BUS_MCEERR_AR ? std::uintptr_t{1} << info->si_addr_lsb : 1;
+    const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(info->si_addr) & ~(extent - 1);
+    for (Frame* frame = innermost; frame != nullptr; frame = frame->outer) {
+        if (first + extent <= frame->begin || first >= frame->end) continue;
+        innermost = frame->outer;
+        siglongjmp(frame->back, 1);
+    }
+    hand_on(signal, info, context);
+}
+
+void install() {
+    struct sigaction action {};
+    action.sa_sigaction = on_sigbus;
+    // Without SA_NODEFER the signal would stay blocked after the long jump, and saving the mask costs a call.
+    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+    if (calls().sigaction(SIGBUS, &action, &previous_action) != 0) {
+        throw_failure("catch SIGBUS in", "this process", errno);
+    }
+}
+
+}  // namespace
+
+bool run_guarded(const void* begin, std::size_t length, void (*action)(void*), void* context) {
+    static std::once_flag installed;
+    std::call_once(installed, install);
+    const auto start = reinterpret_cast<std::uintptr_t>(begin);
+    Frame frame;
+    frame.begin = start;
+    frame.end = start + length;
+    frame.outer = innermost;
+    if (sigsetjmp(frame.back, 0) != 0) return false;  // from the handler, which has taken the frame off
+    innermost = &frame;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    action(context);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    innermost = frame.outer;
+    return true;
+}
+
+}  // namespace pmemcpy::os

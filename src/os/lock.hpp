@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+#include "os/file.hpp"
+
+namespace pmemcpy::os {
+
+/// Locks of an open file description (F_OFD_*) on byte ranges. The kernel drops them when the last descriptor of
+/// the description is closed, a killed process's too. Threads that share a File share its locks.
+enum class LockKind { shared, exclusive };
+
+/// True if the lock was taken; false if another description's lock is in the way.
+[[nodiscard]] bool try_lock(File& file, LockKind kind, std::uint64_t offset, std::uint64_t length);
+/// Waits for the lock.
+void lock(File& file, LockKind kind, std::uint64_t offset, std::uint64_t length);
+/// Drops every lock of this description in the range.
+void unlock(File& file, std::uint64_t offset, std::uint64_t length);
+/// Whether another description holds a lock that this one would collide with. Never sees the File's own locks.
+[[nodiscard]] bool conflicts(const File& file, LockKind kind, std::uint64_t offset, std::uint64_t length);
+
+}  // namespace pmemcpy::os

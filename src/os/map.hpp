@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "os/file.hpp"
+
+namespace pmemcpy::os {
+
+/// The size of a huge page: mappings start on a multiple of it, so that the kernel may use huge pages.
+inline constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20;
+
+enum class Access { read, read_write };
+
+struct MapRequest {
+    Access access = Access::read_write;
+    bool map_sync = false;     ///< MAP_SHARED_VALIDATE | MAP_SYNC: `unsupported` where refused
+    std::uint64_t offset = 0;  ///< a multiple of the page size; of huge_page_bytes for huge pages
+};
+
+/// A shared mapping of part of a file, which may reach beyond the file's end so that the file can grow under it.
+/// A forked child does not inherit it. Reading or writing beyond the file's end is SIGBUS.
+class Mapping {
+  public:
+    Mapping() = default;
+    Mapping(const File& file, std::uint64_t size, MapRequest request = {});
+    ~Mapping() { unmap(); }
+    Mapping(Mapping&& other) noexcept;
+    Mapping& operator=(Mapping&& other) noexcept;
+
+    std::byte* base() const noexcept { return base_; }
+    std::uint64_t size() const noexcept { return size_; }
+    bool is_mapped() const noexcept { return base_ != nullptr; }
+    void unmap() noexcept;
+
+    /// Faults the pages in for writing (reading, for a read-only mapping) ahead of use; false if the kernel cannot.
+    bool populate(std::uint64_t offset, std::uint64_t length);
+    /// Makes huge pages of allocated ones (MADV_COLLAPSE); false where the kernel or file system cannot.
+    bool collapse(std::uint64_t offset, std::uint64_t length);
+    /// msync(MS_SYNC) of the pages that the range touches. Never on devdax.
+    void sync(std::uint64_t offset, std::uint64_t length);
+
+  private:
+    std::byte* base_ = nullptr;
+    std::uint64_t size_ = 0;
+    std::string path_;
+    bool writable_ = false;
+};
+
+}  // namespace pmemcpy::os

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <sys/types.h>
+
+namespace pmemcpy::os {
+
+// Names and directories. A failure throws an Error with the path; what is merely missing or taken is an answer.
+
+bool exists(const std::string& path);
+bool is_directory(const std::string& path);
+/// False if there was no such file.
+bool remove_file(const std::string& path);
+/// Removes an empty directory; false if there was none.
+bool remove_directory(const std::string& path);
+/// False if it was there already.
+bool make_directory(const std::string& path, mode_t mode);
+/// Replaces `to` atomically.
+void rename_file(const std::string& from, const std::string& to);
+/// Another name for the same file; false if `to` is taken.
+bool make_hard_link(const std::string& from, const std::string& to);
+/// The path without symbolic links; nothing if there is no such thing.
+std::optional<std::string> real_path(const std::string& path);
+/// A text file of /proc or /sys, without white space at its end; nothing if it cannot be read.
+std::optional<std::string> read_text(const std::string& path);
+
+}  // namespace pmemcpy::os

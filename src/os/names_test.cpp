@@ -1,0 +1,53 @@
+#include "os/names.hpp"
+
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <pmemcpy/error.hpp>
+#include <unistd.h>
+
+#include "os/file.hpp"
+#include "os/process.hpp"
+
+namespace {
+
+using namespace pmemcpy;
+using namespace pmemcpy::os;
+
+TEST(os, names_come_and_go) {
+    const std::string folder =
+        (std::filesystem::temp_directory_path() / ("pmemcpy_os_names_" + std::to_string(::getpid()))).string();
+    EXPECT_TRUE(make_directory(folder, 0700));
+    EXPECT_FALSE(make_directory(folder, 0700));
+    EXPECT_TRUE(is_directory(folder));
+    { const File file = File::open(folder + "/a", O_RDWR | O_CREAT, 0600); }
+    EXPECT_TRUE(make_hard_link(folder + "/a", folder + "/b"));
+    EXPECT_FALSE(make_hard_link(folder + "/a", folder + "/b"));
+    EXPECT_EQ(File::open(folder + "/a", O_RDONLY).link_count(), 2u);
+    rename_file(folder + "/b", folder + "/c");
+    EXPECT_FALSE(exists(folder + "/b"));
+    EXPECT_EQ(real_path(folder + "/./c"), real_path(folder + "/c"));
+    EXPECT_FALSE(real_path(folder + "/b"));
+    EXPECT_THROW(rename_file(folder + "/b", folder + "/c"), Error);
+    EXPECT_THROW(remove_directory(folder), Error);
+    EXPECT_TRUE(remove_file(folder + "/a"));
+    EXPECT_TRUE(remove_file(folder + "/c"));
+    EXPECT_TRUE(remove_directory(folder));
+    EXPECT_FALSE(remove_directory(folder));
+}
+
+TEST(os, small_texts_of_proc_are_read_whole) {
+    EXPECT_EQ(read_text("/proc/self/comm"), program_name().substr(0, 15));
+    EXPECT_FALSE(read_text("/proc/self/no such text"));
+}
+
+TEST(os, a_process_knows_itself_and_the_time) {
+    EXPECT_EQ(process_id(), static_cast<std::uint64_t>(::getpid()));
+    EXPECT_FALSE(host_name().empty());
+    const std::uint64_t before = monotonic_ns();
+    EXPECT_GE(monotonic_ns(), before);
+    EXPECT_GT(wall_ns(), std::uint64_t{1'600'000'000} * 1'000'000'000);
+}
+
+}  // namespace

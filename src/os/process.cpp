@@ -1,0 +1,41 @@
+#include "os/process.hpp"
+
+#include <cerrno>
+
+#include "os/calls.hpp"
+
+namespace pmemcpy::os {
+
+namespace {
+
+std::uint64_t read_clock(clockid_t clock) {
+    struct timespec time {};
+    calls().clock_gettime(clock, &time);  // cannot fail for the two clocks asked for here
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
+std::uint64_t process_id() {
+    return static_cast<std::uint64_t>(calls().getpid());
+}
+
+std::string host_name() {
+    char name[256] = {};
+    if (calls().gethostname(name, sizeof name - 1) != 0) return "unknown";
+    return name;
+}
+
+std::string program_name() {
+    return program_invocation_short_name;
+}
+
+std::uint64_t monotonic_ns() {
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+std::uint64_t wall_ns() {
+    return read_clock(CLOCK_REALTIME);
+}
+
+}  // namespace pmemcpy::os

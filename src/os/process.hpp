@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace pmemcpy::os {
+
+/// This process's number in its own PID namespace: for people to read, never to identify anybody.
+std::uint64_t process_id();
+std::string host_name();
+/// The name of the running program without its directories.
+std::string program_name();
+/// Nanoseconds since some point, never backwards; comparable between processes of one boot.
+std::uint64_t monotonic_ns();
+/// Nanoseconds since 1970-01-01 UTC.
+std::uint64_t wall_ns();
+
+}  // namespace pmemcpy::os

@@ -1,0 +1,49 @@
+#include "persist/kernels.hpp"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "base/crc32c.hpp"
+#include "base/crc32c_instruction.hpp"
+#include "base/crc32c_shift.hpp"
+
+#define PMEMCPY_TARGET __attribute__((target("avx2,sse4.2")))
+
+namespace pmemcpy::persist {
+
+namespace {
+
+/// 64 bytes on their way.
+struct Line {
+    PMEMCPY_TARGET static Line load(const std::byte* from) {
+        const auto* at = reinterpret_cast<const __m256i*>(from);
+        return {_mm256_loadu_si256(at), _mm256_loadu_si256(at + 1)};
+    }
+    PMEMCPY_TARGET static Line broadcast(int byte) {
+        const __m256i half = _mm256_set1_epi8(static_cast<char>(byte));
+        return {half, half};
+    }
+    PMEMCPY_TARGET void stream(std::byte* to) const {
+        auto* at = reinterpret_cast<__m256i*>(to);
+        _mm256_stream_si256(at, first);
+        _mm256_stream_si256(at + 1, second);
+    }
+
+    __m256i first, second;
+};
+
+#include "persist/range_loop.inc"
+#include "persist/stream_loop.inc"
+
+}  // namespace
+
+const Kernels kernels_avx2{"avx2", true, stream, stream_crc, stream_characterised, stream_fill, widen_any};
+
+}  // namespace pmemcpy::persist
+
+#endif

@@ -1,0 +1,39 @@
+#include "persist/kernels.hpp"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "base/crc32c.hpp"
+#include "base/crc32c_instruction.hpp"
+#include "base/crc32c_shift.hpp"
+
+#define PMEMCPY_TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,sse4.2")))
+
+namespace pmemcpy::persist {
+
+namespace {
+
+/// 64 bytes on their way.
+struct Line {
+    PMEMCPY_TARGET static Line load(const std::byte* from) { return {_mm512_loadu_si512(from)}; }
+    PMEMCPY_TARGET static Line broadcast(int byte) { return {_mm512_set1_epi8(static_cast<char>(byte))}; }
+    PMEMCPY_TARGET void stream(std::byte* to) const { _mm512_stream_si512(reinterpret_cast<__m512i*>(to), whole); }
+
+    __m512i whole;
+};
+
+#include "persist/range_loop.inc"
+#include "persist/stream_loop.inc"
+
+}  // namespace
+
+const Kernels kernels_avx512{"avx512", true, stream, stream_crc, stream_characterised, stream_fill, widen_any};
+
+}  // namespace pmemcpy::persist
+
+#endif

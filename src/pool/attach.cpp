@@ -1,0 +1,189 @@
+// Who is there, told by locks that the kernel drops at death (law 7):
+//
+//   attach byte       shared: a writer is attached; exclusive: somebody is alone, recovering or closing
+//   detach byte       exclusive: one at a time asks whether it is the last
+//   allocation byte   exclusive: chunks change hands
+//   sync byte         exclusive: one sync at a time
+//
+// The bytes lie far behind the end of any pool, because locks on the pool's own bytes are readers' pins.
+
+#include "os/lock.hpp"
+#include "os/process.hpp"
+#include "pool/geometry.hpp"
+#include "pool/locks.hpp"
+#include "pool/pool.hpp"
+
+#include <pmemcpy/error.hpp>
+
+namespace pmemcpy::pool {
+namespace {
+
+constexpr int most_attempts = 1000;  // each one means that the processes that were there have just gone
+
+}  // namespace
+
+void Pool::attach(Lifecycle& lifecycle) {
+    check_usable();
+    if (read_only_) return attach_reader();
+    check_writable();
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        if (os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) {
+            enter_alone(lifecycle);
+            return take_slot(lifecycle);
+        }
+        if (try_join()) return take_slot(lifecycle);
+    }
+    throw Error(Code::busy, path() + ": others keep opening and closing the pool; try again");
+}
+
+// A reader takes no lock that a writer could meet. It may trust the links while a writer keeps them, or after
+// an orderly close; rebuilding them needs the permission to write.
+void Pool::attach_reader() {
+    const bool writer_is_there = os::conflicts(file_, os::LockKind::exclusive, attach_byte, 1);
+    if (!writer_is_there && persist::Medium::load(&state().clean.value) != clean_mark(state())) {
+        throw Error(Code::busy, path() + " was not closed cleanly and must be recovered by somebody who may write it; "
+                                         "run `pmemcpy info` on it as its owner");
+    }
+    attached_ = true;
+}
+
+// Holds the exclusive lock: nobody else is attached, so the links are as good as the clean flag.
+void Pool::enter_alone(Lifecycle& lifecycle) {
+    const bool clean = persist::Medium::load(&state().clean.value) == clean_mark(state());
+    runtime_.emplace(Runtime::open(file_, file_.mode_bits(), 0, true));
+    runtime_fork_ = os::ClosedInChild(runtime_->file());
+    runtime_->reset();
+    medium_.store(&state().runtime_inode.value, runtime_->inode());
+    set_clean(false);
+    if (!clean) {
+        // A rebuild that was killed leaves the count odd; it must be odd during this one and new after it.
+        medium_.store(&state().recovery_count.value, (recovery_count() + 2) | 1);
+        slot_ = 0;
+        owner_ = owner_of(0, 0);
+        lifecycle.rebuild();
+        medium_.store(&state().recovery_count.value, recovery_count() + 1);
+    }
+    runtime_->validate(super_.uuid);
+    os::lock(file_, os::LockKind::shared, attach_byte, 1);  // turns the exclusive lock into a shared one, atomically
+}
+
+// Whoever held the lock when ours failed may have gone before we got the shared one; then nobody vouches for
+// the session, and we begin again.
+bool Pool::try_join() {
+    os::lock(file_, os::LockKind::shared, attach_byte, 1);
+    try {
+        if (persist::Medium::load(&state().clean.value) == 0) {
+            runtime_.emplace(Runtime::open(file_, file_.mode_bits(), persist::Medium::load(&state().runtime_inode.value),
+                                           false));
+            if (runtime_->is_valid(super_.uuid)) {
+                runtime_fork_ = os::ClosedInChild(runtime_->file());
+                return true;
+            }
+        }
+    } catch (...) {
+        os::unlock(file_, attach_byte, 1);
+        throw;
+    }
+    runtime_.reset();
+    os::unlock(file_, attach_byte, 1);
+    return false;
+}
+
+void Pool::take_slot(Lifecycle& lifecycle) {
+    for (std::uint64_t i = 0; i < slot_count; ++i) {
+        if (!os::try_lock(runtime_->file(), os::LockKind::exclusive, Runtime::lock_byte(i), 1)) continue;
+        Slot& slot = runtime_->slot(i);
+        slot_ = i;
+        owner_ = owner_of(i, slot.incarnation);  // a dead owner's work is finished under its own name
+        if (persist::Medium::load(&slot.attached) != 0 && !lifecycle.scavenge(i)) {
+            os::unlock(runtime_->file(), Runtime::lock_byte(i), 1);
+            continue;
+        }
+        begin_slot(slot);
+        std::uint64_t used = persist::Medium::load(&runtime_->header().slots_used);
+        while (used < i + 1 && !medium_.compare_exchange(&runtime_->header().slots_used, used, i + 1)) {
+        }
+        medium_.store(&slot.attached, 1);
+        attached_ = true;
+        scavenge_dead(lifecycle);
+        return;
+    }
+    os::unlock(file_, attach_byte, 1);
+    throw Error(Code::busy, path() + ": all " + std::to_string(slot_count) + " places for attached processes are taken");
+}
+
+void Pool::begin_slot(Slot& slot) {
+    const persist::Medium& m = medium_;
+    m.store(&slot.attached, 0);
+    m.store(&slot.incarnation, slot.incarnation + 1);
+    owner_ = owner_of(slot_, slot.incarnation);
+    m.store(&slot.retire_head, 0);
+    m.store(&slot.freeing, 0);
+    m.store(&slot.step_intent, 0);
+    m.store(&slot.intent, 0);
+    m.store(&slot.pin_count, 0);
+    m.fill(slot.pins.data(), 0, sizeof slot.pins);
+    m.store(&slot.pid, os::process_id());
+    m.store(&slot.attached_ns, os::wall_ns());
+}
+
+void Pool::detach(Lifecycle& lifecycle) {
+    if (!attached_ || fork_generation_ != os::fork_generation()) return;
+    attached_ = false;
+    if (read_only_) return;
+    const bool failed = persist::Medium::load(&state().failed.value) != 0;
+    if (probe_.needs_sync && !failed) sync();
+    const bool empty = lifecycle.leave();
+    // A slot with something left in it looks like a dead process's: whoever comes by goes on with it.
+    if (empty) medium_.store(&slot().attached, 0);
+    // Two that leave at once would each see the other's lock; so they ask one after the other.
+    os::lock(file_, os::LockKind::exclusive, detach_byte, 1);
+    os::unlock(runtime_->file(), Runtime::lock_byte(slot_), 1);
+    if (!failed && os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) {
+        slot_ = slot_count;  // nobody's: even our own slot may need cleaning up now
+        const bool step_open = state().begun_step.value > state().committed_step.value;
+        if (scavenge_dead(lifecycle) && !step_open) set_clean(true);
+    }
+    os::unlock(file_, attach_byte, 1);
+    os::unlock(file_, detach_byte, 1);
+}
+
+void Pool::set_clean(bool clean) {
+    if (clean) {
+        // Every derived word was flushed where it was written, so one fence makes the links trustworthy.
+        medium_.fence();
+        if (probe_.needs_sync) file_.sync_data();
+    }
+    medium_.store(&state().clean.value, clean ? clean_mark(state()) : 0);
+    medium_.persist(&state().clean.value, sizeof(std::uint64_t));
+    if (probe_.needs_sync) file_.sync_data();
+}
+
+bool Pool::is_alive(std::uint64_t owner) {
+    const std::uint64_t i = (owner & 0x1fff) - 1;
+    if (i >= slot_count || owner_of(i, persist::Medium::load(&runtime_->slot(i).incarnation)) != owner) return false;
+    if (i == slot_) return owner == owner_;
+    return persist::Medium::load(&runtime_->slot(i).attached) != 0 && !runtime_->is_dead(i);
+}
+
+bool Pool::scavenge_dead(Lifecycle& lifecycle) {
+    bool all = true;
+    const std::uint64_t used = persist::Medium::load(&runtime_->header().slots_used);
+    for (std::uint64_t i = 0; i < used; ++i) {
+        if (i == slot_ || !runtime_->is_dead(i)) continue;
+        // The dead owner's lock is the right to clean up; who dies doing it leaves it to the next.
+        if (!os::try_lock(runtime_->file(), os::LockKind::exclusive, Runtime::lock_byte(i), 1)) continue;
+        if (persist::Medium::load(&runtime_->slot(i).attached) != 0) {
+            if (lifecycle.scavenge(i)) {
+                medium_.store(&runtime_->slot(i).attached, 0);
+            } else {
+                all = false;
+            }
+            medium_.fetch_add(&runtime_->header().scavenges, 1);
+        }
+        os::unlock(runtime_->file(), Runtime::lock_byte(i), 1);
+    }
+    return all;
+}
+
+}  // namespace pmemcpy::pool

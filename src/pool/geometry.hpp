@@ -1,0 +1,32 @@
+#pragma once
+
+#include "pool/format.hpp"
+
+#include <cstdint>
+
+namespace pmemcpy::pool {
+
+/// Where each region of a pool begins: arithmetic on the two sizes a user may choose.
+struct Geometry {
+    std::uint64_t chunk_bytes;
+    std::uint64_t max_bytes;
+    std::uint64_t chunk_count;
+    std::uint64_t table_offset;
+    std::uint64_t bucket_offset;
+    std::uint64_t bucket_count;
+    std::uint64_t first_chunk_offset;
+};
+
+/// Lays out a pool of at most `max_bytes`. Throws invalid_argument when the sizes make no pool.
+Geometry lay_out(std::uint64_t chunk_bytes, std::uint64_t max_bytes);
+
+/// Whether a superblock read from a medium describes regions that lie inside each other's bounds.
+bool is_consistent(const Superblock& super);
+
+/// The checksum that belongs into `super.checksum`.
+std::uint32_t checksum_of(const Superblock& super);
+
+/// The value of PoolState::clean that vouches for the other words of `state`.
+std::uint64_t clean_mark(const PoolState& state);
+
+}  // namespace pmemcpy::pool

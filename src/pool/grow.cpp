@@ -1,0 +1,84 @@
+#include "base/checked.hpp"
+#include "os/lock.hpp"
+#include "os/space.hpp"
+#include "pool/locks.hpp"
+#include "pool/pool.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <algorithm>
+
+namespace pmemcpy::pool {
+namespace {
+
+constexpr std::uint64_t largest_step_bytes = 1ULL << 30;
+
+// Small pools grow by what is asked, large ones by an eighth, so that growing stays rare and never wasteful.
+std::uint64_t growth_step(std::uint64_t asked, std::uint64_t usable, std::uint64_t chunk_bytes) {
+    return std::max(asked, std::min(usable / 8, largest_step_bytes / chunk_bytes));
+}
+
+}  // namespace
+
+Pool::AllocationLock::AllocationLock(Pool& pool) : pool_(pool) {
+    pool_.allocation_mutex_.lock();
+    try {
+        os::lock(pool_.file_, os::LockKind::exclusive, allocation_byte, 1);
+    } catch (...) {
+        pool_.allocation_mutex_.unlock();
+        throw;
+    }
+}
+
+Pool::AllocationLock::~AllocationLock() {
+    os::unlock(pool_.file_, allocation_byte, 1);
+    pool_.allocation_mutex_.unlock();
+}
+
+void Pool::grow(std::uint64_t chunks) {
+    const std::uint64_t usable = usable_chunks();
+    const std::uint64_t left = super_.chunk_count - usable;
+    if (chunks > left) {
+        throw Error(Code::no_space, path() + " is full: it may have " + std::to_string(super_.max_bytes) +
+                                        " bytes and " + std::to_string(chunks * super_.chunk_bytes) +
+                                        " more are needed; erase something, or create a larger pool");
+    }
+    const std::uint64_t room = os::headroom_bytes(file_) / super_.chunk_bytes;
+    if (chunks > room) {  // checked first, because on tmpfs an overrun of the memory cgroup kills
+        throw Error(Code::no_space, "the file system or memory cgroup of " + path() + " has room for " +
+                                        std::to_string(room * super_.chunk_bytes) + " bytes and " +
+                                        std::to_string(chunks * super_.chunk_bytes) + " more are needed");
+    }
+    std::uint64_t step = std::min({growth_step(chunks, usable, super_.chunk_bytes), left, room});
+    file_.allocate(chunk_offset(usable), step * super_.chunk_bytes);
+    // The space must be on the device before anything says that it is ours.
+    if (durability() != Durability::none && !probe_.is_devdax) file_.sync_data();
+    medium_.store(&state().usable_chunks.value, usable + step);
+    medium_.persist(&state().usable_chunks.value, sizeof(std::uint64_t));
+}
+
+void Pool::sync() {
+    check_writable();
+    medium_.fence();
+    if (!probe_.needs_sync) return;
+    const std::lock_guard one_thread(sync_mutex_);
+    os::lock(file_, os::LockKind::exclusive, sync_byte, 1);
+    RuntimeHeader& rt = runtime_->header();
+    const std::uint64_t number = persist::Medium::load(&rt.sync_started) + 1;
+    medium_.store(&rt.sync_started, number);
+    const std::uint64_t mark = persist::Medium::load(&state().next_version.value);
+    try {
+        // Data first, then the mark that vouches for it (law 10).
+        file_.sync_data();
+        medium_.store(&state().synced_version.value, mark);
+        file_.sync_data();
+    } catch (...) {
+        medium_.store(&state().failed.value, 1);
+        os::unlock(file_, sync_byte, 1);
+        throw;
+    }
+    medium_.store(&rt.sync_completed, number);
+    os::unlock(file_, sync_byte, 1);
+}
+
+}  // namespace pmemcpy::pool

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+namespace pmemcpy::pool {
+
+// Bytes of the pool file that stand for locks; see attach.cpp.
+inline constexpr std::uint64_t attach_byte = 1ULL << 62;
+inline constexpr std::uint64_t detach_byte = attach_byte + 1;
+inline constexpr std::uint64_t allocation_byte = attach_byte + 2;
+inline constexpr std::uint64_t sync_byte = attach_byte + 3;
+
+}  // namespace pmemcpy::pool

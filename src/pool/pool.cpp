@@ -1,0 +1,211 @@
+#include "pool/pool.hpp"
+
+#include "base/checked.hpp"
+#include "os/process.hpp"
+#include "os/space.hpp"
+#include "pool/geometry.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+namespace pmemcpy::pool {
+namespace {
+
+std::string directory_of(const std::string& path) {
+    const auto slash = path.rfind('/');
+    if (slash == std::string::npos) return ".";
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+std::array<std::uint8_t, 16> draw_uuid() {
+    std::random_device random;
+    std::array<std::uint8_t, 16> uuid{};
+    for (std::uint8_t& byte : uuid) byte = static_cast<std::uint8_t>(random());
+    return uuid;
+}
+
+// A store into allocated space must not fail later, so the file system has to keep what fallocate promises.
+void refuse_unfit_file_system(const os::File& file) {
+    if (file.fs_kind() == os::FileSystem::other) {
+        throw Error(Code::unsupported,
+                    file.path() + " lies on a file system that cannot promise space to a mapped file; use tmpfs, "
+                                  "hugetlbfs, ext2/3/4, xfs or a devdax device");
+    }
+}
+
+Superblock describe(const Shape& shape, std::uint64_t max_bytes) {
+    const Geometry g = lay_out(shape.chunk_bytes, max_bytes);
+    Superblock super{};
+    super.magic = pool_magic;
+    super.version = format_version;
+    super.endian = endian_mark;
+    super.bytes = sizeof super;
+    super.uuid = draw_uuid();
+    super.chunk_bytes = g.chunk_bytes;
+    super.max_bytes = g.max_bytes;
+    super.chunk_count = g.chunk_count;
+    super.table_offset = g.table_offset;
+    super.bucket_offset = g.bucket_offset;
+    super.bucket_count = g.bucket_count;
+    super.first_chunk_offset = g.first_chunk_offset;
+    super.created_ns = os::wall_ns();
+    super.features = shape.features;
+    super.default_serializer = shape.default_serializer;
+    super.device_count = 1;
+    super.devices[0] = {0, 1, g.max_bytes, {}};
+    super.checksum = checksum_of(super);
+    return super;
+}
+
+void write_empty_pool(os::File& file, const Superblock& super, std::uint64_t usable_chunks) {
+    PoolState state{};
+    state.usable_chunks.value = usable_chunks;
+    state.next_version.value = 1;
+    state.clean.value = clean_mark(state);
+    file.write_exactly(&super, sizeof super, superblock_offset);
+    file.write_exactly(&super, sizeof super, spare_offset);
+    file.write_exactly(&state, sizeof state, state_offset);
+}
+
+}  // namespace
+
+void Pool::create(const std::string& path, const Shape& shape) {
+    const std::string directory = directory_of(path);
+    os::File file = os::File::create_unnamed(directory, shape.mode);
+    refuse_unfit_file_system(file);
+    std::uint64_t max_bytes = shape.max_bytes;
+    if (max_bytes == 0) max_bytes = std::min(os::headroom_bytes(file), largest_pool_bytes);
+    const Superblock super = describe(shape, max_bytes);
+    const std::uint64_t wanted = std::max(shape.initial_bytes, super.first_chunk_offset + super.chunk_bytes);
+    const std::uint64_t usable =
+        std::min((base::align_up(wanted, super.chunk_bytes) - super.first_chunk_offset) / super.chunk_bytes,
+                 super.chunk_count);
+    const std::uint64_t allocated = super.first_chunk_offset + usable * super.chunk_bytes;
+    if (const std::uint64_t room = os::headroom_bytes(file); allocated > room) {
+        throw Error(Code::no_space, path + ": a pool needs " + std::to_string(allocated) + " bytes at once, and " +
+                                        directory + " has room for " + std::to_string(room));
+    }
+    file.resize(super.max_bytes);
+    file.allocate(0, allocated);
+    write_empty_pool(file, super, usable);
+    file.sync_data();
+    file.link_as(path);
+    os::File::open(directory, O_RDONLY | O_DIRECTORY).sync_all();
+}
+
+void Pool::format_device(const std::string& path, const Shape& shape) {
+    os::File file = os::File::open(path, O_RDWR);
+    if (file.fs_kind() != os::FileSystem::devdax) {
+        throw Error(Code::invalid_argument, path + " is no devdax device; create a pool file instead");
+    }
+    const Superblock super = describe(shape, shape.max_bytes == 0 ? file.size() : std::min(shape.max_bytes, file.size()));
+    os::Mapping map(file, super.max_bytes);
+    const persist::Medium medium(Durability::line);
+    // Old links and chunk words must not outlive the format, and the magic is the last thing to appear.
+    medium.fill(map.base(), 0, super.first_chunk_offset);
+    medium.persist(map.base(), super.first_chunk_offset);
+    PoolState state{};
+    state.usable_chunks.value = super.chunk_count;
+    state.next_version.value = 1;
+    state.clean.value = clean_mark(state);
+    medium.write(map.base() + state_offset, &state, sizeof state);
+    medium.write(map.base() + spare_offset, &super, sizeof super);
+    medium.persist(map.base() + spare_offset, page_bytes + sizeof state);
+    medium.write(map.base() + superblock_offset, &super, sizeof super);
+    medium.persist(map.base() + superblock_offset, sizeof super);
+}
+
+Pool::Pool(const std::string& path, bool read_only, MapSync map_sync)
+    : file_(os::File::open(path, read_only ? O_RDONLY : O_RDWR)),
+      file_fork_(file_),
+      read_only_(read_only),
+      medium_(Durability::none),
+      fork_generation_(os::fork_generation()) {
+    read_superblock();
+    refuse_unfit_file_system(file_);
+    if (file_.shares_extents()) {
+        throw Error(Code::unsupported, path + " shares blocks with a reflinked copy, so that writing to its allocated "
+                                              "space may run out of space; copy it with cp --reflink=never");
+    }
+    probe_ = persist::probe(file_, read_only ? MapSync::off : map_sync);
+    medium_ = persist::Medium(probe_.durability);
+    map_ = os::Mapping(file_, super_.max_bytes,
+                       {.access = read_only ? os::Access::read : os::Access::read_write, .map_sync = probe_.map_sync});
+    const std::uint64_t usable = usable_chunks();
+    if (usable > super_.chunk_count) {
+        throw Error(Code::corrupt, path + " says that " + std::to_string(usable) + " chunks are usable and has only " +
+                                       std::to_string(super_.chunk_count) + "; run pmemcpy repair");
+    }
+}
+
+Pool::~Pool() = default;
+
+void Pool::read_superblock() {
+    const std::uint64_t size = file_.size();
+    Superblock spare{};
+    if (size < state_offset + page_bytes) {
+        throw Error(Code::corrupt, path() + " is no pMEMCPY pool: it has only " + std::to_string(size) + " bytes");
+    }
+    if (file_.fs_kind() == os::FileSystem::devdax) {  // a device can be mapped but not read
+        const os::Mapping map(file_, os::huge_page_bytes, {.access = os::Access::read});
+        std::memcpy(&super_, map.base() + superblock_offset, sizeof super_);
+        std::memcpy(&spare, map.base() + spare_offset, sizeof spare);
+    } else {
+        file_.read_exactly(&super_, sizeof super_, superblock_offset);
+        file_.read_exactly(&spare, sizeof spare, spare_offset);
+    }
+    if (super_.magic != pool_magic && spare.magic != pool_magic) {
+        throw Error(Code::corrupt, path() + " is no pMEMCPY pool: it does not begin with the magic \"pMEMCPY\"");
+    }
+    const Superblock& readable = super_.magic == pool_magic ? super_ : spare;
+    if (readable.endian != endian_mark) {
+        throw Error(Code::unsupported, path() + " was written on a machine of the other byte order");
+    }
+    if (readable.version > format_version) {
+        throw Error(Code::unsupported, path() + " has format version " + std::to_string(readable.version) +
+                                           ", this library reads up to " + std::to_string(format_version) +
+                                           "; use a newer pMEMCPY");
+    }
+    if (!is_consistent(super_)) super_ = spare;
+    if (!is_consistent(super_)) {
+        throw Error(Code::corrupt, path() + ": both superblocks are damaged; run pmemcpy repair");
+    }
+    if (super_.max_bytes > size) {
+        throw Error(Code::corrupt, path() + " is truncated: it has " + std::to_string(size) + " bytes of " +
+                                       std::to_string(super_.max_bytes) + "; restore it from a copy");
+    }
+}
+
+void Pool::check_usable() const {
+    if (fork_generation_ != os::fork_generation()) {
+        throw Error(Code::busy, path() + " was opened by the parent of this forked process; open it again here");
+    }
+}
+
+void Pool::check_writable() const {
+    check_usable();
+    if (read_only_) throw Error(Code::permission_denied, path() + " is open for reading only");
+    if (persist::Medium::load(&state().failed.value) != 0) {
+        throw Error(Code::io_error, path() + ": the device refused an earlier sync, so what it holds is unknown; run "
+                                             "pmemcpy repair to save what is whole into a new pool");
+    }
+}
+
+bool Pool::contains(std::uint64_t offset, std::uint64_t length) const {
+    std::uint64_t end = 0;
+    return offset >= super_.first_chunk_offset && base::checked_add(offset, length, end) &&
+           end <= chunk_offset(usable_chunks());
+}
+
+std::uint64_t Pool::usable_chunks() const { return persist::Medium::load(&state().usable_chunks.value); }
+
+std::uint64_t Pool::draw_version() { return medium_.fetch_add(&state().next_version.value, 1); }
+
+std::uint64_t Pool::recovery_count() const { return persist::Medium::load(&state().recovery_count.value); }
+
+}  // namespace pmemcpy::pool

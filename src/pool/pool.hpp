@@ -1,0 +1,159 @@
+#pragma once
+
+#include "os/file.hpp"
+#include "os/fork.hpp"
+#include "os/map.hpp"
+#include "persist/durability.hpp"
+#include "persist/medium.hpp"
+#include "pool/format.hpp"
+#include "pool/runtime.hpp"
+
+#include <pmemcpy/durability.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace pmemcpy::pool {
+
+/// How a pool is made. Zeros take the defaults of the medium.
+struct Shape {
+    std::uint64_t max_bytes = 0;      // default: what the file system or device has
+    std::uint64_t initial_bytes = 0;  // allocated at once; more comes by growth
+    std::uint64_t chunk_bytes = default_chunk_bytes;
+    std::uint32_t default_serializer = 1;
+    std::uint64_t features = 0;
+    unsigned mode = 0666;  // before the umask
+};
+
+/// What the rooms above do when a process comes, goes, or is found dead.
+class Lifecycle {
+  public:
+    virtual ~Lifecycle() = default;
+    /// Rebuilds all derived state by scanning. Alone in the pool.
+    virtual void rebuild() = 0;
+    /// Finishes what the dead owner of `slot` was at and frees what it held. The caller holds the slot's lock.
+    /// Returns false while somebody's view keeps some of it: the slot stays as it is then.
+    virtual bool scavenge(std::uint64_t slot) = 0;
+    /// Gives up what this process owns and frees what it has retired. Returns false while a view keeps some.
+    virtual bool leave() = 0;
+};
+
+/// One attachment of one process to one pool: the mapping, the locks, the words of the superblock.
+class Pool {
+  public:
+    /// Makes a pool at `path`, whole or not at all. already_exists when the name is taken.
+    static void create(const std::string& path, const Shape& shape);
+    /// Makes a pool of a whole devdax device. What was on it is lost.
+    static void format_device(const std::string& path, const Shape& shape);
+
+    Pool(const std::string& path, bool read_only, MapSync map_sync);
+    ~Pool();
+    Pool(const Pool&) = delete;
+    Pool& operator=(const Pool&) = delete;
+
+    /// Joins the processes that are there, or recovers the pool when nobody is and it was not closed cleanly.
+    void attach(Lifecycle& lifecycle);
+    /// Leaves. The last one out marks the pool clean.
+    void detach(Lifecycle& lifecycle);
+
+    /// Throws unless this process may go on: forked children and latched pools may not.
+    void check_usable() const;
+    void check_writable() const;
+
+    bool read_only() const { return read_only_; }
+    const std::string& path() const { return file_.path(); }
+    const persist::Medium& medium() const { return medium_; }
+    Durability durability() const { return probe_.durability; }
+    const persist::Probe& probe() const { return probe_; }
+    const Superblock& super() const { return super_; }
+    PoolState& state() const { return *reinterpret_cast<PoolState*>(map_.base() + state_offset); }
+    os::File& file() { return file_; }
+    os::Mapping& mapping() { return map_; }
+
+    std::byte* at(std::uint64_t offset) const { return map_.base() + offset; }
+    template <class T>
+    T& as(std::uint64_t offset) const {
+        return *reinterpret_cast<T*>(map_.base() + offset);
+    }
+    std::uint64_t offset_of(const void* p) const {
+        return static_cast<std::uint64_t>(static_cast<const std::byte*>(p) - map_.base());
+    }
+    /// Whether [offset, offset + length) lies in chunks whose space is allocated.
+    bool contains(std::uint64_t offset, std::uint64_t length) const;
+
+    std::uint64_t usable_chunks() const;
+    std::uint64_t chunk_offset(std::uint64_t chunk) const {
+        return super_.first_chunk_offset + chunk * super_.chunk_bytes;
+    }
+    std::uint64_t chunk_of(std::uint64_t offset) const {
+        return (offset - super_.first_chunk_offset) / super_.chunk_bytes;
+    }
+
+    /// A version no record had before, higher than all drawn so far.
+    std::uint64_t draw_version();
+
+    /// Makes at least `chunks` more chunks usable. Caller holds the allocation lock. Throws no_space.
+    void grow(std::uint64_t chunks);
+
+    /// On page media: everything stored so far survives power loss when this returns (law 10).
+    void sync();
+
+    Runtime& runtime() { return *runtime_; }
+    Slot& slot() { return runtime_->slot(slot_); }
+    std::uint64_t slot_index() const { return slot_; }
+    /// The 29 bits that name this process as owner of chunks and retired records; never 0.
+    std::uint64_t owner() const { return owner_; }
+    static std::uint64_t owner_of(std::uint64_t slot, std::uint64_t incarnation) {
+        return (slot + 1) | ((incarnation & 0xffff) << 13);
+    }
+    /// Whether the process that `owner` names is still attached.
+    bool is_alive(std::uint64_t owner);
+
+    /// Cleans up after every process that has died. False while somebody's view keeps some of it.
+    bool scavenge_dead(Lifecycle& lifecycle);
+
+    /// Held while chunks change hands; dropped by the kernel when its holder dies (law 7).
+    class AllocationLock {
+      public:
+        explicit AllocationLock(Pool& pool);
+        ~AllocationLock();
+        AllocationLock(const AllocationLock&) = delete;
+        AllocationLock& operator=(const AllocationLock&) = delete;
+
+      private:
+        Pool& pool_;
+    };
+
+    /// Even, and the same before and after a read without locks: nobody rebuilt the links meanwhile.
+    std::uint64_t recovery_count() const;
+
+  private:
+    void read_superblock();
+    void attach_reader();
+    void enter_alone(Lifecycle& lifecycle);
+    bool try_join();
+    void take_slot(Lifecycle& lifecycle);
+    void begin_slot(Slot& slot);
+    void set_clean(bool clean);
+
+    os::File file_;
+    os::ClosedInChild file_fork_;
+    bool read_only_;
+    persist::Probe probe_;
+    persist::Medium medium_;
+    os::Mapping map_;
+    Superblock super_{};
+    std::optional<Runtime> runtime_;
+    os::ClosedInChild runtime_fork_;
+    std::uint64_t slot_ = 0;
+    std::uint64_t owner_ = 0;
+    std::uint64_t fork_generation_;
+    bool attached_ = false;
+    std::mutex allocation_mutex_;
+    std::mutex sync_mutex_;
+};
+
+}  // namespace pmemcpy::pool

@@ -1,0 +1,76 @@
+#include "pool/runtime.hpp"
+
+#include "os/lock.hpp"
+#include "os/names.hpp"
+#include "persist/medium.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <fcntl.h>
+
+#include <cstring>
+#include <utility>
+
+namespace pmemcpy::pool {
+namespace {
+
+std::string runtime_path(const os::File& pool) {
+    if (pool.fs_kind() != os::FileSystem::devdax) return pool.path() + ".rt";
+    // No file can lie beside a character device.
+    os::make_directory("/run/pmemcpy", 0755);
+    return "/run/pmemcpy/" + pool.path().substr(pool.path().rfind('/') + 1) + ".rt";
+}
+
+// Whoever may write the pool may write its .rt; mere readers get no access, so that their locks on it
+// cannot block a writer's slot.
+unsigned runtime_mode(unsigned pool_mode) {
+    unsigned mode = 0600;
+    if ((pool_mode & 0020) != 0) mode |= 0060;
+    if ((pool_mode & 0002) != 0) mode |= 0006;
+    return mode;
+}
+
+}  // namespace
+
+Runtime::Runtime(os::File file, os::Mapping map)
+    : file_(std::move(file)), map_(std::move(map)), inode_(file_.identity().inode) {}
+
+Runtime Runtime::open(const os::File& pool, unsigned pool_mode, std::uint64_t expected_inode, bool create) {
+    const std::string path = runtime_path(pool);
+    const int flags = O_RDWR | O_NOFOLLOW | (create ? O_CREAT : 0);
+    try {
+        os::File file = os::File::open(path, flags, runtime_mode(pool_mode));
+        if (expected_inode == 0 || file.identity().inode == expected_inode) {
+            if (file.size() < runtime_bytes) file.resize(runtime_bytes);
+            os::Mapping map(file, runtime_bytes);
+            return {std::move(file), std::move(map)};
+        }
+    } catch (const Error& error) {
+        if (error.kind() != Code::not_found || create) throw;
+    }
+    throw Error(Code::busy, pool.path() + " is in use, but " + path +
+                                " is missing or belongs to something else: the pool was renamed, hard-linked or its .rt "
+                                "deleted meanwhile. Close it everywhere, then open it again.");
+}
+
+void Runtime::reset() {
+    // Dropping the pages zeroes all slots without touching them.
+    file_.resize(0);
+    file_.resize(runtime_bytes);
+}
+
+void Runtime::validate(const std::array<std::uint8_t, 16>& uuid) {
+    header().uuid = uuid;
+    persist::Medium(Durability::none).store(&header().valid, runtime_valid);
+}
+
+bool Runtime::is_valid(const std::array<std::uint8_t, 16>& uuid) const {
+    return persist::Medium::load(&header().valid) == runtime_valid && header().uuid == uuid;
+}
+
+bool Runtime::is_dead(std::uint64_t i) const {
+    return persist::Medium::load(&slot(i).attached) != 0 &&
+           !os::conflicts(file_, os::LockKind::exclusive, lock_byte(i), 1);
+}
+
+}  // namespace pmemcpy::pool

@@ -1,0 +1,92 @@
+#pragma once
+
+// <pool>.rt: what only matters while somebody is attached. It is reset under the exclusive lock on the
+// pool, never synced, and worthless after the last process has gone.
+
+#include "os/file.hpp"
+#include "os/map.hpp"
+#include "pool/format.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace pmemcpy::pool {
+
+inline constexpr std::uint64_t slot_count = 4096;
+inline constexpr std::uint64_t pins_per_slot = 448;
+
+/// What a process is in the middle of; whoever finds it dead finishes it.
+enum class Intent : std::uint64_t {
+    none = 0,
+    unlink = 1,   // step_a: offset of the word that is being emptied, step_b: what it becomes
+    replace = 2,  // step_a: Link of the record that replaces another
+    erase = 3,    // intent_a: Link of the entry
+    rename = 4,   // intent_a: Link of the entry, intent_b: Link of its new name
+};
+
+/// One attached process. Its owner holds an OFD write lock on the slot's first byte, which the kernel drops
+/// at death; so `attached` without the lock means a dead process that nobody has cleaned up after.
+struct Slot {
+    std::uint64_t attached;
+    std::uint64_t incarnation;  // counts the owners of this slot; 16 bits of it tag chunks and records
+    std::uint64_t retire_head;  // Link: records this process has unpublished and not yet freed
+    std::uint64_t freeing;      // Link: the record just taken off that list, until it is free
+    std::uint64_t step_intent;  // an Intent of one store: unlink or replace
+    std::uint64_t step_a;
+    std::uint64_t step_b;
+    std::uint64_t intent;  // an Intent of a whole verb: erase or rename
+    std::uint64_t intent_a;
+    std::uint64_t intent_b;
+    std::uint64_t pin_count;  // 0: no pin need be looked at
+    std::uint64_t pid;        // for people; means nothing to the library
+    std::uint64_t rank;
+    std::uint64_t attached_ns;
+    std::array<std::uint64_t, 50> unused;
+    std::array<std::uint64_t, pins_per_slot> pins;  // Links of pinned blocks, 0: free
+};
+static_assert(sizeof(Slot) == 4096);
+
+struct RuntimeHeader {
+    std::uint64_t valid;  // runtime_valid once everything else is set up
+    std::array<std::uint8_t, 16> uuid;
+    std::uint64_t slots_used;  // no slot at or above this was ever attached in this session
+    alignas(64) std::uint64_t sync_started;
+    alignas(64) std::uint64_t sync_completed;
+    alignas(64) std::uint64_t scavenges;    // dead owners cleaned up so far, for people and tests
+};
+inline constexpr std::uint64_t runtime_valid = 0x2e72742d6c697665ULL;
+inline constexpr std::uint64_t runtime_bytes = page_bytes + slot_count * sizeof(Slot);
+
+/// The mapped run-time file of a writer.
+class Runtime {
+  public:
+    /// Opens or creates `<pool>.rt`; `expected_inode` 0 accepts any, else another file is `busy`.
+    static Runtime open(const os::File& pool, unsigned pool_mode, std::uint64_t expected_inode, bool create);
+
+    /// Empties the file for a new session, and vouches for it once all is set up (law 7: the mark is last).
+    /// Only under the exclusive lock on the pool.
+    void reset();
+    void validate(const std::array<std::uint8_t, 16>& uuid);
+
+    bool is_valid(const std::array<std::uint8_t, 16>& uuid) const;
+    std::uint64_t inode() const { return inode_; }
+
+    RuntimeHeader& header() const { return *reinterpret_cast<RuntimeHeader*>(map_.base()); }
+    Slot& slot(std::uint64_t i) const {
+        return *reinterpret_cast<Slot*>(map_.base() + page_bytes + i * sizeof(Slot));
+    }
+    os::File& file() { return file_; }
+
+    /// Whether slot `i`, not this process's own, was left by one that died: attached, and its lock is free.
+    bool is_dead(std::uint64_t i) const;
+    static std::uint64_t lock_byte(std::uint64_t i) { return page_bytes + i * sizeof(Slot); }
+
+  private:
+    Runtime(os::File file, os::Mapping map);
+    os::File file_;
+    os::Mapping map_;
+    std::uint64_t inode_;
+};
+
+}  // namespace pmemcpy::pool

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""The judges judged: each rule of check_layers.py and check_files.py catches what it is for."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import check_files
+import check_layers
+
+LAW = """
+room api   include/pmemcpy:
+room base  src/base: api
+room pool  src/pool: api base
+room tests tests: *
+standard-only include/pmemcpy
+except include/pmemcpy/mpi.hpp <mpi.h>
+outside <mpi.h> include/pmemcpy/mpi.hpp tests
+"""
+
+
+class Tree(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = Path(self.folder.name).resolve()
+        self.write("LAYERS", LAW)
+        self.write("src/base/crc.hpp", "#include <pmemcpy/error.hpp>\n")
+        self.write("src/pool/pool.hpp", '#include "base/crc.hpp"\n#include <vector>\n')
+        self.write("include/pmemcpy/error.hpp", "#include <string>\n")
+        self.write("include/pmemcpy/mpi.hpp", "#include <mpi.h>\n#include <pmemcpy/error.hpp>\n")
+
+    def write(self, name: str, text: str):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+class Layers(Tree):
+    def broken_by(self, name: str, text: str) -> list[str]:
+        self.write(name, text)
+        return check_layers.check(self.root)
+
+    def test_a_lawful_tree_passes(self):
+        self.assertEqual(check_layers.check(self.root), [])
+
+    def test_an_include_that_goes_up_is_named_with_its_line(self):
+        broken = self.broken_by("src/base/up.cpp", '\n#include "pool/pool.hpp"\n')
+        self.assertEqual(len(broken), 1)
+        self.assertTrue(broken[0].startswith("src/base/up.cpp:2: base includes pool"), broken[0])
+
+    def test_angle_brackets_are_no_way_around(self):
+        self.assertEqual(len(self.broken_by("src/base/up.cpp", "#include <pool/pool.hpp>\n")), 1)
+
+    def test_neither_is_a_path_that_climbs(self):
+        self.assertEqual(len(self.broken_by("src/base/up.cpp", '#include "../pool/pool.hpp"\n')), 1)
+
+    def test_nor_a_path_without_its_room(self):
+        self.assertEqual(len(self.broken_by("src/pool/a.cpp", '#include "pool.hpp"\n')), 1)
+
+    def test_the_promise_includes_no_room_and_no_other_project(self):
+        text = '#include "base/crc.hpp"\n#include <xxhash.h>\n'
+        self.assertEqual(len(self.broken_by("include/pmemcpy/a.hpp", text)), 2)
+
+    def test_mpi_is_named_in_one_header_only(self):
+        self.assertEqual(len(self.broken_by("src/pool/a.cpp", "#include <mpi.h>\n")), 1)
+
+    def test_a_unit_test_may_include_any_room(self):
+        self.assertEqual(self.broken_by("src/base/crc_test.cpp", '#include "pool/pool.hpp"\n'), [])
+
+    def test_a_folder_without_a_row_is_no_room(self):
+        self.assertEqual(len(self.broken_by("src/misc/a.cpp", '#include "base/crc.hpp"\n')), 1)
+
+
+class Files(Tree):
+    def broken_by(self, text: str, name: str = "src/base/a.cpp") -> list[str]:
+        self.write(name, text)
+        return check_files.check(self.root)
+
+    def test_a_clean_tree_passes(self):
+        self.assertEqual(check_files.check(self.root), [])
+
+    def test_a_long_file_needs_a_reason(self):
+        self.assertEqual(len(self.broken_by("int x;\n" * 401)), 1)
+        self.assertEqual(self.broken_by("// Length: generated table\n" + "int x;\n" * 401), [])
+
+    def test_each_rule_catches_its_breach(self):
+        # Put together here, so that this file itself keeps the rules.
+        undone, machine = "// " + "todo".upper() + " later\n", "// see /" + "work/notes\n"
+        for text in ("int x; \n", "int x;", "\tint x;\n", undone, machine):
+            self.assertEqual(len(self.broken_by(text)), 1, text)
+
+
+if __name__ == "__main__":
+    unittest.main()
