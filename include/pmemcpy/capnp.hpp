@@ -10,14 +10,14 @@
 #include <pmemcpy/encoder.hpp>
 #include <utility>
 
-// A Cap'n Proto message is stored as a flat message: what capnp::writeMessage() writes, so that any program with the
-// schema reads it. It is loaded without a copy, as a reader over mapped memory.
+// A Cap'n Proto message is stored as a flat message: what capnp::writeMessage() writes, so that any program
+// with the schema reads it. It is loaded without a copy, as a reader over mapped memory.
 
 namespace pmemcpy {
 
 /// Writes the segments of a message builder one behind the other, without flattening them in memory first.
 class CapnpEncoder final : public Encoder {
-  public:
+public:
     explicit CapnpEncoder(capnp::MessageBuilder& message) : segments_(message.getSegmentsForOutput()) {}
 
     std::uint64_t size_bytes() const override {
@@ -26,19 +26,19 @@ class CapnpEncoder final : public Encoder {
 
     void encode(std::span<std::byte> out) const override {
         if (out.size() != size_bytes())
-            throw Error(Code::invalid_argument,
-                        "store by capnproto: a message of " + std::to_string(size_bytes()) + " bytes was given " +
-                            std::to_string(out.size()) + " bytes of room");
+            throw Error(Code::invalid_argument, "store by capnproto: a message of " +
+                                                    std::to_string(size_bytes()) + " bytes was given " +
+                                                    std::to_string(out.size()) + " bytes of room");
         kj::ArrayOutputStream stream(kj::arrayPtr(reinterpret_cast<kj::byte*>(out.data()), out.size()));
         capnp::writeMessage(stream, segments_);
     }
 
-  private:
+private:
     kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments_;
 };
 
-/// How far a reader over `size` bytes may go: as Cap'n Proto allows by default, and for large messages eight times
-/// through, so that a message that points at itself from everywhere ends in an error and not in hours.
+/// How far a reader over `size` bytes may go: as Cap'n Proto allows by default, and for large messages eight
+/// times through, so that a message that points at itself from everywhere ends in an error and not in hours.
 inline capnp::ReaderOptions capnp_limits(std::size_t size_bytes) {
     capnp::ReaderOptions options;
     options.traversalLimitInWords = std::max<std::uint64_t>(options.traversalLimitInWords, size_bytes);
@@ -52,15 +52,17 @@ inline kj::ArrayPtr<const capnp::word> capnp_words(std::span<const std::byte> by
         throw Error(Code::corrupt, "load by capnproto: " + std::to_string(bytes.size()) +
                                        " bytes are no message, which is one 8-byte word or more");
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(capnp::word) != 0)
-        throw Error(Code::invalid_argument, "load by capnproto: the message must begin at a multiple of 8 bytes");
-    return kj::arrayPtr(reinterpret_cast<const capnp::word*>(bytes.data()), bytes.size() / sizeof(capnp::word));
+        throw Error(Code::invalid_argument,
+                    "load by capnproto: the message must begin at a multiple of 8 bytes");
+    return kj::arrayPtr(reinterpret_cast<const capnp::word*>(bytes.data()),
+                        bytes.size() / sizeof(capnp::word));
 }
 
-/// A Cap'n Proto message read where it lies. `Owner` is whatever keeps the bytes alive (a view of the pool, a vector);
-/// it is let go after the reader. Readers obtained from it must not outlive it.
+/// A Cap'n Proto message read where it lies. `Owner` is whatever keeps the bytes alive (a view of the pool, a
+/// vector); it is let go after the reader. Readers obtained from it must not outlive it.
 template <typename Owner>
 class CapnpObject {
-  public:
+public:
     /// Errors: corrupt, when the bytes are no flat message
     CapnpObject(Owner owner, std::span<const std::byte> bytes)
         : CapnpObject(std::move(owner), bytes, capnp_limits(bytes.size())) {}
@@ -76,8 +78,8 @@ class CapnpObject {
     capnp::FlatArrayMessageReader& reader() noexcept { return *reader_; }
     const Owner& owner() const noexcept { return owner_; }
 
-    /// The root of the message, for example `object.root<addressbook::Person>()`. The accessors of what it returns
-    /// are Cap'n Proto's own, and throw kj::Exception on a message that is damaged further inside.
+    /// The root of the message, for example `object.root<addressbook::Person>()`. The accessors of what it
+    /// returns are Cap'n Proto's own, and throw kj::Exception on a message that is damaged further inside.
     /// Errors: corrupt
     template <typename Root>
     typename Root::Reader root() {
@@ -86,7 +88,7 @@ class CapnpObject {
         return found;
     }
 
-  private:
+private:
     template <typename Action>
     static void translated(const Action& action) {
         try {

@@ -10,17 +10,18 @@
 #include <stdexcept>
 #include <streambuf>
 
-// Serializes whatever cereal can. The bytes are those of cereal's own PortableBinaryOutputArchive: the first one says
-// little or big endian, so a machine of the other kind reads them too, and so does a program without pMEMCPY.
+// Serializes whatever cereal can. The bytes are those of cereal's own PortableBinaryOutputArchive: the first
+// one says little or big endian, so a machine of the other kind reads them too, and so does a program without
+// pMEMCPY.
 
 namespace pmemcpy {
 
 /// Counts what is written into it and keeps nothing: the first pass, for the size.
 class CountingBuffer final : public std::streambuf {
-  public:
+public:
     std::uint64_t size_bytes() const noexcept { return size_bytes_; }
 
-  protected:
+protected:
     int_type overflow(int_type character) override {
         ++size_bytes_;
         return traits_type::not_eof(character);
@@ -30,19 +31,20 @@ class CountingBuffer final : public std::streambuf {
         return count;
     }
 
-  private:
+private:
     std::uint64_t size_bytes_ = 0;
 };
 
 /// Writes into a span and refuses what does not fit: the second pass, straight into mapped memory.
 class SpanOutputBuffer final : public std::streambuf {
-  public:
+public:
     explicit SpanOutputBuffer(std::span<std::byte> out) noexcept : out_(out) {}
     std::size_t room_bytes() const noexcept { return out_.size(); }
 
-  protected:
+protected:
     int_type overflow(int_type character) override {
-        if (out_.empty() || traits_type::eq_int_type(character, traits_type::eof())) return traits_type::eof();
+        if (out_.empty() || traits_type::eq_int_type(character, traits_type::eof()))
+            return traits_type::eof();
         const char byte = traits_type::to_char_type(character);
         return xsputn(&byte, 1) == 1 ? character : traits_type::eof();
     }
@@ -53,13 +55,13 @@ class SpanOutputBuffer final : public std::streambuf {
         return static_cast<std::streamsize>(size);
     }
 
-  private:
+private:
     std::span<std::byte> out_;  // what is still free
 };
 
 /// Reads from a span; its end is the end of the stream.
 class SpanInputBuffer final : public std::streambuf {
-  public:
+public:
     explicit SpanInputBuffer(std::span<const std::byte> bytes) {
         // A streambuf that is only read never writes through the pointers that setg() wants mutable.
         char* begin = const_cast<char*>(reinterpret_cast<const char*>(bytes.data()));
@@ -69,7 +71,7 @@ class SpanInputBuffer final : public std::streambuf {
 
 template <typename T>
 class CerealEncoder final : public Encoder {
-  public:
+public:
     explicit CerealEncoder(const T& value) : value_(value) {
         CountingBuffer buffer;
         write_into(buffer);
@@ -88,7 +90,7 @@ class CerealEncoder final : public Encoder {
         if (buffer.room_bytes() != 0) throw changed("it became shorter");
     }
 
-  private:
+private:
     void write_into(std::streambuf& buffer) const {
         std::ostream stream(&buffer);
         cereal::PortableBinaryOutputArchive archive(stream);
@@ -96,9 +98,10 @@ class CerealEncoder final : public Encoder {
     }
 
     Error changed(const std::string& how) const {
-        return Error(Code::invalid_argument, "store by cereal: the object was " + std::to_string(size_bytes_) +
-                                                 " bytes when measured and changed while it was stored (" + how +
-                                                 "); let no other thread change it meanwhile");
+        return Error(Code::invalid_argument, "store by cereal: the object was " +
+                                                 std::to_string(size_bytes_) +
+                                                 " bytes when measured and changed while it was stored (" +
+                                                 how + "); let no other thread change it meanwhile");
     }
 
     const T& value_;
@@ -125,7 +128,7 @@ struct Serializer<SerializerType::cereal, T> {
         }
     }
 
-  private:
+private:
     /// How many bytes were left over.
     static std::size_t read_from(std::span<const std::byte> bytes, T& value) {
         if constexpr (cereal::traits::is_input_serializable<T, CerealInput>::value) {
@@ -133,8 +136,8 @@ struct Serializer<SerializerType::cereal, T> {
             archive(value);
             return archive.remaining_bytes();
         } else {
-            // T was taught to load from cereal's own archive and no other. That one is bounded by the span too, but
-            // resizes a container to whatever count it reads.
+            // T was taught to load from cereal's own archive and no other. That one is bounded by the span
+            // too, but resizes a container to whatever count it reads.
             SpanInputBuffer buffer(bytes);
             std::istream stream(&buffer);
             cereal::PortableBinaryInputArchive archive(stream);

@@ -13,11 +13,11 @@
 
 namespace pmemcpy {
 
-/// Reads what cereal's PortableBinaryOutputArchive wrote, out of memory that nobody vouches for. It never reads past
-/// the end, and a count is believed only as far as the bytes that are left can fulfil it: cereal's own archive
-/// resizes a vector to any count it finds.
+/// Reads what cereal's PortableBinaryOutputArchive wrote, out of memory that nobody vouches for. It never
+/// reads past the end, and a count is believed only as far as the bytes that are left can fulfil it: cereal's
+/// own archive resizes a vector to any count it finds.
 class CerealInput : public cereal::InputArchive<CerealInput, cereal::AllowEmptyClassElision> {
-  public:
+public:
     explicit CerealInput(std::span<const std::byte> bytes)
         : cereal::InputArchive<CerealInput, cereal::AllowEmptyClassElision>(this), left_(bytes) {
         std::uint8_t little_endian = 0;
@@ -43,15 +43,16 @@ class CerealInput : public cereal::InputArchive<CerealInput, cereal::AllowEmptyC
         std::uint64_t count = 0;
         read(&count, sizeof count, sizeof count);
         if (count > left_.size() / each_bytes)
-            throw cereal::Exception("a count of " + std::to_string(count) + " with " + std::to_string(left_.size()) +
-                                    " bytes left");
+            throw cereal::Exception("a count of " + std::to_string(count) + " with " +
+                                    std::to_string(left_.size()) + " bytes left");
         return count;
     }
 
-  private:
+private:
     void require(std::size_t size) const {
         if (size > left_.size())
-            throw cereal::Exception(std::to_string(size) + " bytes wanted, " + std::to_string(left_.size()) + " left");
+            throw cereal::Exception(std::to_string(size) + " bytes wanted, " + std::to_string(left_.size()) +
+                                    " left");
     }
 
     std::span<const std::byte> left_;
@@ -99,7 +100,8 @@ void CEREAL_LOAD_FUNCTION_NAME(pmemcpy::CerealInput& archive, std::vector<T, A>&
     } else {
         const std::uint64_t count = archive.read_count(1);
         vector.clear();
-        vector.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(count, archive.remaining_bytes() / sizeof(T))));
+        vector.reserve(
+            static_cast<std::size_t>(std::min<std::uint64_t>(count, archive.remaining_bytes() / sizeof(T))));
         for (std::uint64_t i = 0; i < count; ++i) archive(vector.emplace_back());
     }
 }

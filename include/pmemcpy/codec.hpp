@@ -6,8 +6,8 @@
 
 namespace pmemcpy {
 
-/// How the bytes of a block are compressed. Written as text: "none", or the kind with a level and shuffle, for
-/// example "lz4", "zstd:5", "zstd:5:shuffle", "lz4:1:noshuffle".
+/// How the bytes of a block are compressed. Written as text: "none", or the kind with a level and shuffle,
+/// for example "lz4", "zstd:5", "zstd:5:shuffle", "lz4:1:noshuffle".
 struct Codec {
     /// The numbers are on media: a number is never reused for something else.
     enum class Kind : std::uint8_t { none = 0, lz4 = 1, lz4hc = 2, zstd = 3, zlib = 4, blosclz = 5 };
@@ -17,7 +17,8 @@ struct Codec {
 
     Kind kind = Kind::none;
     int level = 5;
-    bool shuffle = true;  ///< bytes of equal weight first put side by side, which is what makes floats compress
+    bool shuffle =
+        true;  ///< bytes of equal weight first put side by side, which is what makes floats compress
 
     friend bool operator==(const Codec&, const Codec&) = default;
 };

@@ -32,6 +32,8 @@ struct Encoder {
     virtual std::uint64_t size_bytes() const = 0;
     /// Writes exactly size_bytes() bytes into `out`, front to back, and keeps no copy of them anywhere else.
     virtual void encode(std::span<std::byte> out) const = 0;
+    /// The bytes themselves where they lie in one piece already, so that they can be copied the fastest way.
+    virtual std::span<const std::byte> in_one_piece() const { return {}; }
 };
 
 /// The customisation point: how serializer `Type` handles objects of type T. A specialisation has
@@ -46,11 +48,11 @@ struct Serializer;
 template <SerializerType Type, typename T>
 concept serializable_by = requires { sizeof(Serializer<Type, T>); };
 
-/// Objects whose bytes mean the same in another process. Views (spans, string views) and pointers are trivially
-/// copyable too, but what they store is an address.
+/// Objects whose bytes mean the same in another process. Views (spans, string views) and pointers are
+/// trivially copyable too, but what they store is an address.
 template <typename T>
-concept RawObject = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_member_pointer_v<T> &&
-                    !std::is_null_pointer_v<T> && !std::ranges::view<T>;
+concept RawObject = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
+                    !std::is_member_pointer_v<T> && !std::is_null_pointer_v<T> && !std::ranges::view<T>;
 
 /// The spelling of T, for messages.
 template <typename T>
@@ -65,17 +67,19 @@ std::string spelling_of() {
 
 /// Bytes that lie in one piece: encoding them is one copy.
 class BytesEncoder final : public Encoder {
-  public:
+public:
     explicit BytesEncoder(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
     std::uint64_t size_bytes() const override { return bytes_.size(); }
+    std::span<const std::byte> in_one_piece() const override { return bytes_; }
     void encode(std::span<std::byte> out) const override {
         if (out.size() != bytes_.size())
-            throw Error(Code::invalid_argument, "encode: " + std::to_string(bytes_.size()) + " bytes were given " +
-                                                    std::to_string(out.size()) + " bytes of room");
+            throw Error(Code::invalid_argument, "encode: " + std::to_string(bytes_.size()) +
+                                                    " bytes were given " + std::to_string(out.size()) +
+                                                    " bytes of room");
         if (!bytes_.empty()) std::memcpy(out.data(), bytes_.data(), bytes_.size());
     }
 
-  private:
+private:
     std::span<const std::byte> bytes_;
 };
 
@@ -85,8 +89,9 @@ struct Serializer<SerializerType::none, T> {
     static BytesEncoder encoder(const T& value) { return BytesEncoder(std::as_bytes(std::span(&value, 1))); }
     static void decode(std::span<const std::byte> bytes, T& value) {
         if (bytes.size() != sizeof(T))
-            throw Error(Code::corrupt, "load of a " + spelling_of<T>() + ": found " + std::to_string(bytes.size()) +
-                                           " bytes where there must be " + std::to_string(sizeof(T)));
+            throw Error(Code::corrupt, "load of a " + spelling_of<T>() + ": found " +
+                                           std::to_string(bytes.size()) + " bytes where there must be " +
+                                           std::to_string(sizeof(T)));
         if constexpr (std::same_as<T, bool>)
             value = bytes[0] != std::byte{0};  // any other byte in a bool is undefined behaviour
         else
@@ -105,7 +110,8 @@ struct ContiguousSerializer {
     static void decode(std::span<const std::byte> bytes, Sequence& value) {
         if (bytes.size() % sizeof(Element) != 0)
             throw Error(Code::corrupt, "load of a " + spelling_of<Sequence>() + ": found " +
-                                           std::to_string(bytes.size()) + " bytes, which is no whole number of " +
+                                           std::to_string(bytes.size()) +
+                                           " bytes, which is no whole number of " +
                                            std::to_string(sizeof(Element)) + "-byte elements");
         value.resize(bytes.size() / sizeof(Element));
         if (!bytes.empty()) std::memcpy(value.data(), bytes.data(), bytes.size());
@@ -118,7 +124,7 @@ struct Serializer<SerializerType::none, std::basic_string<C, Traits, Allocator>>
 
 template <RawObject T, typename Allocator>
     requires(!std::same_as<T, bool>)  // a std::vector<bool> has no bytes of its own
-struct Serializer<SerializerType::none, std::vector<T, Allocator>> : ContiguousSerializer<std::vector<T, Allocator>> {
-};
+struct Serializer<SerializerType::none, std::vector<T, Allocator>>
+    : ContiguousSerializer<std::vector<T, Allocator>> {};
 
 }  // namespace pmemcpy

@@ -4,12 +4,14 @@
 
 #include <mpi.h>
 
+#include <exception>
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>
 
 namespace pmemcpy {
 
-/// Opening by all ranks of a communicator. Nothing else of pMEMCPY is collective, and destructors never call MPI.
+/// Opening by all ranks of a communicator. Nothing else of pMEMCPY is collective, and destructors never call
+/// MPI.
 template <>
 struct Collective<MPI_Comm> {
     static void mmap(PMEM& pmem, const std::string& path, MPI_Comm comm, Options options) {
@@ -27,9 +29,10 @@ struct Collective<MPI_Comm> {
 
         Outcome outcome;
         if (smallest(node_size, comm) < size && !options.per_node) {
-            outcome = {Code::invalid_argument,
-                       path + ": the communicator spans several nodes, which cannot share memory; set Options::per_node "
-                              "for a pool on each node, or split the communicator"};
+            outcome = {Code::invalid_argument, path +
+                                                   ": the communicator spans several nodes, which cannot "
+                                                   "share memory; set Options::per_node "
+                                                   "for a pool on each node, or split the communicator"};
         }
         // The first rank of a node makes the pool, so that the others find it whole.
         if (outcome.ok() && node_rank == 0) outcome = attempt(pmem, path, options);
@@ -46,7 +49,7 @@ struct Collective<MPI_Comm> {
         throw Error(outcome.code, outcome.message);
     }
 
-  private:
+private:
     struct Outcome {
         Code code = Code{};
         std::string message;
@@ -58,7 +61,14 @@ struct Collective<MPI_Comm> {
             pmem.mmap(path, options);
             return {};
         } catch (const Error& error) {
-            return {error.kind(), error.what()};
+            // The Error thrown from this in every rank adds the code's name once more.
+            std::string message = error.what();
+            const std::string added = ": " + error.code().message();
+            if (message.ends_with(added)) message.resize(message.size() - added.size());
+            return {error.kind(), message};
+        } catch (const std::exception& error) {
+            return {Code::io_error,
+                    path + ": " + error.what()};  // such as no memory: the others must hear of it too
         }
     }
 

@@ -8,15 +8,22 @@
 
 namespace pmemcpy {
 
-/// The name of a serializer: "default", "bp4", "capnproto", "cereal", "none", or the one it was registered under.
+/// The name of a serializer: "default", "bp4", "capnproto", "cereal", "none", or the one it was registered
+/// under.
 inline std::string name_of(SerializerType type) {
     switch (type) {
-        case SerializerType::Default: return "default";
-        case SerializerType::bp4: return "bp4";
-        case SerializerType::capnproto: return "capnproto";
-        case SerializerType::cereal: return "cereal";
-        case SerializerType::none: return "none";
-        default: break;
+        case SerializerType::Default:
+            return "default";
+        case SerializerType::bp4:
+            return "bp4";
+        case SerializerType::capnproto:
+            return "capnproto";
+        case SerializerType::cereal:
+            return "cereal";
+        case SerializerType::none:
+            return "none";
+        default:
+            break;
     }
     const std::string name = serializer_registry().name(type);
     return name.empty() ? "number " + std::to_string(static_cast<int>(type)) : name;
@@ -29,9 +36,10 @@ inline SerializerType parse_serializer(std::string_view name) {
         if (name_of(type) == name) return type;
     const SerializerType custom = serializer_registry().number(name);
     if (custom == SerializerType::Default)
-        throw Error(Code::invalid_argument, "no serializer is called '" + std::string(name) +
-                                                "'; there are default, bp4, capnproto, cereal, none and those that "
-                                                "register_serializer() has added");
+        throw Error(Code::invalid_argument,
+                    "no serializer is called '" + std::string(name) +
+                        "'; there are default, bp4, capnproto, cereal, none and those that "
+                        "register_serializer() has added");
     return custom;
 }
 
@@ -47,28 +55,35 @@ template <typename T>
 [[noreturn]] void throw_not_serializable(SerializerType type) {
     std::string advice = "its bytes mean nothing elsewhere; use cereal";
     if (type == SerializerType::cereal)
-        advice = "include <pmemcpy/cereal.hpp> first, give it a serialize() function, and include the <cereal/types/...>"
-                 " of its members";
+        advice =
+            "include <pmemcpy/cereal.hpp> first, give it a serialize() function, and include the "
+            "<cereal/types/...>"
+            " of its members";
     if (type == SerializerType::capnproto)
         advice = "include <pmemcpy/capnp.hpp> first and give it a capnp::MessageBuilder";
-    throw Error(Code::unsupported,
-                "serializer " + name_of(type) + " cannot take an object of type " + spelling_of<T>() + ": " + advice);
+    throw Error(Code::unsupported, "serializer " + name_of(type) + " cannot take an object of type " +
+                                       spelling_of<T>() + ": " + advice);
 }
 
-// In the functions below, `Cereal` and `Capnp` are never given. They stand in the signature so that two files of one
-// program, of which only one includes <pmemcpy/cereal.hpp>, have two functions and the linker does not pick one.
+// In the functions below, `Cereal` and `Capnp` are never given. They stand in the signature so that two files
+// of one program, of which only one includes <pmemcpy/cereal.hpp>, have two functions and the linker does not
+// pick one.
 
-/// The serializer to record for an object of type T: the one asked for; for Default the pool's, or where that cannot
-/// take T the first of bp4, cereal and capnproto that can. Errors: unsupported
+/// The serializer to record for an object of type T: the one asked for; for Default the pool's, or where that
+/// cannot take T the first of bp4, cereal and capnproto that can. Errors: unsupported
 template <typename T, bool Cereal = CerealSerializable<T>, bool Capnp = CapnpSerializable<T>>
 SerializerType choose_serializer(SerializerType asked, SerializerType pool_default = SerializerType::bp4) {
     const auto can = [](SerializerType type) {
         switch (type) {
             case SerializerType::bp4:
-            case SerializerType::none: return RawSerializable<T>;
-            case SerializerType::cereal: return Cereal;
-            case SerializerType::capnproto: return Capnp;
-            default: return type >= SerializerType::first_custom && serializer_registry().handles(type, typeid(T));
+            case SerializerType::none:
+                return RawSerializable<T>;
+            case SerializerType::cereal:
+                return Cereal;
+            case SerializerType::capnproto:
+                return Capnp;
+            default:
+                return type >= SerializerType::first_custom && serializer_registry().handles(type, typeid(T));
         }
     };
     if (asked != SerializerType::Default) return asked;
@@ -106,9 +121,11 @@ void decode_object(SerializerType type, std::span<const std::byte> bytes, T& val
         if (type == SerializerType::bp4 || type == SerializerType::none)
             return Serializer<SerializerType::none, T>::decode(bytes, value);
     if constexpr (Cereal)
-        if (type == SerializerType::cereal) return Serializer<SerializerType::cereal, T>::decode(bytes, value);
+        if (type == SerializerType::cereal)
+            return Serializer<SerializerType::cereal, T>::decode(bytes, value);
     if constexpr (Capnp)
-        if (type == SerializerType::capnproto) return Serializer<SerializerType::capnproto, T>::decode(bytes, value);
+        if (type == SerializerType::capnproto)
+            return Serializer<SerializerType::capnproto, T>::decode(bytes, value);
     if (type <= SerializerType::none) throw_not_serializable<T>(type);
     serializer_registry().find(type, typeid(T), spelling_of<T>()).decode(bytes, &value);
 }

@@ -12,7 +12,7 @@ namespace pmemcpy {
 
 /// The serializers that this process has added to the built-in ones. Many threads may ask at once.
 class SerializerRegistry {
-  public:
+public:
     /// How one serializer handles one type; `value` points to an object of that type.
     struct Functions {
         std::unique_ptr<Encoder> (*encoder)(const void* value);
@@ -20,7 +20,8 @@ class SerializerRegistry {
     };
     using Types = std::map<std::type_index, Functions>;
 
-    /// Errors: invalid_argument (number below first_custom, empty name), already_exists (number or name is taken).
+    /// Errors: invalid_argument (number below first_custom, empty name), already_exists (number or name is
+    /// taken).
     void add(SerializerType number, std::string name, Types types) {
         const int asked = static_cast<int>(number);
         if (number < SerializerType::first_custom || name.empty())
@@ -30,20 +31,23 @@ class SerializerRegistry {
         const std::unique_lock lock(mutex_);
         for (const auto& [known, entry] : entries_) {
             if (known == number || entry.name == name)
-                throw Error(Code::already_exists,
-                            "register_serializer: number " + std::to_string(asked) + " as '" + name + "', but number " +
-                                std::to_string(static_cast<int>(known)) + " is registered as '" + entry.name + "'");
+                throw Error(Code::already_exists, "register_serializer: number " + std::to_string(asked) +
+                                                      " as '" + name + "', but number " +
+                                                      std::to_string(static_cast<int>(known)) +
+                                                      " is registered as '" + entry.name + "'");
         }
         entries_.emplace(number, Entry{std::move(name), std::move(types)});
     }
 
-    /// Errors: unsupported, which names the number, or the serializer and the type that it was not registered for.
+    /// Errors: unsupported, which names the number, or the serializer and the type that it was not registered
+    /// for.
     Functions find(SerializerType number, std::type_index type, const std::string& type_spelling) const {
         const std::shared_lock lock(mutex_);
         const auto entry = entries_.find(number);
         if (entry == entries_.end())
-            throw Error(Code::unsupported, "no serializer with number " + std::to_string(static_cast<int>(number)) +
-                                               " is registered in this process; call register_serializer() first");
+            throw Error(Code::unsupported,
+                        "no serializer with number " + std::to_string(static_cast<int>(number)) +
+                            " is registered in this process; call register_serializer() first");
         const auto functions = entry->second.types.find(type);
         if (functions == entry->second.types.end())
             throw Error(Code::unsupported, "serializer '" + entry->second.name + "' (number " +
@@ -74,7 +78,7 @@ class SerializerRegistry {
         return SerializerType::Default;
     }
 
-  private:
+private:
     struct Entry {
         std::string name;
         Types types;
@@ -93,21 +97,22 @@ inline SerializerRegistry& serializer_registry() {
 /// Adds a serializer for the types named. `Method` has, for each of them, the two functions of Serializer<>:
 ///     static <an Encoder> encoder(const T& value);
 ///     static void decode(std::span<const std::byte> bytes, T& value);
-/// Sharing: the number is what the pool records; every program that loads such objects registers the same one.
-/// Errors: invalid_argument, already_exists
-/// Example: pmemcpy::register_serializer<Json, Particle, Mesh>(pmemcpy::SerializerType{64}, "json");
+/// Sharing: the number is what the pool records; every program that loads such objects registers the same
+/// one. Errors: invalid_argument, already_exists Example: pmemcpy::register_serializer<Json, Particle,
+/// Mesh>(pmemcpy::SerializerType{64}, "json");
 template <typename Method, typename... Ts>
 void register_serializer(SerializerType number, std::string name) {
     static_assert(sizeof...(Ts) > 0, "name the types that this serializer handles");
     SerializerRegistry::Types types;
-    (types.emplace(
-         typeid(Ts),
-         SerializerRegistry::Functions{
-             [](const void* value) -> std::unique_ptr<Encoder> {
-                 using Made = decltype(Method::encoder(*static_cast<const Ts*>(value)));
-                 return std::make_unique<Made>(Method::encoder(*static_cast<const Ts*>(value)));
-             },
-             [](std::span<const std::byte> bytes, void* value) { Method::decode(bytes, *static_cast<Ts*>(value)); }}),
+    (types.emplace(typeid(Ts), SerializerRegistry::Functions{
+                                   [](const void* value) -> std::unique_ptr<Encoder> {
+                                       using Made = decltype(Method::encoder(*static_cast<const Ts*>(value)));
+                                       return std::make_unique<Made>(
+                                           Method::encoder(*static_cast<const Ts*>(value)));
+                                   },
+                                   [](std::span<const std::byte> bytes, void* value) {
+                                       Method::decode(bytes, *static_cast<Ts*>(value));
+                                   }}),
      ...);
     serializer_registry().add(number, std::move(name), std::move(types));
 }

@@ -85,8 +85,10 @@ std::string to_string(const Selection& selection) {
         const Extent stride = selection.stride[d];
         const Extent end = selection.offset[d] + (count == 0 ? 0 : (count - 1) * stride + 1);
         if (d > 0) text += ", ";
-        text += std::to_string(selection.offset[d]) + ":" + std::to_string(end);
-        if (count > 1 && stride != 1) text += ":" + std::to_string(stride);
+        text += std::to_string(selection.offset[d]);
+        text += ':';
+        text += std::to_string(end);
+        if (count > 1 && stride != 1) text.append(":").append(std::to_string(stride));
     }
     return text + "]";
 }

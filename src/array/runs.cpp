@@ -18,12 +18,10 @@ CopyPlan::CopyPlan(const Selection& wanted, const Selection& block, const Select
     for (int d = part.size() - 1; d >= 0; --d) {
         const Extent count = part.count[d];
         const Extent first = wanted.offset[d] + part.offset[d] * wanted.stride[d];
-        // A stride where only one element is selected may be any number.
-        const Extent block_stride = block.count[d] > 1 ? block.stride[d] : 1;
-        rows_.block_offset += (first - block.offset[d]) / block_stride * block_row;
+        rows_.block_offset += (first - block.offset[d]) / block.stride[d] * block_row;
         rows_.buffer_offset += part.offset[d] * buffer_row;
         if (count > 1) {
-            const Loop loop{count, part.stride[d] * wanted.stride[d] / block_stride * block_row,
+            const Loop loop{count, part.stride[d] * wanted.stride[d] / block.stride[d] * block_row,
                             part.stride[d] * buffer_row};
             Loop& inner = loops[at(outermost)];
             if (loop.block_stride == inner.count * inner.block_stride &&

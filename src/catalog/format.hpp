@@ -18,11 +18,14 @@ using heap::Extent;
 using heap::Link;
 using heap::RecordHeader;
 
+// Words that are empty hold mark_empty with the tag of their own record, so that a late CAS into a record that
+// was reused fails (law 4).
+
 /// An id and the identity behind it. Followed by the key's bytes.
-/// header.word: empty, a Link to a Value or Array, erased, or (an alias) a Link to the renamed Entry.
+/// header.word: empty, a Link to a Value or Array (dead once erased), or, of an alias, the renamed Entry.
 struct Entry {
     RecordHeader header;
-    Link attributes;       // derived: newest attribute's Entry; sealed once erased
+    Link attributes;       // derived: newest attribute's Entry; of an alias: the name before this one
     Link moved;            // truth: empty, or the alias Entry that now names this identity
     std::uint64_t hash;    // of the key, xxh3
     std::uint64_t parent;  // 0: an id; else an attribute of this incarnation
@@ -39,7 +42,7 @@ struct Value {
     RecordHeader header;
     Extent extent;             // where the bytes are when they are not inline
     std::uint64_t step;        // 0: none
-    Link previous;             // the version before this one, while this one's step is not committed
+    Link previous;             // the version that readers see until this one's step is committed
     std::uint64_t bytes;       // of the encoded value
     std::uint64_t written_ns;  // since 1970
     std::uint32_t crc;         // CRC-32C of the encoded value
@@ -47,16 +50,18 @@ struct Value {
     std::uint16_t type_bytes;
     std::uint8_t kind;  // ValueKind
     std::uint8_t serializer;
-    std::uint32_t unused;
+    std::uint32_t flags;  // ValueFlag
 };
 static_assert(sizeof(Value) == 136);
+
+enum ValueFlag : std::uint32_t { value_has_crc = 1 };
 
 inline constexpr std::uint64_t largest_inline_bytes = 512;
 
 enum ArrayFlag : std::uint8_t { array_contiguous = 1, array_unlimited = 2, array_has_fill = 4 };
 
 /// An array's definition. Followed by dimensions, type encoding, fill value.
-/// header.word: Link to the first directory segment.
+/// header.word: empty, or a Link to the first directory segment.
 struct Array {
     RecordHeader header;
     std::uint64_t step;
@@ -75,7 +80,7 @@ struct Array {
 static_assert(sizeof(Array) == 96);
 
 /// A stretch of an array's block directory. Followed by `slots` words, all of them mutable.
-/// header.word: Link to the next segment. An empty slot carries this segment's tag.
+/// header.word: empty, or a Link to the next segment.
 struct Segment {
     RecordHeader header;
     std::uint32_t slots;
@@ -83,7 +88,7 @@ struct Segment {
 };
 static_assert(sizeof(Segment) == 72);
 
-enum BlockFlag : std::uint8_t { block_in_place = 1, block_strided = 2, block_has_min_max = 4 };
+enum BlockFlag : std::uint8_t { block_in_place = 1, block_strided = 2, block_has_min_max = 4, block_has_crc = 8 };
 
 /// A box of an array as one store produced it. Followed by offset, count and (strided) stride, then the
 /// codec's own bytes. header.word: of an in-place block, the frozen mark and checksum.

@@ -21,12 +21,18 @@ namespace {
 
 const char* blosc_name(Codec::Kind kind) noexcept {
     switch (kind) {
-        case Codec::Kind::lz4: return BLOSC_LZ4_COMPNAME;
-        case Codec::Kind::lz4hc: return BLOSC_LZ4HC_COMPNAME;
-        case Codec::Kind::zstd: return BLOSC_ZSTD_COMPNAME;
-        case Codec::Kind::zlib: return BLOSC_ZLIB_COMPNAME;
-        case Codec::Kind::blosclz: return BLOSC_BLOSCLZ_COMPNAME;
-        case Codec::Kind::none: break;
+        case Codec::Kind::lz4:
+            return BLOSC_LZ4_COMPNAME;
+        case Codec::Kind::lz4hc:
+            return BLOSC_LZ4HC_COMPNAME;
+        case Codec::Kind::zstd:
+            return BLOSC_ZSTD_COMPNAME;
+        case Codec::Kind::zlib:
+            return BLOSC_ZLIB_COMPNAME;
+        case Codec::Kind::blosclz:
+            return BLOSC_BLOSCLZ_COMPNAME;
+        case Codec::Kind::none:
+            break;
     }
     return nullptr;
 }
@@ -47,18 +53,19 @@ using Bytes = std::span<const std::byte>;
 // What is here and in a range of it: one frame, unpacked where it belongs, without a buffer in between.
 void unpack_frame(Bytes frame, std::span<std::byte> to) {
     std::size_t raw_bytes = 0;
-    if (frame.size() < BLOSC_MIN_HEADER_LENGTH || blosc_cbuffer_validate(frame.data(), frame.size(), &raw_bytes) != 0 ||
-        raw_bytes != to.size())
+    if (frame.size() < BLOSC_MIN_HEADER_LENGTH ||
+        blosc_cbuffer_validate(frame.data(), frame.size(), &raw_bytes) != 0 || raw_bytes != to.size())
         throw_corrupt_block("a frame is not what its table entry says");
     const int unpacked = blosc_decompress_ctx(frame.data(), to.data(), to.size(), 1);
     if (unpacked < 0 || static_cast<std::size_t>(unpacked) != to.size())
         throw_corrupt_block("a frame does not decompress (Blosc says " + std::to_string(unpacked) + ")");
 }
 
-void unpack_part(Bytes frame, std::uint64_t frame_raw_bytes, std::uint64_t offset_bytes, std::span<std::byte> to) {
+void unpack_part(Bytes frame, std::uint64_t frame_raw_bytes, std::uint64_t offset_bytes,
+                 std::span<std::byte> to) {
     std::size_t raw_bytes = 0;
-    if (frame.size() < BLOSC_MIN_HEADER_LENGTH || blosc_cbuffer_validate(frame.data(), frame.size(), &raw_bytes) != 0 ||
-        raw_bytes != frame_raw_bytes)
+    if (frame.size() < BLOSC_MIN_HEADER_LENGTH ||
+        blosc_cbuffer_validate(frame.data(), frame.size(), &raw_bytes) != 0 || raw_bytes != frame_raw_bytes)
         throw_corrupt_block("a frame is not what its table entry says");
     std::size_t item_bytes = 0;
     int flags = 0;
@@ -73,17 +80,17 @@ void unpack_part(Bytes frame, std::uint64_t frame_raw_bytes, std::uint64_t offse
 
 void check_codec(const Codec& codec) {
     if (codec.kind == Codec::Kind::none || codec.level < Codec::min_level || codec.level > Codec::max_level)
-        throw Error(Code::invalid_argument,
-                    "compress: codec " + to_string(codec) + "; take a kind other than none, and a level from 0 to 9");
+        throw Error(Code::invalid_argument, "compress: codec " + to_string(codec) +
+                                                "; take a kind other than none, and a level from 0 to 9");
     if (!is_available(codec.kind))
-        throw Error(Code::unsupported, "compress: the Blosc library here was built without " + to_string(codec) +
-                                           "; it has " + blosc_list_compressors());
+        throw Error(Code::unsupported, "compress: the Blosc library here was built without " +
+                                           to_string(codec) + "; it has " + blosc_list_compressors());
 }
 
 }  // namespace
 
-std::uint64_t compress(const Codec& codec, std::uint64_t element_size_bytes, Bytes from, std::span<std::byte> to,
-                       std::uint64_t frame_bytes) {
+std::uint64_t compress(const Codec& codec, std::uint64_t element_size_bytes, Bytes from,
+                       std::span<std::byte> to, std::uint64_t frame_bytes) {
     check_codec(codec);
     const std::uint64_t bound = compressed_bound_bytes(from.size(), element_size_bytes, frame_bytes);
     if (to.size() < bound)
@@ -95,12 +102,13 @@ std::uint64_t compress(const Codec& codec, std::uint64_t element_size_bytes, Byt
     std::uint64_t end = plan.payload_offset();
     for (std::uint64_t i = 0; i < plan.frame_count; ++i) {
         const Bytes raw = from.subspan(plan.raw_offset(i), plan.raw_bytes(i));
-        const int packed = blosc_compress_ctx(codec.level, codec.shuffle ? BLOSC_SHUFFLE : BLOSC_NOSHUFFLE, item_bytes,
-                                              raw.size(), raw.data(), to.data() + end, raw.size() + BLOSC_MAX_OVERHEAD,
-                                              blosc_name(codec.kind), 0, 1);
+        const int packed = blosc_compress_ctx(codec.level, codec.shuffle ? BLOSC_SHUFFLE : BLOSC_NOSHUFFLE,
+                                              item_bytes, raw.size(), raw.data(), to.data() + end,
+                                              raw.size() + BLOSC_MAX_OVERHEAD, blosc_name(codec.kind), 0, 1);
         if (packed <= 0)
-            throw Error(Code::unsupported, "compress: Blosc gave up on " + std::to_string(raw.size()) + " bytes with " +
-                                               to_string(codec) + " and error " + std::to_string(packed));
+            throw Error(Code::unsupported, "compress: Blosc gave up on " + std::to_string(raw.size()) +
+                                               " bytes with " + to_string(codec) + " and error " +
+                                               std::to_string(packed));
         const FrameEntry entry{end, static_cast<std::uint64_t>(packed)};
         std::memcpy(to.data() + sizeof(CompressedHeader) + i * sizeof entry, &entry, sizeof entry);
         end += entry.size_bytes;
@@ -140,8 +148,9 @@ void decompress_range(Bytes from, std::uint64_t offset_bytes, std::span<std::byt
                                             std::to_string(to.size()) + " of them, of a block of " +
                                             std::to_string(plan.raw_size_bytes));
     if (offset_bytes % element_bytes != 0 || to.size() % element_bytes != 0)
-        throw Error(Code::invalid_argument, "decompress: a range must begin and end between elements, which have " +
-                                                std::to_string(element_bytes) + " bytes");
+        throw Error(Code::invalid_argument,
+                    "decompress: a range must begin and end between elements, which have " +
+                        std::to_string(element_bytes) + " bytes");
     while (!to.empty()) {
         const std::uint64_t i = offset_bytes / plan.frame_raw_bytes;
         const std::uint64_t inside = offset_bytes - plan.raw_offset(i);
@@ -159,29 +168,27 @@ void decompress_range(Bytes from, std::uint64_t offset_bytes, std::span<std::byt
 
 #else
 
-bool is_available(Codec::Kind kind) noexcept {
-    return kind == Codec::Kind::none;
-}
+bool is_available(Codec::Kind kind) noexcept { return kind == Codec::Kind::none; }
 
 namespace codec {
 
 namespace {
 
 [[noreturn]] void throw_built_without() {
-    throw Error(Code::unsupported,
-                "compression: this libpmemcpy was built without Blosc (PMEMCPY_HAVE_BLOSC is off); install Blosc's "
-                "headers (on Debian: libblosc-dev) and configure and build it again");
+    throw Error(
+        Code::unsupported,
+        "compression: this libpmemcpy was built without Blosc (PMEMCPY_HAVE_BLOSC is off); install Blosc's "
+        "headers (on Debian: libblosc-dev) and configure and build it again");
 }
 
 }  // namespace
 
-std::uint64_t compress(const Codec&, std::uint64_t, std::span<const std::byte>, std::span<std::byte>, std::uint64_t) {
+std::uint64_t compress(const Codec&, std::uint64_t, std::span<const std::byte>, std::span<std::byte>,
+                       std::uint64_t) {
     throw_built_without();
 }
 
-void decompress(std::span<const std::byte>, std::span<std::byte>) {
-    throw_built_without();
-}
+void decompress(std::span<const std::byte>, std::span<std::byte>) { throw_built_without(); }
 
 void decompress_range(std::span<const std::byte>, std::uint64_t, std::span<std::byte>) {
     throw_built_without();
@@ -195,13 +202,15 @@ namespace codec {
 
 std::uint64_t compressed_bound_bytes(std::uint64_t raw_size_bytes, std::uint64_t element_size_bytes,
                                      std::uint64_t frame_bytes) {
-    constexpr std::uint64_t overhead_bytes = 16;  // what Blosc adds, at most, to a frame that does not compress
+    constexpr std::uint64_t overhead_bytes =
+        16;  // what Blosc adds, at most, to a frame that does not compress
     const FramePlan plan = plan_frames(raw_size_bytes, element_size_bytes, frame_bytes);
     std::uint64_t bound = 0;
     if (!base::checked_mul(plan.frame_count, sizeof(FrameEntry) + overhead_bytes, bound) ||
         !base::checked_add(bound, sizeof(CompressedHeader), bound) ||
         !base::checked_add(bound, raw_size_bytes, bound))
-        throw Error(Code::invalid_argument, "compress: " + std::to_string(raw_size_bytes) + " bytes are too many");
+        throw Error(Code::invalid_argument,
+                    "compress: " + std::to_string(raw_size_bytes) + " bytes are too many");
     return bound;
 }
 

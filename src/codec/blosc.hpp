@@ -7,7 +7,8 @@
 
 namespace pmemcpy::codec {
 
-/// Frames of this many raw bytes: far from Blosc's limit of 2 GiB, and few enough that their table is nothing.
+/// Frames of this many raw bytes: far from Blosc's limit of 2 GiB, and few enough that their table is
+/// nothing.
 inline constexpr std::uint64_t default_frame_bytes = 64u << 20;
 
 /// The most that compress() can write for `raw_size_bytes` bytes. Errors: invalid_argument
@@ -17,8 +18,8 @@ std::uint64_t compressed_bound_bytes(std::uint64_t raw_size_bytes, std::uint64_t
 /// Compresses `from` straight into `to`, and says how many bytes of it are used.
 /// Shape: elements of `element_size_bytes` bytes; the shuffle knows them up to 255 bytes.
 /// Sharing: any thread, no threads of its own.
-/// Errors: invalid_argument (no codec, a level outside 0 to 9, `to` smaller than the bound), unsupported (build
-/// without Blosc or without that kind)
+/// Errors: invalid_argument (no codec, a level outside 0 to 9, `to` smaller than the bound), unsupported
+/// (build without Blosc or without that kind)
 std::uint64_t compress(const Codec& codec, std::uint64_t element_size_bytes, std::span<const std::byte> from,
                        std::span<std::byte> to, std::uint64_t frame_bytes = default_frame_bytes);
 

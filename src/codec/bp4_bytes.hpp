@@ -14,9 +14,10 @@
 
 namespace pmemcpy::codec::bp4 {
 
-/// Appends numbers and names as BP4 writes them, in the byte order of this machine: the header says which that is.
+/// Appends numbers and names as BP4 writes them, in the byte order of this machine: the header says which
+/// that is.
 class Bytes {
-  public:
+public:
     template <typename T>
         requires(std::is_arithmetic_v<T>)
     void put(T number) {
@@ -46,7 +47,7 @@ class Bytes {
     std::span<const std::byte> view() const noexcept { return bytes_; }
     std::vector<std::byte> take() noexcept { return std::move(bytes_); }
 
-  private:
+private:
     std::vector<std::byte> bytes_;
 };
 

@@ -4,8 +4,8 @@
 #include <limits>
 #include <pmemcpy/error.hpp>
 
-// A record is: how many characteristics (8 bits), how many bytes follow (32 bits), then each as a number of 8 bits and
-// its content. Dimensions come before values, because a reader must know them to read those.
+// A record is: how many characteristics (8 bits), how many bytes follow (32 bits), then each as a number of 8
+// bits and its content. Dimensions come before values, because a reader must know them to read those.
 
 namespace pmemcpy::codec::bp4 {
 
@@ -24,13 +24,11 @@ enum Id : std::uint8_t {
 constexpr std::size_t head_bytes = 1 + 4;
 constexpr std::size_t dimension_bytes = 3 * sizeof(std::uint64_t);
 
-bool is_text(Type type) noexcept {
-    return type == Type::string;
-}
+bool is_text(Type type) noexcept { return type == Type::string; }
 
 /// Writes at the front of what is left of a span whose size was computed before.
 class Cursor {
-  public:
+public:
     explicit Cursor(std::span<std::byte> out) noexcept : left_(out) {}
 
     template <typename T>
@@ -42,27 +40,27 @@ class Cursor {
         left_ = left_.subspan(bytes.size());
     }
 
-  private:
+private:
     std::span<std::byte> left_;
 };
 
 void check(const Characteristics& block) {
     if (block.dimensions > max_dimensions)
-        throw Error(Code::invalid_argument, "BP4: a block of " + std::to_string(block.dimensions) +
-                                                " dimensions; there can be 32");
+        throw Error(Code::invalid_argument,
+                    "BP4: a block of " + std::to_string(block.dimensions) + " dimensions; there can be 32");
     if (block.text.size() > std::numeric_limits<std::uint16_t>::max())
         throw Error(Code::invalid_argument, "BP4: a string of " + std::to_string(block.text.size()) +
                                                 " bytes; the format holds 65,535");
     if (size_bytes(block.type) == 0 && !is_text(block.type))
-        throw Error(Code::invalid_argument, "BP4: there is no block of type number " +
-                                                std::to_string(static_cast<int>(block.type)));
+        throw Error(Code::invalid_argument,
+                    "BP4: there is no block of type number " + std::to_string(static_cast<int>(block.type)));
     if (block.min.has_value() != block.max.has_value())
         throw Error(Code::invalid_argument, "BP4: a block needs both min and max, or neither");
 }
 
 /// Reads from the front of a record; every step is checked against its end.
 class Record {
-  public:
+public:
     explicit Record(std::span<const std::byte> bytes) noexcept : left_(bytes) {}
 
     bool empty() const noexcept { return left_.empty(); }
@@ -82,7 +80,7 @@ class Record {
         throw Error(Code::corrupt, "the metadata of a block is damaged: " + why);
     }
 
-  private:
+private:
     std::span<const std::byte> left_;
 };
 
@@ -104,11 +102,21 @@ void read_dimensions(Record& record, Characteristics& block) {
 void read_one(Record& record, Characteristics& block) {
     const auto id = record.number<std::uint8_t>();
     switch (id) {
-        case id_time_index: block.step = record.number<std::uint32_t>(); return;
-        case id_file_index: block.file_index = record.number<std::uint32_t>(); return;
-        case id_offset: block.record_offset = record.number<std::uint64_t>(); return;
-        case id_payload_offset: block.payload_offset = record.number<std::uint64_t>(); return;
-        case id_dimensions: read_dimensions(record, block); return;
+        case id_time_index:
+            block.step = record.number<std::uint32_t>();
+            return;
+        case id_file_index:
+            block.file_index = record.number<std::uint32_t>();
+            return;
+        case id_offset:
+            block.record_offset = record.number<std::uint64_t>();
+            return;
+        case id_payload_offset:
+            block.payload_offset = record.number<std::uint64_t>();
+            return;
+        case id_dimensions:
+            read_dimensions(record, block);
+            return;
         case id_value:
             if (is_text(block.type)) {
                 const auto text = record.take(record.number<std::uint16_t>());
@@ -124,7 +132,8 @@ void read_one(Record& record, Characteristics& block) {
             block.max = element_of(record.take(size_bytes(block.type)));
             return;
         }
-        default: Record::fail("it has a characteristic with number " + std::to_string(id));
+        default:
+            Record::fail("it has a characteristic with number " + std::to_string(id));
     }
 }
 
@@ -134,20 +143,27 @@ std::size_t size_bytes(Type type) noexcept {
     switch (type) {
         case Type::int8:
         case Type::uint8:
-        case Type::character: return 1;
+        case Type::character:
+            return 1;
         case Type::int16:
-        case Type::uint16: return 2;
+        case Type::uint16:
+            return 2;
         case Type::int32:
         case Type::uint32:
-        case Type::float32: return 4;
+        case Type::float32:
+            return 4;
         case Type::int64:
         case Type::uint64:
         case Type::float64:
-        case Type::complex64: return 8;
-        case Type::complex128: return 16;
-        case Type::long_double: return sizeof(long double);
+        case Type::complex64:
+            return 8;
+        case Type::complex128:
+            return 16;
+        case Type::long_double:
+            return sizeof(long double);
         case Type::string:
-        case Type::string_array: return 0;
+        case Type::string_array:
+            return 0;
     }
     return 0;
 }

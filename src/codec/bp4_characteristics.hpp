@@ -59,9 +59,10 @@ struct Characteristics {
 /// How many bytes encode_characteristics() writes.
 std::size_t characteristics_size_bytes(const Characteristics& block);
 
-/// The record as BP4 has it in md.0. The store keeps the same bytes as its block metadata, so a block is put into a BP4
-/// file by changing nothing but its two offsets. The type is not part of it: it belongs to the variable.
-/// Errors: invalid_argument (more than 32 dimensions, a text beyond 65,535 bytes, `out` of another size)
+/// The record as BP4 has it in md.0. The store keeps the same bytes as its block metadata, so a block is put
+/// into a BP4 file by changing nothing but its two offsets. The type is not part of it: it belongs to the
+/// variable. Errors: invalid_argument (more than 32 dimensions, a text beyond 65,535 bytes, `out` of another
+/// size)
 void encode_characteristics(const Characteristics& block, std::span<std::byte> out);
 std::vector<std::byte> encode_characteristics(const Characteristics& block);
 

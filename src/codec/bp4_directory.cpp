@@ -13,7 +13,8 @@ std::filesystem::path fresh(const std::filesystem::path& path) {
     std::error_code failure;
     if (std::filesystem::create_directory(path, failure)) return path;
     if (!failure)
-        throw Error(Code::already_exists, "BP4: " + path.string() + " exists; remove it or choose another name");
+        throw Error(Code::already_exists,
+                    "BP4: " + path.string() + " exists; remove it or choose another name");
     throw Error(Code::io_error, "BP4: cannot make the directory " + path.string() + ": " + failure.message());
 }
 
@@ -33,11 +34,14 @@ void FileSink::write(std::span<const std::byte> bytes) {
 
 void FileSink::close() {
     stream_.close();
-    if (!stream_) throw Error(Code::io_error, "BP4: cannot finish " + path_.string() + "; is the file system full?");
+    if (!stream_)
+        throw Error(Code::io_error, "BP4: cannot finish " + path_.string() + "; is the file system full?");
 }
 
 Directory::Directory(const std::filesystem::path& path)
-    : data_(fresh(path) / "data.0"), metadata_(path / "md.0"), index_(path / "md.idx"),
+    : data_(fresh(path) / "data.0"),
+      metadata_(path / "md.0"),
+      index_(path / "md.idx"),
       writer_(data_, metadata_, index_) {}
 
 void Directory::close() {

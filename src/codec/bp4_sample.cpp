@@ -1,5 +1,5 @@
-// Writes the BP4 directory that bp4_adios_test.py reads with ADIOS itself. What is in it is said there too; the two
-// must say the same.
+// Writes the BP4 directory that bp4_adios_test.py reads with ADIOS itself. What is in it is said there too;
+// the two must say the same.
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,8 @@ bp4::Element element(const T& value) {
 }
 
 template <typename T>
-bp4::Block block(std::vector<std::uint64_t> offset, std::vector<std::uint64_t> count, const std::vector<T>& values) {
+bp4::Block block(std::vector<std::uint64_t> offset, std::vector<std::uint64_t> count,
+                 const std::vector<T>& values) {
     bp4::Block made{std::move(offset), std::move(count), {}, {}, bytes_of(values), {}};
     if constexpr (std::is_arithmetic_v<T>) {
         const auto [least, most] = std::minmax_element(values.begin(), values.end());
@@ -38,9 +39,9 @@ bp4::Block block(std::vector<std::uint64_t> offset, std::vector<std::uint64_t> c
 
 /// first, first + 1, ...
 template <typename T>
-std::vector<T> ramp(std::size_t count, int first) {
+std::vector<T> ramp(std::size_t count, std::int64_t first) {
     std::vector<T> values(count);
-    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>(first + static_cast<int>(i));
+    for (T& value : values) value = static_cast<T>(first++);
     return values;
 }
 
@@ -73,13 +74,22 @@ void write_types(const std::filesystem::path& path) {
     const double pi = 3.25;
     const std::int32_t answer = 42;
     const std::complex<double> root = {0, 1};
-    const std::vector<bp4::Variable> variables = {
-        line("i8", Type::int8, i8),     line("i16", Type::int16, i16),    line("i32", Type::int32, i32),
-        line("i64", Type::int64, i64),  line("u8", Type::uint8, u8),      line("u16", Type::uint16, u16),
-        line("u32", Type::uint32, u32), line("u64", Type::uint64, u64),   line("f32", Type::float32, f32),
-        line("f64", Type::float64, f64), line("c64", Type::complex64, c64), line("c128", Type::complex128, c128),
-        scalar("text", Type::string, text), scalar("pi", Type::float64, pi), scalar("answer", Type::int32, answer),
-        scalar("root", Type::complex128, root)};
+    const std::vector<bp4::Variable> variables = {line("i8", Type::int8, i8),
+                                                  line("i16", Type::int16, i16),
+                                                  line("i32", Type::int32, i32),
+                                                  line("i64", Type::int64, i64),
+                                                  line("u8", Type::uint8, u8),
+                                                  line("u16", Type::uint16, u16),
+                                                  line("u32", Type::uint32, u32),
+                                                  line("u64", Type::uint64, u64),
+                                                  line("f32", Type::float32, f32),
+                                                  line("f64", Type::float64, f64),
+                                                  line("c64", Type::complex64, c64),
+                                                  line("c128", Type::complex128, c128),
+                                                  scalar("text", Type::string, text),
+                                                  scalar("pi", Type::float64, pi),
+                                                  scalar("answer", Type::int32, answer),
+                                                  scalar("root", Type::complex128, root)};
     const std::vector<double> levels = {0.5, 1.5, 2.5};
     const std::vector<std::int32_t> one = {7};
     const std::vector<bp4::Attribute> attributes = {
@@ -92,7 +102,8 @@ void write_types(const std::filesystem::path& path) {
     directory.close();
 }
 
-/// Three steps of a 4 x 6 array of four blocks and an array in Fortran order, a scalar in each, a string in one.
+/// Three steps of a 4 x 6 array of four blocks and an array in Fortran order, a scalar in each, a string in
+/// one.
 void write_steps(const std::filesystem::path& path) {
     bp4::Directory directory(path);
     for (int step = 0; step < 3; ++step) {
@@ -112,7 +123,7 @@ void write_steps(const std::filesystem::path& path) {
             sink.write(bytes_of(parts[3]).first(16));
             sink.write(bytes_of(parts[3]).subspan(16));
         };
-        const auto column_major = ramp<std::int32_t>(6, 100 * step);
+        const auto column_major = ramp<std::int32_t>(6, std::int64_t{100} * step);
         const bp4::Variable fortran{
             "fortran", bp4::Type::int32, {2, 3}, bp4::Order::fortran, {block({0, 0}, {2, 3}, column_major)}};
         const double time = 0.25 * step;

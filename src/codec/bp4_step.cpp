@@ -11,9 +11,10 @@ namespace pmemcpy::codec::bp4 {
 
 namespace {
 
-constexpr std::uint64_t payload_alignment = 64;  // so that who maps data.0 finds elements where vectors like them
-constexpr char row_major = 'n';                  // the answer to "is it column major"
-constexpr char not_a_variable = 'n';             // a dimension is a number, never the value of a variable
+constexpr std::uint64_t payload_alignment =
+    64;                               // so that who maps data.0 finds elements where vectors like them
+constexpr char row_major = 'n';       // the answer to "is it column major"
+constexpr char not_a_variable = 'n';  // a dimension is a number, never the value of a variable
 
 [[noreturn]] void refuse(Code code, const std::string& id, const std::string& why) {
     throw Error(code, "BP4: variable '" + id + "' " + why);
@@ -24,7 +25,8 @@ void check_names(const List& things) {
     std::set<std::string_view> seen;
     for (const auto& thing : things)
         if (thing.id.empty() || !seen.insert(thing.id).second)
-            throw Error(Code::invalid_argument, "BP4: '" + thing.id + "' is given twice in one step, or has no name");
+            throw Error(Code::invalid_argument,
+                        "BP4: '" + thing.id + "' is given twice in one step, or has no name");
 }
 
 void check_variable(const Variable& variable) {
@@ -36,7 +38,8 @@ void check_variable(const Variable& variable) {
         refuse(Code::invalid_argument, variable.id, "has more than 32 dimensions");
     const auto is_zero = [](std::uint64_t extent) { return extent == 0; };
     if (!variable.shape.empty() && std::all_of(variable.shape.begin(), variable.shape.end(), is_zero))
-        refuse(Code::unsupported, variable.id, "has only dimensions of 0, which BP4 takes for a scalar; leave it out");
+        refuse(Code::unsupported, variable.id,
+               "has only dimensions of 0, which BP4 takes for a scalar; leave it out");
     if (variable.blocks.empty() || (variable.shape.empty() && variable.blocks.size() != 1))
         refuse(Code::invalid_argument, variable.id,
                "has " + std::to_string(variable.blocks.size()) +
@@ -47,7 +50,8 @@ void check_variable(const Variable& variable) {
 std::uint64_t check_block(const Variable& variable, const Block& block) {
     const std::size_t dimensions = variable.shape.size();
     if (block.offset.size() != dimensions || block.count.size() != dimensions)
-        refuse(Code::invalid_argument, variable.id, "has a block with another number of dimensions than its own");
+        refuse(Code::invalid_argument, variable.id,
+               "has a block with another number of dimensions than its own");
     std::uint64_t size = variable.type == Type::string ? block.data.size() : size_bytes(variable.type);
     for (std::size_t d = 0; d < dimensions; ++d) {
         if (block.count[d] > variable.shape[d] || block.offset[d] > variable.shape[d] - block.count[d])
@@ -84,8 +88,8 @@ Characteristics describe(const Variable& variable, const Block& block, std::uint
     return described;
 }
 
-/// In md.0 a variable and an attribute begin alike: length, number, group (never used), name, two bytes, type, and how
-/// many characteristics follow. Returns where the length is to be patched in.
+/// In md.0 a variable and an attribute begin alike: length, number, group (never used), name, two bytes,
+/// type, and how many characteristics follow. Returns where the length is to be patched in.
 std::size_t begin_entry(Bytes& out, std::uint32_t member, std::string_view id, char order, Type type,
                         std::uint64_t sets) {
     const std::size_t length_at = out.size();
@@ -103,13 +107,14 @@ std::size_t begin_entry(Bytes& out, std::uint32_t member, std::string_view id, c
 void end_entry(Bytes& out, std::size_t length_at, const std::string& id) {
     const std::size_t length = out.size() - length_at - sizeof(std::uint32_t);
     if (length > std::numeric_limits<std::uint32_t>::max())
-        refuse(Code::unsupported, id, "has more blocks in one step than the 4 GiB of metadata that BP4 can count");
+        refuse(Code::unsupported, id,
+               "has more blocks in one step than the 4 GiB of metadata that BP4 can count");
     out.patch(length_at, static_cast<std::uint32_t>(length));
 }
 
 void put_dimensions(Bytes& head, const Characteristics& block) {
     head.put(block.dimensions);
-    head.put(static_cast<std::uint16_t>(block.dimensions * 3 * (1 + sizeof(std::uint64_t))));
+    head.put(static_cast<std::uint16_t>(block.dimensions * std::size_t{3} * (1 + sizeof(std::uint64_t))));
     for (std::size_t d = 0; d < block.dimensions; ++d)
         for (const std::uint64_t number : {block.count[d], block.shape[d], block.offset[d]}) {
             head.put(not_a_variable);
@@ -200,8 +205,8 @@ void StepLayout::add_variable(const Variable& variable, std::uint32_t member, st
     end_entry(metadata_, length_at, variable.id);
 }
 
-void StepLayout::add_block(const Variable& variable, const Block& block, std::uint32_t member, std::uint32_t number,
-                           std::uint64_t& end) {
+void StepLayout::add_block(const Variable& variable, const Block& block, std::uint32_t member,
+                           std::uint32_t number, std::uint64_t& end) {
     Place place;
     place.payload_bytes = check_block(variable, block);
     place.block = &block;
@@ -239,12 +244,15 @@ void StepLayout::add_block(const Variable& variable, const Block& block, std::ui
 void StepLayout::add_attribute(const Attribute& attribute, std::uint32_t member, std::uint32_t number) {
     const bool is_text = attribute.type == Type::string || attribute.type == Type::string_array;
     const std::size_t element_bytes = size_bytes(attribute.type);
-    const std::uint64_t count = is_text ? attribute.texts.size() : attribute.data.size() / std::max(element_bytes, std::size_t{1});
-    const bool sound = is_text ? count >= 1 && (attribute.type == Type::string_array || count == 1)
-                               : element_bytes != 0 && count >= 1 && count * element_bytes == attribute.data.size();
+    const std::uint64_t count =
+        is_text ? attribute.texts.size() : attribute.data.size() / std::max(element_bytes, std::size_t{1});
+    const bool sound =
+        is_text ? count >= 1 && (attribute.type == Type::string_array || count == 1)
+                : element_bytes != 0 && count >= 1 && count * element_bytes == attribute.data.size();
     if (!sound)
-        throw Error(Code::invalid_argument, "BP4: attribute '" + attribute.id +
-                                                "' has no value, or bytes that are no whole number of elements");
+        throw Error(Code::invalid_argument,
+                    "BP4: attribute '" + attribute.id +
+                        "' has no value, or bytes that are no whole number of elements");
     const std::size_t length_at = begin_entry(metadata_, member, attribute.id, '\0', attribute.type, 1);
     const std::size_t set_at = metadata_.size();
     metadata_.put(std::uint8_t{6});

@@ -1,6 +1,5 @@
 #include "codec/bp4_writer.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <pmemcpy/error.hpp>
 #include <utility>
@@ -14,7 +13,8 @@ namespace {
 
 constexpr std::size_t header_bytes = 64;
 
-/// All three files begin alike. The version is that of the ADIOS release whose BP4 this is: readers look at it.
+/// All three files begin alike. The version is that of the ADIOS release whose BP4 this is: readers look at
+/// it.
 Bytes file_header(std::string_view kind) {
     constexpr std::size_t tag_bytes = 32;
     std::string tag = "ADIOS-BP v2.9.2 " + std::string(kind);
@@ -32,20 +32,21 @@ Bytes file_header(std::string_view kind) {
 
 /// Passes on what a block writes of itself, and no more than was announced.
 class Metered final : public Sink {
-  public:
+public:
     Metered(Sink& to, std::uint64_t announced) : to_(to), left_(announced) {}
     void write(std::span<const std::byte> bytes) override {
-        if (bytes.size() > left_) throw Error(Code::invalid_argument, "BP4: a block wrote more than its box holds");
+        if (bytes.size() > left_)
+            throw Error(Code::invalid_argument, "BP4: a block wrote more than its box holds");
         left_ -= bytes.size();
         to_.write(bytes);
     }
     void finish() const {
         if (left_ != 0)
-            throw Error(Code::invalid_argument, "BP4: a block wrote " + std::to_string(left_) +
-                                                    " bytes less than its box holds");
+            throw Error(Code::invalid_argument,
+                        "BP4: a block wrote " + std::to_string(left_) + " bytes less than its box holds");
     }
 
-  private:
+private:
     Sink& to_;
     std::uint64_t left_;
 };
@@ -53,7 +54,8 @@ class Metered final : public Sink {
 void write_payload(Sink& to, const StepLayout::Place& place) {
     if (place.is_text) {
         Bytes text;
-        text.name(std::string_view(reinterpret_cast<const char*>(place.block->data.data()), place.block->data.size()));
+        text.name(std::string_view(reinterpret_cast<const char*>(place.block->data.data()),
+                                   place.block->data.size()));
         to.write(text.view());
     } else if (place.block->stream) {
         Metered metered(to, place.payload_bytes);
@@ -70,8 +72,8 @@ Writer::Writer(Sink& data, Sink& metadata, Sink& index, std::string group)
     : data_(data), metadata_(metadata), index_(index), group_(std::move(group)) {
     constexpr std::size_t longest_group = 1024;  // its place in the index is counted in 16 bits
     if (group_.size() > longest_group)
-        throw Error(Code::invalid_argument, "BP4: a group name of " + std::to_string(group_.size()) +
-                                                " bytes; take at most 1024");
+        throw Error(Code::invalid_argument,
+                    "BP4: a group name of " + std::to_string(group_.size()) + " bytes; take at most 1024");
     data_.write(file_header("Data").view());
     metadata_.write(file_header("Metadata").view());
     data_size_bytes_ = header_bytes;
@@ -98,7 +100,8 @@ void Writer::step(std::span<const Variable> variables, std::span<const Attribute
     metadata_.write(layout.metadata());
     const std::uint64_t start = metadata_size_bytes_;
     metadata_size_bytes_ += layout.metadata().size();
-    steps_.push_back({start, start + layout.variables_at(), start + layout.attributes_at(), metadata_size_bytes_});
+    steps_.push_back(
+        {start, start + layout.variables_at(), start + layout.attributes_at(), metadata_size_bytes_});
     closed_ = false;
 }
 
@@ -110,8 +113,8 @@ void Writer::close() {
     for (const StepPlaces& step : steps_) {
         constexpr std::uint64_t process = 0;
         constexpr std::uint64_t time_stamp = 0;  // files made from the same data are the same
-        for (const std::uint64_t field : {++number, process, step.groups, step.variables, step.attributes, step.end,
-                                          time_stamp, std::uint64_t{0}})
+        for (const std::uint64_t field : {++number, process, step.groups, step.variables, step.attributes,
+                                          step.end, time_stamp, std::uint64_t{0}})
             index.put(field);
     }
     index_.write(index.view());

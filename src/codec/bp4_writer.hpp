@@ -17,8 +17,9 @@ struct Sink {
     virtual void write(std::span<const std::byte> bytes) = 0;
 };
 
-/// One box of a variable. Its elements are in `data`, or if `stream` is given that writes them into the sink, all of
-/// them, when their turn comes: a block that must be decompressed first need not lie in memory beforehand.
+/// One box of a variable. Its elements are in `data`, or if `stream` is given that writes them into the sink,
+/// all of them, when their turn comes: a block that must be decompressed first need not lie in memory
+/// beforehand.
 struct Block {
     std::vector<std::uint64_t> offset;
     std::vector<std::uint64_t> count;
@@ -28,14 +29,16 @@ struct Block {
     std::function<void(Sink&)> stream;
 };
 
-/// Order: which index runs fastest. BP4 keeps one order per file, so an array in Fortran order is written as the same
-/// bytes with its dimensions reversed; ADIOS shows any such array to C++ and Python so, and to Fortran as it was.
+/// Order: which index runs fastest. BP4 keeps one order per file, so an array in Fortran order is written as
+/// the same bytes with its dimensions reversed; ADIOS shows any such array to C++ and Python so, and to
+/// Fortran as it was.
 enum class Order : std::uint8_t { c, fortran };
 
 struct Variable {
     std::string id;
     Type type = Type::float64;
-    std::vector<std::uint64_t> shape;  ///< empty for a scalar or a string, which has one block with its bytes in data
+    std::vector<std::uint64_t>
+        shape;  ///< empty for a scalar or a string, which has one block with its bytes in data
     Order order = Order::c;
     std::vector<Block> blocks;
 };
@@ -50,18 +53,19 @@ struct Attribute {
 
 /// Writes the three files of a BP4 directory: data.0, md.0 and md.idx. Memory: the metadata of one step.
 class Writer {
-  public:
+public:
     Writer(Sink& data, Sink& metadata, Sink& index, std::string group = "pmemcpy");
 
     /// One step with what changed in it. Attributes hold for the whole file and are written once.
-    /// Errors: invalid_argument (a variable without a block, a block outside its array or with too little data, a
-    /// name twice), unsupported (an array whose every dimension is 0, which BP4 cannot tell from a scalar)
+    /// Errors: invalid_argument (a variable without a block, a block outside its array or with too little
+    /// data, a name twice), unsupported (an array whose every dimension is 0, which BP4 cannot tell from a
+    /// scalar)
     void step(std::span<const Variable> variables, std::span<const Attribute> attributes = {});
 
     /// Writes the index; without it nobody can read the rest.
     void close();
 
-  private:
+private:
     struct StepPlaces {
         std::uint64_t groups, variables, attributes, end;
     };

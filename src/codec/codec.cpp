@@ -17,10 +17,11 @@ constexpr std::array<std::pair<Codec::Kind, std::string_view>, 6> kinds = {{
 }};
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
-    throw Error(Code::invalid_argument,
-                "codec '" + std::string(text) + "': " + why +
-                    "; write kind[:level][:shuffle|:noshuffle] with kind none, lz4, lz4hc, zstd, zlib or blosclz and "
-                    "level 0 to 9, for example zstd:5:shuffle");
+    throw Error(
+        Code::invalid_argument,
+        "codec '" + std::string(text) + "': " + why +
+            "; write kind[:level][:shuffle|:noshuffle] with kind none, lz4, lz4hc, zstd, zlib or blosclz and "
+            "level 0 to 9, for example zstd:5:shuffle");
 }
 
 Codec::Kind parse_kind(std::string_view word, std::string_view text) {
@@ -56,7 +57,8 @@ Codec parse_codec(std::string_view text) {
             refuse(text, "'" + std::string(word) + "' is not understood here");
         }
     }
-    if (codec.kind == Codec::Kind::none && (level_seen || shuffle_seen)) refuse(text, "none takes nothing behind it");
+    if (codec.kind == Codec::Kind::none && (level_seen || shuffle_seen))
+        refuse(text, "none takes nothing behind it");
     return codec;
 }
 

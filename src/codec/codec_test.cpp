@@ -7,8 +7,8 @@ namespace pmemcpy {
 namespace {
 
 TEST(codec, text_of_a_codec_parses_to_the_same_codec) {
-    for (const auto kind : {Codec::Kind::lz4, Codec::Kind::lz4hc, Codec::Kind::zstd, Codec::Kind::zlib,
-                            Codec::Kind::blosclz})
+    for (const auto kind :
+         {Codec::Kind::lz4, Codec::Kind::lz4hc, Codec::Kind::zstd, Codec::Kind::zlib, Codec::Kind::blosclz})
         for (const int level : {0, 1, 9})
             for (const bool shuffle : {false, true}) {
                 const Codec codec{kind, level, shuffle};
@@ -26,8 +26,9 @@ TEST(codec, parts_left_out_are_those_of_a_fresh_codec) {
 }
 
 TEST(codec, text_that_is_no_codec_is_refused_with_what_there_is) {
-    for (const char* text : {"", ":", "gzip", "zstd:", "zstd:10", "zstd:-1", "zstd:5:", "zstd:shuffle:5", "zstd:5:5",
-                             "zstd:5:shuffle:shuffle", "none:5", "ZSTD", "zstd 5", "zstd::shuffle"}) {
+    for (const char* text :
+         {"", ":", "gzip", "zstd:", "zstd:10", "zstd:-1", "zstd:5:", "zstd:shuffle:5", "zstd:5:5",
+          "zstd:5:shuffle:shuffle", "none:5", "ZSTD", "zstd 5", "zstd::shuffle"}) {
         try {
             parse_codec(text);
             ADD_FAILURE() << "accepted '" << text << "'";

@@ -6,8 +6,8 @@
 
 namespace pmemcpy::codec {
 
-/// A compressed block on media: this header, one FrameEntry for each frame, then the frames one behind the other, each
-/// a Blosc buffer. Numbers are in the byte order of the pool, which its superblock names.
+/// A compressed block on media: this header, one FrameEntry for each frame, then the frames one behind the
+/// other, each a Blosc buffer. Numbers are in the byte order of the pool, which its superblock names.
 struct CompressedHeader {
     std::uint64_t magic;
     std::uint16_t version;

@@ -39,7 +39,8 @@ std::uint64_t FramePlan::raw_bytes(std::uint64_t frame) const noexcept {
     return std::min(frame_raw_bytes, raw_size_bytes - raw_offset(frame));
 }
 
-FramePlan plan_frames(std::uint64_t raw_size_bytes, std::uint64_t element_size_bytes, std::uint64_t frame_bytes) {
+FramePlan plan_frames(std::uint64_t raw_size_bytes, std::uint64_t element_size_bytes,
+                      std::uint64_t frame_bytes) {
     if (element_size_bytes == 0 || raw_size_bytes % element_size_bytes != 0)
         throw Error(Code::invalid_argument, "compress: " + std::to_string(raw_size_bytes) +
                                                 " bytes are no whole number of elements of " +
@@ -52,13 +53,16 @@ FramePlan plan_frames(std::uint64_t raw_size_bytes, std::uint64_t element_size_b
     // An element beyond what the shuffle knows (255 bytes) may be cut through; a smaller one never is.
     plan.frame_raw_bytes = frame_bytes - frame_bytes % element_size_bytes;
     if (plan.frame_raw_bytes == 0)
-        plan.frame_raw_bytes = element_size_bytes <= largest_shuffled_element ? element_size_bytes : frame_bytes;
-    plan.frame_count = raw_size_bytes / plan.frame_raw_bytes + (raw_size_bytes % plan.frame_raw_bytes != 0 ? 1 : 0);
+        plan.frame_raw_bytes =
+            element_size_bytes <= largest_shuffled_element ? element_size_bytes : frame_bytes;
+    plan.frame_count =
+        raw_size_bytes / plan.frame_raw_bytes + (raw_size_bytes % plan.frame_raw_bytes != 0 ? 1 : 0);
     return plan;
 }
 
 void seal_header(CompressedHeader header, std::span<std::byte> block) {
-    header.table_crc32c = base::crc32c(0, block.data() + sizeof header, header.frame_count * sizeof(FrameEntry));
+    header.table_crc32c =
+        base::crc32c(0, block.data() + sizeof header, header.frame_count * sizeof(FrameEntry));
     header.header_crc32c = header_crc(header);
     std::memcpy(block.data(), &header, sizeof header);
 }
@@ -68,9 +72,11 @@ CheckedFrames::CheckedFrames(std::span<const std::byte> block) {
         throw_corrupt_block(std::to_string(block.size()) + " bytes are shorter than its header");
     std::memcpy(&header_, block.data(), sizeof header_);
     if (header_.magic != compressed_magic) throw_corrupt_block("it does not begin as one");
-    if (header_.header_crc32c != header_crc(header_)) throw_corrupt_block("the checksum of its header is wrong");
+    if (header_.header_crc32c != header_crc(header_))
+        throw_corrupt_block("the checksum of its header is wrong");
     if (header_.version != compressed_version)
-        throw Error(Code::unsupported, "decompress: the block has format version " + std::to_string(header_.version) +
+        throw Error(Code::unsupported, "decompress: the block has format version " +
+                                           std::to_string(header_.version) +
                                            ", this library knows version 1; use a newer one");
     // The checksum says that these are the bytes that were written, not that who wrote them meant well.
     if (header_.total_size_bytes > block.size())
@@ -84,7 +90,8 @@ CheckedFrames::CheckedFrames(std::span<const std::byte> block) {
     if (plan_.frame_raw_bytes != header_.frame_raw_bytes || plan_.frame_count != header_.frame_count ||
         !base::checked_mul(header_.frame_count, sizeof(FrameEntry), table_end) ||
         !base::checked_add(table_end, sizeof header_, table_end) || table_end > header_.total_size_bytes)
-        throw_corrupt_block("its frame table cannot have " + std::to_string(header_.frame_count) + " entries");
+        throw_corrupt_block("its frame table cannot have " + std::to_string(header_.frame_count) +
+                            " entries");
     if (base::crc32c(0, block.data() + sizeof header_, header_.frame_count * sizeof(FrameEntry)) !=
         header_.table_crc32c)
         throw_corrupt_block("the checksum of its frame table is wrong");
@@ -100,7 +107,8 @@ CheckedFrames::CheckedFrames(std::span<const std::byte> block) {
 }
 
 std::span<const std::byte> CheckedFrames::frame(std::uint64_t index) const {
-    // Read again and checked again: the block is shared memory, and may have changed since the constructor looked.
+    // Read again and checked again: the block is shared memory, and may have changed since the constructor
+    // looked.
     const FrameEntry entry = entry_at(block_, index);
     if (entry.offset_bytes > block_.size() || entry.size_bytes > block_.size() - entry.offset_bytes)
         throw_corrupt_block("frame " + std::to_string(index) + " changed while it was read");

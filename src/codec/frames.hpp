@@ -22,21 +22,23 @@ struct FramePlan {
 };
 
 /// Errors: invalid_argument
-FramePlan plan_frames(std::uint64_t raw_size_bytes, std::uint64_t element_size_bytes, std::uint64_t frame_bytes);
+FramePlan plan_frames(std::uint64_t raw_size_bytes, std::uint64_t element_size_bytes,
+                      std::uint64_t frame_bytes);
 
 /// Puts the checksums into `header` and writes it to the front of `block`, where the table already stands.
 void seal_header(CompressedHeader header, std::span<std::byte> block);
 
-/// A block whose header and table have been checked: every frame lies inside the block, none before the one in front.
+/// A block whose header and table have been checked: every frame lies inside the block, none before the one
+/// in front.
 class CheckedFrames {
-  public:
+public:
     explicit CheckedFrames(std::span<const std::byte> block);  ///< Errors: corrupt
 
     const CompressedHeader& header() const noexcept { return header_; }
     const FramePlan& plan() const noexcept { return plan_; }
     std::span<const std::byte> frame(std::uint64_t index) const;  ///< Errors: corrupt
 
-  private:
+private:
     std::span<const std::byte> block_;
     CompressedHeader header_;
     FramePlan plan_;

@@ -16,9 +16,10 @@
 
 namespace pmemcpy::codec {
 
-/// A shared mapping of a file that is gone when the test is. Its pages count as shared memory, never as anonymous.
+/// A shared mapping of a file that is gone when the test is. Its pages count as shared memory, never as
+/// anonymous.
 class SharedMapping {
-  public:
+public:
     explicit SharedMapping(std::size_t size) : size_(size) {
         const int file = memfd_create("pmemcpy-codec-test", MFD_CLOEXEC);
         if (file < 0 || ftruncate(file, static_cast<off_t>(size)) != 0) throw std::bad_alloc();
@@ -32,15 +33,16 @@ class SharedMapping {
 
     std::span<std::byte> bytes() const { return {static_cast<std::byte*>(address_), size_}; }
 
-  private:
+private:
     void* address_;
     std::size_t size_;
 };
 
 /// `size` bytes that end where the address space does: to touch the byte behind them is a signal.
 class GuardedBytes {
-  public:
-    explicit GuardedBytes(std::size_t size) : size_(size), page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
+public:
+    explicit GuardedBytes(std::size_t size)
+        : size_(size), page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
         mapped_ = (size + page_ - 1) / page_ * page_ + page_;
         address_ = static_cast<std::byte*>(
             mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -53,7 +55,7 @@ class GuardedBytes {
 
     std::span<std::byte> bytes() const { return {address_ + mapped_ - page_ - size_, size_}; }
 
-  private:
+private:
     std::size_t size_;
     std::size_t page_;
     std::size_t mapped_;

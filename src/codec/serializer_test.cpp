@@ -37,7 +37,8 @@ struct Particle {
 };
 
 // These are trivially copyable, and what a raw copy would keep of them is an address.
-static_assert(!RawSerializable<const char*> && !RawSerializable<std::string_view> && !RawSerializable<std::span<int>>);
+static_assert(!RawSerializable<const char*> && !RawSerializable<std::string_view> &&
+              !RawSerializable<std::span<int>>);
 static_assert(!RawSerializable<std::vector<bool>> && !RawSerializable<std::vector<std::string>>);
 static_assert(!RawSerializable<std::map<int, int>>);
 static_assert(RawSerializable<std::array<double, 3>> && RawSerializable<std::complex<float>>);
@@ -97,7 +98,8 @@ TEST(serializer, what_a_serializer_cannot_take_is_unsupported_and_says_what_to_d
         EXPECT_EQ(error.kind(), Code::unsupported);
         const std::string text = error.what();
         EXPECT_NE(text.find("std::map<int, int>"), std::string::npos) << text;
-        EXPECT_NE(text.find(type == SerializerType::capnproto ? "capnp.hpp" : "cereal"), std::string::npos) << text;
+        EXPECT_NE(text.find(type == SerializerType::capnproto ? "capnp.hpp" : "cereal"), std::string::npos)
+            << text;
     }
 }
 
@@ -158,7 +160,8 @@ TEST(serializer, a_registered_one_serializes_its_types) {
 TEST(serializer, one_number_or_name_is_registered_once) {
     constexpr SerializerType number{65};
     register_serializer<Backwards, int>(number, "once");
-    EXPECT_EQ(error_of([] { register_serializer<Backwards, int>(number, "twice"); }).kind(), Code::already_exists);
+    EXPECT_EQ(error_of([] { register_serializer<Backwards, int>(number, "twice"); }).kind(),
+              Code::already_exists);
     const Error taken = error_of([] { register_serializer<Backwards, int>(SerializerType{66}, "once"); });
     EXPECT_EQ(taken.kind(), Code::already_exists);
     EXPECT_NE(std::string(taken.what()).find("number 65"), std::string::npos) << taken.what();

@@ -25,6 +25,7 @@ void Pins::pin(Link record) {
 }
 
 void Pins::unpin(Link record) {
+    if (pool_.is_forked()) return;  // the parent's pin is not the child's to drop
     const std::lock_guard one_at_a_time(mutex_);
     if (pool_.read_only() || !unpin_in_slot(record)) unlock_range(record);
 }

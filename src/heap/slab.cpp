@@ -50,6 +50,17 @@ std::uint64_t Heap::allocate_record(std::uint64_t length) {
     return claim_unit(meta, class_of(std::max<std::uint64_t>(length, sizeof(RecordHeader))), claim).offset;
 }
 
+void Heap::abandon_record(std::uint64_t offset, const Extent& extent) {
+    auto& header = pool_.as<RecordHeader>(offset);
+    const std::uint32_t none = 0;
+    if (header.magic != none) {
+        pool_.medium().write(&header.magic, &none, sizeof none);
+        pool_.medium().persist(&header.magic, sizeof none);
+    }
+    free_extent(extent, offset);
+    free_unit(offset, UnitState{persist::Medium::load(&header.state)});
+}
+
 Heap::Unit Heap::claim_unit(Which which, std::size_t size_class, std::uint64_t claim_word) {
     SlabCache& cache = caches_[which][size_class];
     const std::lock_guard one_thread(cache.mutex);

@@ -13,10 +13,12 @@ namespace {
 
 // Below this a cached copy is faster, and leaves the lines where the next reader finds them. Flushing them costs more
 // than a non-temporal store, so that line media change over earlier.
-constexpr std::size_t streamed_from_bytes = 32 * 1024;
+constexpr std::size_t streamed_from_bytes = 16 * 1024;
 constexpr std::size_t streamed_from_bytes_on_lines = 1024;
-// A load is non-temporal only where the destination cannot stay in the cache anyway.
-constexpr std::size_t load_streamed_from_bytes = 4 * 1024 * 1024;
+// A load is non-temporal only where the destination would hardly stay in the cache until it is used.
+constexpr std::size_t load_streamed_from_bytes = 1024 * 1024;
+// A row that begins or ends inside a line pays for its two ends.
+constexpr std::size_t unaligned_row_streamed_from_bytes = 1024;
 
 /// A destination cut where non-temporal stores can begin and end.
 struct Cut {
@@ -62,20 +64,45 @@ std::uint32_t copy_crc(const Medium& medium, std::byte* destination, const std::
     return base::crc32c(crc, source + rest, cut.tail);
 }
 
+void stream_with_cached_ends(const Medium& medium, std::byte* destination, const std::byte* source, std::size_t size) {
+    const Cut cut = cut_at_lines(destination, size);
+    const std::size_t rest = cut.head + cut.middle;
+    copy_cached(medium, destination, source, cut.head);
+    kernels().stream(destination + cut.head, source + cut.head, cut.middle);
+    flush_after_kernel(medium, destination + cut.head, cut.middle);
+    copy_cached(medium, destination + rest, source + rest, cut.tail);
+}
+
+/// Rows that are too many together to stay in the cache, whatever the size of one.
+void stream_rows(const Medium& medium, std::byte* destination, std::size_t destination_stride, const std::byte* source,
+                 std::size_t source_stride, std::size_t row_bytes, std::size_t rows) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(destination);
+    if ((begin | destination_stride | row_bytes) % line_bytes == 0 && !(medium.flushes() && !kernels().is_non_temporal)) {
+        kernels().stream_rows(destination, destination_stride, source, source_stride, row_bytes, rows);
+        return;
+    }
+    const bool is_long = row_bytes >= unaligned_row_streamed_from_bytes;
+    for (std::size_t row = 0; row < rows; ++row, destination += destination_stride, source += source_stride) {
+        if (is_long) {
+            stream_with_cached_ends(medium, destination, source, row_bytes);
+        } else {
+            copy_cached(medium, destination, source, row_bytes);
+        }
+    }
+}
+
+/// What loads take the destination for: memory that nothing needs to be flushed from.
+constexpr Medium own_memory(Durability::none);
+
 }  // namespace
 
 void copy_to_medium(const Medium& medium, void* destination, const void* source, std::size_t size, Site site) {
     auto* to = static_cast<std::byte*>(destination);
     const auto* from = static_cast<const std::byte*>(source);
-    if (!is_streamed(medium, size)) {
-        copy_cached(medium, to, from, size);
+    if (is_streamed(medium, size)) {
+        stream_with_cached_ends(medium, to, from, size);
     } else {
-        const Cut cut = cut_at_lines(to, size);
-        const std::size_t rest = cut.head + cut.middle;
-        copy_cached(medium, to, from, cut.head);
-        kernels().stream(to + cut.head, from + cut.head, cut.middle);
-        flush_after_kernel(medium, to + cut.head, cut.middle);
-        copy_cached(medium, to + rest, from + rest, cut.tail);
+        copy_cached(medium, to, from, size);
     }
     trace_bulk(destination, size, site);
 }
@@ -142,23 +169,26 @@ void copy_rows_to_medium(const Medium& medium, void* destination, std::size_t de
     }
     auto* to = static_cast<std::byte*>(destination);
     const auto* from = static_cast<const std::byte*>(source);
-    for (std::size_t row = 0; row < rows; ++row) {
-        copy_to_medium(medium, to + row * destination_stride, from + row * source_stride, row_bytes, site);
+    if (row_bytes > 0 && is_streamed(medium, row_bytes * rows)) {
+        stream_rows(medium, to, destination_stride, from, source_stride, row_bytes, rows);
+    } else {
+        for (std::size_t row = 0; row < rows; ++row) {
+            copy_cached(medium, to + row * destination_stride, from + row * source_stride, row_bytes);
+        }
+    }
+    if constexpr (tracing) {
+        for (std::size_t row = 0; row < rows; ++row) trace_bulk(to + row * destination_stride, row_bytes, site);
     }
 }
 
 void copy_from_medium(void* destination, const void* source, std::size_t size) {
-    if (size < load_streamed_from_bytes) {
-        if (size > 0) std::memcpy(destination, source, size);
-        return;
-    }
     auto* to = static_cast<std::byte*>(destination);
     const auto* from = static_cast<const std::byte*>(source);
-    const Cut cut = cut_at_lines(to, size);
-    const std::size_t rest = cut.head + cut.middle;
-    std::memcpy(to, from, cut.head);
-    kernels().stream(to + cut.head, from + cut.head, cut.middle);
-    std::memcpy(to + rest, from + rest, cut.tail);
+    if (size < load_streamed_from_bytes) {
+        copy_cached(own_memory, to, from, size);
+        return;
+    }
+    stream_with_cached_ends(own_memory, to, from, size);
     // Another thread of the caller may be told by an ordinary store that the data are there.
     store_fence();
 }
@@ -171,9 +201,14 @@ void copy_rows_from_medium(void* destination, std::size_t destination_stride, co
     }
     auto* to = static_cast<std::byte*>(destination);
     const auto* from = static_cast<const std::byte*>(source);
-    for (std::size_t row = 0; row < rows; ++row) {
-        copy_from_medium(to + row * destination_stride, from + row * source_stride, row_bytes);
+    if (row_bytes * rows < load_streamed_from_bytes) {
+        for (std::size_t row = 0; row < rows; ++row) {
+            copy_cached(own_memory, to + row * destination_stride, from + row * source_stride, row_bytes);
+        }
+        return;
     }
+    stream_rows(own_memory, to, destination_stride, from, source_stride, row_bytes, rows);
+    store_fence();  // as above
 }
 
 const char* copy_instruction_set() noexcept {

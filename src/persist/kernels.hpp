@@ -25,6 +25,9 @@ struct Kernels {
                                           const std::byte* source, std::size_t size);
     /// Non-temporal fill with the low byte of `byte`.
     void (*stream_fill)(std::byte* destination, int byte, std::size_t size);
+    /// Non-temporal copy of rows; the stride of the destination is a multiple of 64 too.
+    void (*stream_rows)(std::byte* destination, std::size_t destination_stride, const std::byte* source,
+                        std::size_t source_stride, std::size_t row_bytes, std::size_t rows);
     /// Takes elements into a range; any alignment and size.
     void (*widen)(Range& range, Element element, const std::byte* bytes, std::size_t size);
 };

@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -42,7 +43,7 @@ struct Line {
 
 }  // namespace
 
-const Kernels kernels_avx2{"avx2", true, stream, stream_crc, stream_characterised, stream_fill, widen_any};
+const Kernels kernels_avx2{"avx2", true, stream, stream_crc, stream_characterised, stream_fill, stream_rows, widen_any};
 
 }  // namespace pmemcpy::persist
 

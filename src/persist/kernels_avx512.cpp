@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -32,7 +33,7 @@ struct Line {
 
 }  // namespace
 
-const Kernels kernels_avx512{"avx512", true, stream, stream_crc, stream_characterised, stream_fill, widen_any};
+const Kernels kernels_avx512{"avx512", true, stream, stream_crc, stream_characterised, stream_fill, stream_rows, widen_any};
 
 }  // namespace pmemcpy::persist
 

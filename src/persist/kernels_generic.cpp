@@ -38,8 +38,15 @@ void stream_fill(std::byte* destination, int byte, std::size_t size) {
     std::memset(destination, byte, size);
 }
 
+void stream_rows(std::byte* destination, std::size_t destination_stride, const std::byte* source,
+                 std::size_t source_stride, std::size_t row_bytes, std::size_t rows) {
+    for (std::size_t row = 0; row < rows; ++row) {
+        std::memcpy(destination + row * destination_stride, source + row * source_stride, row_bytes);
+    }
+}
+
 }  // namespace
 
-const Kernels kernels_generic{"generic", false, stream, stream_crc, stream_characterised, stream_fill, widen_any};
+const Kernels kernels_generic{"generic", false, stream, stream_crc, stream_characterised, stream_fill, stream_rows, widen_any};
 
 }  // namespace pmemcpy::persist

@@ -4,6 +4,7 @@
 
 #include <nmmintrin.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -44,7 +45,7 @@ struct Line {
 
 }  // namespace
 
-const Kernels kernels_sse{"sse", true, stream, stream_crc, stream_characterised, stream_fill, widen_any};
+const Kernels kernels_sse{"sse", true, stream, stream_crc, stream_characterised, stream_fill, stream_rows, widen_any};
 
 }  // namespace pmemcpy::persist
 

@@ -27,6 +27,10 @@ class Medium {
         std::memcpy(destination, source, size);
         trace_store(destination, size, site);
     }
+    /// Somebody else, such as a serializer, has written there with plain stores.
+    void written(const void* destination, std::size_t size, Site site = Site::current()) const {
+        trace_store(destination, size, site);
+    }
     void fill(void* destination, int byte, std::size_t size, Site site = Site::current()) const {
         std::memset(destination, byte, size);
         trace_store(destination, size, site);

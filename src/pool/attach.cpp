@@ -148,6 +148,22 @@ void Pool::detach(Lifecycle& lifecycle) {
     os::unlock(file_, detach_byte, 1);
 }
 
+void Pool::check_alone() {
+    if (os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) return;
+    throw Error(Code::busy, path() + " is in use by another process; close it there first");
+}
+
+std::uint64_t Pool::count_attached() const {
+    if (read_only_) return 0;  // a reader has no access to the run-time file
+    std::uint64_t count = 0;
+    const std::uint64_t used = persist::Medium::load(&runtime_->header().slots_used);
+    for (std::uint64_t i = 0; i < used; ++i) {
+        const bool attached = persist::Medium::load(&runtime_->slot(i).attached) != 0;
+        if (attached && (i == slot_ || !runtime_->is_dead(i))) ++count;
+    }
+    return count;
+}
+
 void Pool::set_clean(bool clean) {
     if (clean) {
         // Every derived word was flushed where it was written, so one fence makes the links trustworthy.

@@ -59,8 +59,13 @@ class Pool {
     /// Leaves. The last one out marks the pool clean.
     void detach(Lifecycle& lifecycle);
 
+    /// Throws busy when anybody is attached. Keeps others out as long as this object lives.
+    void check_alone();
+    std::uint64_t count_attached() const;
+
     /// Throws unless this process may go on: forked children and latched pools may not.
     void check_usable() const;
+    bool is_forked() const { return fork_generation_ != os::fork_generation(); }
     void check_writable() const;
 
     bool read_only() const { return read_only_; }

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <pmemcpy/box.hpp>
+#include <string>
+#include <vector>
+
+namespace domain3d {
+
+/// One variable of the domain.
+struct Variable {
+    std::string id;
+    pmemcpy::Dimensions shape;
+};
+
+/// Where the values of the variables come from, and so what must be found in the pool afterwards.
+class Source {
+public:
+    virtual ~Source() = default;
+    const std::vector<Variable>& variables() const { return variables_; }
+    /// Writes the values of a box of the variable with that number densely to `out`.
+    virtual void fill(std::size_t variable, const pmemcpy::Box& box, double* out) const = 0;
+
+protected:
+    explicit Source(std::vector<Variable> variables) : variables_(std::move(variables)) {}
+
+private:
+    std::vector<Variable> variables_;
+};
+
+/// Values that tell where they belong: the element's place in the whole domain, and 2^44 times the variable's
+/// number. Doubles hold both exactly, so an element that strays is always noticed.
+std::unique_ptr<Source> generated_source(const pmemcpy::Dimensions& shape, std::size_t variables);
+
+/// Fields of a NetCDF file. Each rank reads only the boxes it asks for.
+/// Throws std::runtime_error, also in a build without libnetcdf.
+std::unique_ptr<Source> netcdf_source(const std::string& file, const std::vector<std::string>& names);
+
+/// Throws std::runtime_error that names the first element of `data` that is not, bit for bit, what it should
+/// be.
+void verify(const Source& source, std::size_t variable, const pmemcpy::Box& box, const double* data);
+
+}  // namespace domain3d

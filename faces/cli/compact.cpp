@@ -1,0 +1,46 @@
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "element.hpp"
+#include "exit_code.hpp"
+#include "invocation.hpp"
+#include "open.hpp"
+#include "size.hpp"
+
+namespace pmemcpy::cli {
+
+namespace {
+
+int compact(const std::string& pool, bool json) {
+    PMEM pmem = open_for_writing(pool);
+    const std::uint64_t before = pmem.info().free_bytes;
+    pmem.compact();
+    const std::uint64_t after = pmem.info().free_bytes;
+    const std::uint64_t freed = after > before ? after - before : 0;  // others may be storing meanwhile
+    if (json) {
+        fmt::print("{}\n", dump({{"freed_bytes", freed}, {"free_bytes", after}}));
+    } else {
+        fmt::print(
+            "freed {}, now {} free inside the pool; `pmemcpy trim` gives free space back to the file "
+            "system\n",
+            human_size(freed), human_size(after));
+    }
+    return exit_ok;
+}
+
+}  // namespace
+
+void add_compact(CLI::App& command, Invocation& invocation) {
+    const auto pool = std::make_shared<std::string>();
+    CLI::App* verb = command.add_subcommand(
+        "compact", "Free blocks that newer ones cover, and versions nobody can ask for");
+    verb->add_option("POOL", *pool, "The pool")->required();
+    verb->add_flag("--json", invocation.json, "Print JSON");
+    verb->callback([pool, &invocation] {
+        invocation.run = [=, &invocation] { return compact(*pool, invocation.json); };
+    });
+}
+
+}  // namespace pmemcpy::cli

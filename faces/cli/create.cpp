@@ -1,0 +1,73 @@
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+#include <pmemcpy/pmemcpy.hpp>
+
+#include "element.hpp"
+#include "exit_code.hpp"
+#include "invocation.hpp"
+#include "size.hpp"
+
+namespace pmemcpy::cli {
+
+namespace {
+
+struct Arguments {
+    std::string pool;
+    std::string size;
+    std::string chunk;
+    bool prepare = false;
+};
+
+int create(const Arguments& arguments, bool json) {
+    Options options;
+    options.mode = Mode::exclusive;
+    if (!arguments.size.empty()) options.max_bytes = parse_size(arguments.size);
+    if (!arguments.chunk.empty()) options.chunk_bytes = parse_size(arguments.chunk);
+    if (arguments.prepare) {
+        if (options.max_bytes == 0) {
+            throw Error(Code::invalid_argument,
+                        "create --prepare allocates the whole pool: say how large with --size");
+        }
+        options.initial_bytes = options.max_bytes;
+        options.prepare = true;
+    }
+    PMEM pmem;
+    pmem.mmap(arguments.pool, options);
+    const PoolInfo info = pmem.info();
+    pmem.munmap();
+    if (json) {
+        const nlohmann::ordered_json made = {{"pool", info.path},
+                                             {"layout", info.layout},
+                                             {"max_bytes", info.max_bytes},
+                                             {"allocated_bytes", info.allocated_bytes},
+                                             {"chunk_bytes", info.chunk_bytes},
+                                             {"durability", pmemcpy::name_of(info.durability)}};
+        fmt::print("{}\n", dump(made));
+    } else {
+        fmt::print("made {}: grows up to {}, {} allocated, durability {}\n", info.path,
+                   human_size(info.max_bytes), human_size(info.allocated_bytes),
+                   pmemcpy::name_of(info.durability));
+    }
+    return exit_ok;
+}
+
+}  // namespace
+
+void add_create(CLI::App& command, Invocation& invocation) {
+    const auto arguments = std::make_shared<Arguments>();
+    CLI::App* verb = command.add_subcommand("create", "Make a new, empty pool");
+    verb->add_option("POOL", arguments->pool,
+                     "Its file; with a / at the end, a directory with a file per variable")
+        ->required();
+    verb->add_option("--size", arguments->size, "How large it may grow (default: what the device has)");
+    verb->add_option("--chunk", arguments->chunk, "The unit in which it grows (default: 2MiB, a huge page)");
+    verb->add_flag("--prepare", arguments->prepare, "Allocate --size now, in huge pages");
+    verb->add_flag("--json", invocation.json, "Print JSON");
+    verb->callback([arguments, &invocation] {
+        invocation.run = [=, &invocation] { return create(*arguments, invocation.json); };
+    });
+}
+
+}  // namespace pmemcpy::cli

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <pmemcpy/pmemcpy.hpp>
+#include <string>
+
+namespace pmemcpy::cli {
+
+const char* name_of(VariableKind kind) noexcept;
+
+/// "scalar" is the shape of an array of one element; values and groups have none, "-".
+std::string shape_text(const Info& info);
+
+/// The shape of an unlimited array begins with its length so far.
+nlohmann::ordered_json to_json(const Info& info);
+nlohmann::ordered_json to_json(const Dimensions& dims);
+nlohmann::ordered_json to_json(const BlockInfo& block, const Type& type);
+
+}  // namespace pmemcpy::cli

@@ -1,0 +1,60 @@
+// pmemcpy: looks into pools and tends them, from a shell.
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <pmemcpy/error.hpp>
+
+#include "exit_code.hpp"
+#include "invocation.hpp"
+
+namespace {
+
+int fail(const pmemcpy::cli::Invocation& invocation, const char* code, const char* message, int status) {
+    std::fflush(stdout);
+    if (invocation.json) {
+        const nlohmann::ordered_json error = {{"error", {{"code", code}, {"message", message}}}};
+        fmt::print(stderr, "{}\n",
+                   error.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    } else {
+        fmt::print(stderr, "pmemcpy: {}\n", message);
+    }
+    return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    using namespace pmemcpy;
+    cli::Invocation invocation;
+    try {
+        CLI::App command("Looks into pMEMCPY pools and tends them.", "pmemcpy");
+        command.set_version_flag("--version", "pmemcpy " PMEMCPY_VERSION);
+        command.require_subcommand(1);
+        command.footer(cli::exit_code_table());
+        for (const auto add : {cli::add_create, cli::add_ls, cli::add_info, cli::add_get, cli::add_rm,
+                               cli::add_compact, cli::add_trim, cli::add_verify}) {
+            add(command, invocation);
+        }
+        try {
+            command.parse(argc, argv);
+        } catch (const CLI::ParseError& error) {
+            if (error.get_exit_code() == 0) return command.exit(error);  // --help, --version
+            const std::string message =
+                std::string(error.what()) + "; `pmemcpy --help` and `pmemcpy VERB --help` tell more";
+            return fail(invocation, "usage", message.c_str(), cli::exit_usage);
+        }
+        const int status = invocation.run();
+        if (std::fflush(stdout) != 0) {
+            return fail(invocation, "io_error", "the output could not be written in full",
+                        cli::exit_code(Code::io_error));
+        }
+        return status;
+    } catch (const Error& error) {
+        return fail(invocation, name_of(error.kind()), error.what(), cli::exit_code(error.kind()));
+    } catch (const std::exception& error) {
+        return fail(invocation, "io_error", error.what(), cli::exit_code(Code::io_error));
+    }
+}

@@ -1,0 +1,39 @@
+#include "open.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+
+namespace pmemcpy::cli {
+
+namespace {
+
+PMEM opened(const std::string& path, Mode mode) {
+    Options options;
+    options.mode = mode;
+    PMEM pmem;
+    pmem.mmap(path, options);
+    return pmem;
+}
+
+}  // namespace
+
+PMEM open_for_reading(const std::string& path) {
+    try {
+        return opened(path, Mode::read);
+    } catch (const Error& reading) {
+        if (reading.kind() != Code::busy) throw;
+        try {
+            PMEM pmem = opened(path, Mode::update);
+            fmt::print(stderr, "pmemcpy: {} was not closed cleanly; it has been recovered\n", path);
+            return pmem;
+        } catch (const Error& writing) {
+            if (writing.kind() != Code::permission_denied) throw;
+        }
+        throw;  // the reader's message says who can recover the pool
+    }
+}
+
+PMEM open_for_writing(const std::string& path) { return opened(path, Mode::update); }
+
+}  // namespace pmemcpy::cli

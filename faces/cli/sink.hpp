@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace pmemcpy::cli {
+
+/// Where output goes: a file of one's own, or stdout. Every failure to write is an error.
+class Sink {
+public:
+    /// `path` "" or "-": stdout. Errors: what opening a file for writing can meet.
+    explicit Sink(const std::string& path);
+    ~Sink();
+    Sink(const Sink&) = delete;
+    Sink& operator=(const Sink&) = delete;
+
+    void write(std::string_view text);
+    void write(std::span<const std::byte> bytes);
+    /// Everything is with the kernel when this returns.
+    void finish();
+
+private:
+    [[noreturn]] void fail() const;
+    std::string path_;
+    std::FILE* file_;
+};
+
+}  // namespace pmemcpy::cli

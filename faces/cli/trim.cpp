@@ -1,0 +1,38 @@
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "element.hpp"
+#include "exit_code.hpp"
+#include "invocation.hpp"
+#include "open.hpp"
+#include "size.hpp"
+
+namespace pmemcpy::cli {
+
+namespace {
+
+int trim(const std::string& pool, bool json) {
+    PMEM pmem = open_for_writing(pool);
+    const std::uint64_t given_back = pmem.trim();
+    if (json) {
+        fmt::print("{}\n", dump({{"trimmed_bytes", given_back}}));
+    } else {
+        fmt::print("gave {} back to the file system\n", human_size(given_back));
+    }
+    return exit_ok;
+}
+
+}  // namespace
+
+void add_trim(CLI::App& command, Invocation& invocation) {
+    const auto pool = std::make_shared<std::string>();
+    CLI::App* verb = command.add_subcommand("trim", "Give free space back to the file system");
+    verb->add_option("POOL", *pool, "The pool")->required();
+    verb->add_flag("--json", invocation.json, "Print JSON");
+    verb->callback(
+        [pool, &invocation] { invocation.run = [=, &invocation] { return trim(*pool, invocation.json); }; });
+}
+
+}  // namespace pmemcpy::cli

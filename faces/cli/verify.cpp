@@ -1,0 +1,66 @@
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "describe.hpp"
+#include "element.hpp"
+#include "exit_code.hpp"
+#include "invocation.hpp"
+#include "open.hpp"
+#include "progress.hpp"
+#include "size.hpp"
+
+namespace pmemcpy::cli {
+
+namespace {
+
+nlohmann::ordered_json damage_json(const Damage& damage) {
+    return {{"id", damage.id},
+            {"offset", to_json(damage.box.offset)},
+            {"count", to_json(damage.box.count)},
+            {"what", damage.what}};
+}
+
+int verify(const std::string& pool, bool json) {
+    const PMEM pmem = open_for_reading(pool);
+    std::uint64_t checked_bytes = 0;
+    std::vector<Damage> damages;
+    {
+        Progress progress("verify");
+        damages = pmem.verify([&](std::uint64_t done, std::uint64_t all) {
+            checked_bytes = done;
+            progress.show(done, all);
+        });
+    }
+    if (json) {
+        auto list = nlohmann::ordered_json::array();
+        for (const Damage& damage : damages) list.push_back(damage_json(damage));
+        fmt::print("{}\n", dump({{"checked_bytes", checked_bytes}, {"damage", list}}));
+    } else {
+        for (const Damage& damage : damages) {
+            fmt::print("{}{}: {}\n", damage.id, damage.box.size() == 0 ? "" : " " + to_string(damage.box),
+                       damage.what);
+        }
+        if (damages.empty()) fmt::print("{} checked, all is well\n", human_size(checked_bytes));
+    }
+    if (damages.empty()) return exit_ok;
+    if (!json)
+        fmt::print(stderr, "pmemcpy: {} parts of {} are damaged; store them again from their source\n",
+                   damages.size(), pool);
+    return exit_damage;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& command, Invocation& invocation) {
+    const auto pool = std::make_shared<std::string>();
+    CLI::App* verb = command.add_subcommand("verify", "Read everything and check it against its checksums");
+    verb->add_option("POOL", *pool, "The pool")->required();
+    verb->add_flag("--json", invocation.json, "Print JSON");
+    verb->callback([pool, &invocation] {
+        invocation.run = [=, &invocation] { return verify(*pool, invocation.json); };
+    });
+}
+
+}  // namespace pmemcpy::cli

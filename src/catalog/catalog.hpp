@@ -1,0 +1,133 @@
+#pragma once
+
+#include "catalog/format.hpp"
+#include "heap/heap.hpp"
+#include "pool/pool.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pmemcpy::catalog {
+
+/// A record that is being made: given back unless kept. Fill it in, seal it, publish its link, keep it.
+class Draft {
+  public:
+    Draft(heap::Heap& heap, std::uint64_t length);
+    ~Draft();
+    Draft(const Draft&) = delete;
+    Draft& operator=(const Draft&) = delete;
+
+    template <class T>
+    T& as() {
+        return heap_.pool().as<T>(offset_);
+    }
+    std::uint64_t offset() const { return offset_; }
+    /// Puts plain bytes at a place in the record.
+    void write(std::uint64_t at, const void* bytes, std::uint64_t length);
+    void write_header(heap::RecordKind kind, std::uint8_t mutable_words, std::uint64_t length, std::uint64_t incarnation,
+                      std::uint64_t home);
+    /// Gives it `version` and makes it whole on the medium.
+    Link seal(std::uint64_t version);
+    void keep() { kept_ = true; }
+    /// Whatever extent the record names is given back with it.
+    void owns(const Extent& extent) { extent_ = extent; }
+
+  private:
+    heap::Heap& heap_;
+    std::uint64_t offset_;
+    Extent extent_{};
+    bool kept_ = false;
+};
+
+/// Ids and attribute names to records, and what becomes of them when processes die.
+class Catalog final : public heap::Reachability, public pool::Lifecycle {
+  public:
+    Catalog(pool::Pool& pool, heap::Heap& heap);
+
+    // ---- finding (entry.cpp) ----
+
+    /// The live entry that `id` names: of a renamed variable, the identity behind the alias. It may be without value.
+    std::optional<Link> find(std::string_view id) const;
+    std::optional<Link> find_attribute(Link owner, std::string_view name) const;
+    /// The record that defines an entry, or nothing while it has none or is erased.
+    std::optional<Link> definition(Link entry) const;
+    /// Calls f(id, identity) for every id that has a definition. A snapshot of no particular instant.
+    void for_each(const std::function<void(const std::string&, Link)>& f) const;
+    void for_each_attribute(Link owner, const std::function<void(const std::string&, Link)>& f) const;
+    /// The present id of an identity, if it still exists.
+    std::optional<std::string> name_of(Link identity) const;
+
+    // ---- creating (create.cpp) ----
+
+    /// The entry for `id`, made if missing, with its groups. Errors: already_exists when a part of the path is a
+    /// variable, no_space.
+    Link create(std::string_view id);
+    Link create_attribute(Link owner, std::string_view name);
+    /// The group "/", which only has attributes: the pool's own.
+    void make_root() { ensure_group("/"); }
+    /// The word that names an entry's definition.
+    std::uint64_t* value_word(Link entry) const;
+    static bool is_group(const pool::Pool& pool, Link definition);
+
+    // ---- removing and renaming (erase.cpp, rename.cpp) ----
+
+    /// Errors: not_found when somebody else was faster; busy for a group that is not empty.
+    void erase(Link entry, std::string_view id);
+    void erase_attribute(Link attribute, std::string_view name);
+    void rename(std::string_view from, std::string_view to);
+
+    // ---- lifecycle (reach.cpp, rebuild.cpp) ----
+
+    bool is_reachable(Link record) override;
+    void rebuild() override;
+    bool scavenge(std::uint64_t slot) override;
+    bool leave() override;
+    static Extent extent_of(const heap::RecordHeader& header);
+
+  private:
+    struct Key {
+        std::uint64_t hash;
+        std::uint64_t parent;
+        std::string_view bytes;
+    };
+    enum class Looking { to_use, to_create };
+    struct Seen {
+        Link node{};  // the entry in the chain
+        Link identity{};
+        bool pending = false;  // an alias whose rename has not happened (yet)
+    };
+
+    Key key_of(std::string_view id) const;
+    Key attribute_key(Link owner, std::string_view name) const;
+    std::uint64_t* bucket(std::uint64_t hash) const;
+    std::uint64_t* attributes_word(Link owner) const;
+    bool find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen) const;
+    bool try_find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen, bool& found) const;
+    void walk(const std::uint64_t* head, const std::function<void(Link, const Entry&, const std::string&)>& f) const;
+    bool is_in_chain(const std::uint64_t* head, Link node) const;
+
+    Link insert(std::uint64_t* head, const Key& key, Draft& draft);
+    void write_entry(Draft& draft, const Key& key, std::uint64_t head_offset, Link alias_of, Link old_name);
+    Link find_or_insert(std::uint64_t* head, const Key& key);
+    void ensure_groups(std::string_view id);
+    void ensure_group(std::string_view id);
+    bool groups_exist(std::string_view id) const;
+
+    void clean_up_erased(Link entry);
+    void retire_definition(Link definition);
+    void retire_array(Link array);
+    void take_out(std::uint64_t* head, Link node);
+    void finish_rename(Link identity, Link alias);
+    void finish_verb(std::uint64_t slot);
+    bool has_children(std::string_view group) const;
+
+    pool::Pool& pool_;
+    heap::Heap& heap_;
+    std::mutex verb_mutex_;  // a slot has room for one erase or rename
+};
+
+}  // namespace pmemcpy::catalog

@@ -1,0 +1,141 @@
+#include "array/id.hpp"
+#include "catalog/catalog.hpp"
+#include "os/process.hpp"
+
+#include <pmemcpy/error.hpp>
+
+namespace pmemcpy::catalog {
+
+using heap::mark_empty;
+using heap::RecordKind;
+using persist::Medium;
+
+void Catalog::write_entry(Draft& draft, const Key& key, std::uint64_t head_offset, Link alias_of, Link old_name) {
+    const std::uint64_t version = pool_.draw_version();
+    const bool is_alias = alias_of.is_record();
+    const std::uint64_t incarnation = is_alias ? pool_.as<Entry>(alias_of.offset()).header.incarnation : version;
+    draft.write_header(RecordKind::entry, entry_mutable_words, sizeof(Entry) + key.bytes.size(), incarnation, head_offset);
+    Entry entry{};
+    const Link empty = Link::mark(mark_empty, version);
+    entry.attributes = is_alias ? old_name : empty;
+    entry.moved = empty;
+    entry.hash = key.hash;
+    entry.parent = key.parent;
+    entry.key_bytes = static_cast<std::uint32_t>(key.bytes.size());
+    entry.alias = is_alias ? 1 : 0;
+    draft.write(sizeof(RecordHeader), &entry.attributes, sizeof entry - sizeof(RecordHeader));
+    draft.write(sizeof(Entry), key.bytes.data(), key.bytes.size());
+    const Link word = is_alias ? alias_of : empty;
+    draft.write(offsetof(RecordHeader, word), &word, sizeof word);
+    draft.seal(version);
+}
+
+// Keys stay unique without a lock: whoever loses the CAS looks again before it tries again.
+Link Catalog::insert(std::uint64_t* head, const Key& key, Draft& draft) {
+    const Medium& m = pool_.medium();
+    auto& header = draft.as<RecordHeader>();
+    const Link link = Link::to(draft.offset(), header.version);
+    for (;;) {
+        std::uint64_t first = Medium::load(head);
+        Seen seen;
+        if (find_in_chain(head, key, Looking::to_create, seen)) return seen.node;
+        m.store(&header.next.word, first);
+        m.flush(&header.next, sizeof header.next);
+        if (m.compare_exchange(head, first, link.word)) {
+            m.flush(head, sizeof *head);
+            draft.keep();
+            return link;
+        }
+    }
+}
+
+Link Catalog::find_or_insert(std::uint64_t* head, const Key& key) {
+    for (;;) {
+        Seen seen;
+        if (!find_in_chain(head, key, Looking::to_create, seen)) {
+            Draft draft(heap_, sizeof(Entry) + key.bytes.size());
+            write_entry(draft, key, pool_.offset_of(head), {}, {});
+            const Link link = Link::to(draft.offset(), draft.as<RecordHeader>().version);
+            if (insert(head, key, draft) == link) return link;
+            continue;
+        }
+        if (!seen.pending) return seen.identity;
+        // A rename to this very id is under way, or its process has died: whoever gets the lock knows.
+        const pool::Pool::AllocationLock lock(pool_);
+        if (find_in_chain(head, key, Looking::to_create, seen) && seen.pending) {
+            take_out(head, seen.node);
+            heap_.retire(seen.node);
+        }
+    }
+}
+
+Link Catalog::create_attribute(Link owner, std::string_view name) {
+    const Link attribute = find_or_insert(attributes_word(owner), attribute_key(owner, name));
+    if (!definition(owner)) {  // erased meanwhile: nobody will look for our entry any more
+        heap_.retire(attribute);
+        heap_.reclaim();
+        throw Error(Code::not_found, "the variable was erased while its attribute '" + std::string(name) + "' was being set");
+    }
+    return attribute;
+}
+
+Link Catalog::create(std::string_view id) {
+    const Key key = key_of(id);
+    std::uint64_t* head = bucket(key.hash);
+    if (id.find('/') == std::string_view::npos || id == "/") return find_or_insert(head, key);
+    for (;;) {
+        if (const auto found = find(id)) return *found;
+        ensure_groups(id);
+        Draft draft(heap_, sizeof(Entry) + id.size());
+        write_entry(draft, key, pool_.offset_of(head), {}, {});
+        // Nobody can erase the group between this look and our insertion: erasing one takes the same lock.
+        const pool::Pool::AllocationLock lock(pool_);
+        if (!groups_exist(id)) continue;
+        insert(head, key, draft);
+        Seen seen;
+        if (find_in_chain(head, key, Looking::to_create, seen) && !seen.pending) return seen.identity;
+    }
+}
+
+bool Catalog::groups_exist(std::string_view id) const {
+    for (const std::string_view group : array::parents(id)) {
+        const auto entry = find(group);
+        if (!entry) return false;
+        const auto defined = definition(*entry);
+        if (!defined || !is_group(pool_, *defined)) return false;
+    }
+    return true;
+}
+
+void Catalog::ensure_groups(std::string_view id) {
+    for (const std::string_view group : array::parents(id)) ensure_group(group);
+}
+
+void Catalog::ensure_group(std::string_view id) {
+    for (;;) {
+        const Link entry = create(id);
+        const auto defined = definition(entry);
+        if (defined) {
+            if (is_group(pool_, *defined)) return;
+            throw Error(Code::already_exists, "'" + std::string(id) + "' is a variable, so it cannot be a group; choose "
+                                                                      "another id, or erase or rename it first");
+        }
+        Link expected{Medium::load(value_word(entry))};
+        if (!expected.is_mark(mark_empty)) continue;
+        Draft draft(heap_, sizeof(Value));
+        draft.write_header(RecordKind::value, 0, sizeof(Value), pool_.as<Entry>(entry.offset()).header.incarnation,
+                           pool_.offset_of(value_word(entry)));
+        Value value{};
+        value.kind = static_cast<std::uint8_t>(ValueKind::group);
+        value.written_ns = os::wall_ns();
+        draft.write(sizeof(RecordHeader), &value.extent, sizeof value - sizeof(RecordHeader));
+        const Link link = draft.seal(pool_.draw_version());
+        if (pool_.medium().compare_exchange(value_word(entry), expected.word, link.word)) {
+            pool_.medium().persist(value_word(entry), 8);
+            draft.keep();
+            return;
+        }
+    }
+}
+
+}  // namespace pmemcpy::catalog

@@ -1,0 +1,174 @@
+#include "catalog/directory.hpp"
+
+#include "array/selection.hpp"
+#include "base/hash.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <algorithm>
+
+namespace pmemcpy::catalog {
+
+using heap::mark_empty;
+using heap::mark_sealed;
+using heap::RecordKind;
+using persist::Medium;
+
+namespace {
+
+constexpr std::uint32_t first_slots = 7;      // one line of slots beside the segment's own words
+constexpr std::uint32_t most_slots = 8192;    // 64 KiB
+constexpr std::uint64_t unread = ~0ULL;       // no word of a slot: the block there must be read
+
+std::uint64_t hash_of(const Selection& box) {
+    const auto bytes = 8 * static_cast<std::size_t>(box.size());
+    const std::uint64_t seed = base::xxh3_64(box.count.data(), bytes);
+    return base::xxh3_64(box.offset.data(), bytes, base::xxh3_64(box.stride.data(), bytes, seed));
+}
+
+}  // namespace
+
+Directory::Directory(pool::Pool& pool, heap::Heap& heap, ArrayDefinition definition)
+    : pool_(pool), heap_(heap), definition_(std::move(definition)), index_(definition_.dims.size()) {}
+
+bool Directory::refresh() {
+    if (!find_segments()) return false;
+    for (SegmentSeen& segment : segments_) {
+        for (std::uint32_t i = 0; i < segment.count; ++i) {
+            const std::uint64_t word = Medium::load(&segment.slots[i]);
+            if (word != segment.words[i]) take_slot(segment, i, word);
+        }
+    }
+    index_.settle();
+    return heap::is_current(pool_, definition_.link);
+}
+
+// Follows the chain from the last segment that is known. False when the array is being erased.
+bool Directory::find_segments() {
+    for (;;) {
+        const std::uint64_t* tail = segments_.empty()
+                                        ? &pool_.as<Array>(definition_.link.offset()).header.word
+                                        : &pool_.as<Segment>(segments_.back().link.offset()).header.word;
+        const Link next{Medium::load(tail)};
+        const Link owner = segments_.empty() ? definition_.link : segments_.back().link;
+        if (!heap::is_current(pool_, owner) || next.is_mark(mark_sealed)) return false;
+        if (!next.is_record()) return true;
+        std::vector<std::byte> copy;
+        if (!heap::read_record(pool_, next, RecordKind::segment, copy) || copy.size() < sizeof(Segment)) return false;
+        const auto& record = *reinterpret_cast<const Segment*>(copy.data());
+        if (copy.size() < sizeof(Segment) + 8ULL * record.slots) {
+            throw Error(Code::corrupt, "a directory segment is shorter than its slots");
+        }
+        SegmentSeen seen;
+        seen.link = next;
+        seen.slots = reinterpret_cast<std::uint64_t*>(&pool_.as<Segment>(next.offset()) + 1);
+        seen.count = record.slots;
+        seen.first_handle = segments_.empty() ? 0 : segments_.back().first_handle + segments_.back().count;
+        seen.words.assign(record.slots, unread);
+        segments_.push_back(std::move(seen));
+    }
+}
+
+void Directory::take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t word) {
+    const std::uint64_t handle = segment.first_handle + i;
+    forget(handle);
+    segment.words[i] = word;
+    if (!Link{word}.is_live()) return;
+    auto record = read_block(pool_, Link{word}, definition_.dims.size());
+    if (!record || record->block.header.incarnation != definition_.incarnation) {
+        segment.words[i] = unread;  // replaced while we read it: the next refresh sees what is there then
+        return;
+    }
+    index_.append(handle, array::bounding_box(record->box));
+    by_box_.emplace(hash_of(record->box), handle);
+    blocks_.emplace(handle, std::move(*record));
+}
+
+void Directory::forget(std::uint64_t handle) {
+    const auto found = blocks_.find(handle);
+    if (found == blocks_.end()) return;
+    index_.erase(handle);
+    const auto [first, last] = by_box_.equal_range(hash_of(found->second.box));
+    const auto entry = std::find_if(first, last, [&](const auto& pair) { return pair.second == handle; });
+    if (entry != last) by_box_.erase(entry);
+    blocks_.erase(found);
+}
+
+std::vector<std::uint64_t> Directory::same_box(const Selection& box) const {
+    std::vector<std::uint64_t> handles;
+    const auto [first, last] = by_box_.equal_range(hash_of(box));
+    for (auto i = first; i != last; ++i) {
+        if (blocks_.at(i->second).box == box) handles.push_back(i->second);
+    }
+    return handles;
+}
+
+const Directory::SegmentSeen& Directory::segment_of(std::uint64_t handle) const {
+    const auto segment = std::upper_bound(segments_.begin(), segments_.end(), handle,
+                                          [](std::uint64_t h, const SegmentSeen& s) { return h < s.first_handle; });
+    return *std::prev(segment);
+}
+
+std::uint64_t* Directory::slot_word(std::uint64_t handle) const {
+    const SegmentSeen& segment = segment_of(handle);
+    return &segment.slots[handle - segment.first_handle];
+}
+
+std::uint64_t Directory::empty_word(std::uint64_t handle) const {
+    return Link::mark(mark_empty, segment_of(handle).link.tag()).word;
+}
+
+bool Directory::is_unchanged(std::uint64_t handle) const {
+    return Medium::load(slot_word(handle)) == blocks_.at(handle).link.word;
+}
+
+Directory::EmptySlot Directory::find_empty() {
+    for (;;) {
+        for (std::size_t tried = 0; tried < segments_.size(); ++tried) {
+            SegmentSeen& segment = segments_[empty_segment_];
+            for (; empty_slot_ < segment.count; ++empty_slot_) {
+                const Link word{Medium::load(&segment.slots[empty_slot_])};
+                if (word.is_mark(mark_empty) && !word.is_dead()) return {&segment.slots[empty_slot_], word.word};
+            }
+            empty_slot_ = 0;
+            empty_segment_ = (empty_segment_ + 1) % segments_.size();
+        }
+        append_segment();
+    }
+}
+
+void Directory::append_segment() {
+    const Medium& m = pool_.medium();
+    const std::size_t known = segments_.size();
+    if (!find_segments()) throw Error(Code::not_found, "the array was erased while something was being stored in it");
+    if (segments_.size() == known) {
+        std::uint64_t* tail = segments_.empty() ? &pool_.as<Array>(definition_.link.offset()).header.word
+                                                : &pool_.as<Segment>(segments_.back().link.offset()).header.word;
+        const auto room = static_cast<std::uint32_t>((heap_.largest_record() - sizeof(Segment)) / 8);
+        const std::uint32_t slots =
+            std::min({segments_.empty() ? first_slots : 2 * segments_.back().count + 9, most_slots, room});
+        std::uint64_t expected = Medium::load(tail);
+        if (Link{expected}.is_mark(mark_empty)) {
+            Draft draft(heap_, sizeof(Segment) + 8ULL * slots);
+            const std::uint64_t version = pool_.draw_version();
+            draft.write_header(RecordKind::segment, 0, sizeof(Segment) + 8ULL * slots, definition_.incarnation,
+                               pool_.offset_of(tail));
+            const std::uint64_t counts = slots;
+            draft.write(sizeof(RecordHeader), &counts, sizeof counts);
+            const std::vector<std::uint64_t> empty(slots, Link::mark(mark_empty, version).word);
+            draft.write(sizeof(Segment), empty.data(), 8ULL * slots);
+            const Link last = Link::mark(mark_empty, version);
+            draft.write(offsetof(RecordHeader, word), &last, sizeof last);
+            const Link link = draft.seal(version);
+            if (m.compare_exchange(tail, expected, link.word)) {
+                m.persist(tail, sizeof *tail);
+                draft.keep();
+            }
+        }
+        if (!find_segments()) throw Error(Code::not_found, "the array was erased while something was being stored in it");
+    }
+    empty_segment_ = segments_.size() - 1;
+    empty_slot_ = 0;
+}
+
+}  // namespace pmemcpy::catalog

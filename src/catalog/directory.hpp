@@ -1,0 +1,107 @@
+#pragma once
+
+#include "array/box_index.hpp"
+#include "catalog/catalog.hpp"
+#include "catalog/format.hpp"
+
+#include <pmemcpy/box.hpp>
+#include <pmemcpy/codec.hpp>
+#include <pmemcpy/encoder.hpp>
+#include <pmemcpy/type.hpp>
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace pmemcpy::catalog {
+
+/// What an array's record says, decoded once.
+struct ArrayDefinition {
+    Link link;
+    std::uint64_t incarnation = 0;
+    std::uint64_t step = 0;
+    Type type;
+    Dimensions dims;  // the first may be `unlimited`
+    Order order = Order::c;
+    std::uint8_t flags = 0;
+    SerializerType serializer = SerializerType::bp4;
+    Codec codec;
+    std::vector<std::byte> fill;
+};
+
+/// Nothing when the record is no longer the one that `link` names. Throws corrupt when it makes no sense.
+std::optional<ArrayDefinition> read_array(const pool::Pool& pool, Link link);
+/// The record's bytes behind its header, for a Draft.
+std::vector<std::byte> write_array(const ArrayDefinition& definition, std::uint64_t written_ns);
+
+/// A block's record, decoded.
+struct BlockRecord {
+    Link link;
+    std::uint64_t version = 0;
+    Selection box;
+    Block block{};
+};
+std::optional<BlockRecord> read_block(const pool::Pool& pool, Link link, int dimensions);
+std::vector<std::byte> write_block(const Block& block, const Selection& box);
+
+/// The block directory of one array, followed by this process: what its slots held at the last refresh, and an
+/// index over the boxes. Derived; every use compares it with the slots themselves.
+class Directory {
+  public:
+    Directory(pool::Pool& pool, heap::Heap& heap, ArrayDefinition definition);
+
+    const ArrayDefinition& definition() const { return definition_; }
+    std::mutex& mutex() { return mutex_; }
+
+    /// Reads the slots that have changed since the last time. False when the array has been erased.
+    bool refresh();
+    /// A block by its handle: the number of its slot.
+    const BlockRecord& block(std::uint64_t handle) const { return blocks_.at(handle); }
+    const std::unordered_map<std::uint64_t, BlockRecord>& blocks() const { return blocks_; }
+    const array::BoxIndex& index() const { return index_; }
+    /// The blocks with exactly this box, in no order.
+    std::vector<std::uint64_t> same_box(const Selection& box) const;
+
+    /// Whether the slot still holds the block that the last refresh saw there.
+    bool is_unchanged(std::uint64_t handle) const;
+    std::uint64_t* slot_word(std::uint64_t handle) const;
+    /// What that slot holds when it is empty.
+    std::uint64_t empty_word(std::uint64_t handle) const;
+
+    /// A slot that was empty when looked at, in a new segment if there is none: its word and what it held.
+    /// Throws not_found when the array has been erased.
+    struct EmptySlot {
+        std::uint64_t* word;
+        std::uint64_t empty;
+    };
+    EmptySlot find_empty();
+
+  private:
+    struct SegmentSeen {
+        Link link;
+        std::uint64_t* slots;
+        std::uint32_t count;
+        std::uint64_t first_handle;
+        std::vector<std::uint64_t> words;  // as the last refresh saw them
+    };
+    const SegmentSeen& segment_of(std::uint64_t handle) const;
+    bool find_segments();
+    void take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t word);
+    void forget(std::uint64_t handle);
+    void append_segment();
+
+    pool::Pool& pool_;
+    heap::Heap& heap_;
+    ArrayDefinition definition_;
+    std::mutex mutex_;
+    std::vector<SegmentSeen> segments_;
+    std::unordered_map<std::uint64_t, BlockRecord> blocks_;
+    std::unordered_multimap<std::uint64_t, std::uint64_t> by_box_;  // hash of box -> handle
+    array::BoxIndex index_;
+    std::size_t empty_segment_ = 0;  // where the last empty slot was found
+    std::uint32_t empty_slot_ = 0;
+};
+
+}  // namespace pmemcpy::catalog

@@ -1,0 +1,192 @@
+// Looking things up in chains that others change. Insertions happen at the head by CAS; removals under the
+// allocation lock; a removed entry leads onwards until it is freed, and after that its tag or state tells.
+
+#include "base/hash.hpp"
+#include "catalog/catalog.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <cstring>
+#include <thread>
+
+namespace pmemcpy::catalog {
+
+using heap::mark_empty;
+using heap::RecordKind;
+using heap::UnitState;
+using persist::Medium;
+
+namespace {
+
+constexpr int restarts_before_yield = 64;
+constexpr int most_restarts = 100000;
+
+}  // namespace
+
+Catalog::Catalog(pool::Pool& pool, heap::Heap& heap) : pool_(pool), heap_(heap) { heap_.set_extent_of(extent_of); }
+
+Catalog::Key Catalog::key_of(std::string_view id) const { return {base::xxh3_64(id), 0, id}; }
+
+Catalog::Key Catalog::attribute_key(Link owner, std::string_view name) const {
+    return {base::xxh3_64(name), pool_.as<Entry>(owner.offset()).header.incarnation, name};
+}
+
+std::uint64_t* Catalog::bucket(std::uint64_t hash) const {
+    return &pool_.as<std::uint64_t>(pool_.super().bucket_offset + 8 * (hash & (pool_.super().bucket_count - 1)));
+}
+
+std::uint64_t* Catalog::attributes_word(Link owner) const { return &pool_.as<Entry>(owner.offset()).attributes.word; }
+
+std::uint64_t* Catalog::value_word(Link entry) const { return &pool_.as<Entry>(entry.offset()).header.word; }
+
+std::optional<Link> Catalog::find(std::string_view id) const {
+    const Key key = key_of(id);
+    Seen seen;
+    if (!find_in_chain(bucket(key.hash), key, Looking::to_use, seen)) return std::nullopt;
+    return seen.identity;
+}
+
+std::optional<Link> Catalog::find_attribute(Link owner, std::string_view name) const {
+    Seen seen;
+    if (!find_in_chain(attributes_word(owner), attribute_key(owner, name), Looking::to_use, seen)) return std::nullopt;
+    return seen.identity;
+}
+
+std::optional<Link> Catalog::definition(Link entry) const {
+    const Link link{Medium::load(value_word(entry))};
+    if (!link.is_live() || !heap::is_current(pool_, entry)) return std::nullopt;
+    return link;
+}
+
+bool Catalog::find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen) const {
+    for (int restart = 0; restart < most_restarts; ++restart) {
+        const std::uint64_t before = pool_.recovery_count();
+        bool found = false;
+        const bool calm = try_find_in_chain(head, key, looking, seen, found);
+        if (calm && before % 2 == 0 && pool_.recovery_count() == before) return found;
+        // In a rebuild that this process itself does, nobody else is there and the count stays odd.
+        if (calm && before % 2 == 1 && !pool_.read_only()) return found;
+        if (restart >= restarts_before_yield) std::this_thread::yield();
+    }
+    throw Error(Code::corrupt, pool_.path() + ": the chain of '" + std::string(key.bytes) +
+                                   "' has no end; run pmemcpy verify");
+}
+
+// False when something moved under the walk, so that it proves nothing.
+bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen, bool& found) const {
+    std::uint64_t hops = pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Entry);
+    for (Link link{Medium::load(head)}; link.is_record(); --hops) {
+        if (hops == 0 || !heap::is_plausible(pool_, link)) return false;
+        const auto& there = pool_.as<Entry>(link.offset());
+        Entry entry;
+        heap::racy_copy(&entry, &there, sizeof entry);
+        if (entry.header.magic != heap::record_magic || static_cast<RecordKind>(entry.header.kind) != RecordKind::entry) return false;
+        if ((entry.header.version & Link::tag_mask) != link.tag()) return false;
+        const Link next{Medium::load(&there.header.next.word)};
+        // Retiring changes the state before it reuses `next`: a stale `next` is never followed.
+        if (UnitState{Medium::load(&there.header.state)}.kind() != UnitState::owned) return false;
+        if (entry.hash == key.hash && entry.parent == key.parent && entry.key_bytes == key.bytes.size() &&
+            pool_.contains(link.offset(), sizeof entry + key.bytes.size())) {
+            std::string bytes(key.bytes.size(), '\0');
+            heap::racy_copy(bytes.data(), pool_.at(link.offset() + sizeof entry), bytes.size());
+            if (!heap::is_current(pool_, link)) return false;
+            if (bytes == key.bytes) {
+                seen = {link, link, false};
+                const Link word{entry.header.word};
+                if (entry.alias != 0) {
+                    seen.identity = word;
+                    if (!heap::is_current(pool_, word)) return false;
+                    const auto& identity = pool_.as<Entry>(word.offset());
+                    const bool named = Medium::load(&identity.moved.word) == link.word;
+                    seen.pending = !named;
+                    const bool dead = Link{Medium::load(&identity.header.word)}.is_dead();
+                    found = named ? !dead : looking == Looking::to_create && !dead;
+                } else {
+                    found = !word.is_dead() && !entry.moved.is_record();
+                }
+                if (found) return true;
+            }
+        }
+        link = next;
+    }
+    return true;
+}
+
+void Catalog::walk(const std::uint64_t* head, const std::function<void(Link, const Entry&, const std::string&)>& f) const {
+    for (int restart = 0; restart < most_restarts; ++restart) {
+        std::vector<std::tuple<Link, Entry, std::string>> seen;
+        bool calm = true;
+        std::uint64_t hops = pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Entry);
+        for (Link link{Medium::load(head)}; calm && link.is_record(); --hops) {
+            std::vector<std::byte> copy;
+            if (hops == 0 || !heap::read_record(pool_, link, RecordKind::entry, copy)) {
+                calm = false;
+                break;
+            }
+            Entry entry;
+            std::memcpy(&entry, copy.data(), sizeof entry);
+            const auto& there = pool_.as<Entry>(link.offset());
+            const Link next{Medium::load(&there.header.next.word)};
+            calm = UnitState{Medium::load(&there.header.state)}.kind() == UnitState::owned &&
+                   entry.key_bytes <= copy.size() - sizeof entry;
+            if (!calm) break;
+            seen.emplace_back(link, entry,
+                              std::string(reinterpret_cast<const char*>(copy.data()) + sizeof entry, entry.key_bytes));
+            link = next;
+        }
+        if (!calm) {
+            std::this_thread::yield();
+            continue;
+        }
+        for (const auto& [link, entry, key] : seen) f(link, entry, key);
+        return;
+    }
+    throw Error(Code::corrupt, pool_.path() + ": a chain of entries has no end; run pmemcpy verify");
+}
+
+void Catalog::for_each(const std::function<void(const std::string&, Link)>& f) const {
+    for (std::uint64_t i = 0; i < pool_.super().bucket_count; ++i) {
+        walk(bucket(i), [&](Link link, const Entry& entry, const std::string& key) {
+            const Link identity = entry.alias != 0 ? Link{entry.header.word} : link;
+            if (entry.alias != 0) {
+                if (!heap::is_current(pool_, identity)) return;
+                if (Medium::load(&pool_.as<Entry>(identity.offset()).moved.word) != link.word) return;
+            } else if (entry.moved.is_record()) {
+                return;
+            }
+            if (definition(identity)) f(key, identity);
+        });
+    }
+}
+
+void Catalog::for_each_attribute(Link owner, const std::function<void(const std::string&, Link)>& f) const {
+    const std::uint64_t incarnation = pool_.as<Entry>(owner.offset()).header.incarnation;
+    walk(attributes_word(owner), [&](Link link, const Entry& entry, const std::string& key) {
+        if (entry.parent == incarnation && definition(link)) f(key, link);
+    });
+}
+
+std::optional<std::string> Catalog::name_of(Link identity) const {
+    std::vector<std::byte> copy;
+    if (!identity.is_record() || !definition(identity)) return std::nullopt;
+    const Link moved{Medium::load(&pool_.as<Entry>(identity.offset()).moved.word)};
+    if (!heap::read_record(pool_, moved.is_record() ? moved : identity, RecordKind::entry, copy)) return std::nullopt;
+    Entry entry;
+    std::memcpy(&entry, copy.data(), sizeof entry);
+    if (entry.key_bytes > copy.size() - sizeof entry || entry.parent != 0) return std::nullopt;
+    return std::string(reinterpret_cast<const char*>(copy.data()) + sizeof entry, entry.key_bytes);
+}
+
+bool Catalog::is_in_chain(const std::uint64_t* head, Link node) const {
+    bool found = false;
+    walk(head, [&](Link link, const Entry&, const std::string&) { found = found || link == node; });
+    return found;
+}
+
+bool Catalog::is_group(const pool::Pool& pool, Link definition) {
+    const auto& header = pool.as<heap::RecordHeader>(definition.offset());
+    return static_cast<RecordKind>(header.kind) == RecordKind::value &&
+           static_cast<ValueKind>(pool.as<Value>(definition.offset()).kind) == ValueKind::group;
+}
+
+}  // namespace pmemcpy::catalog

@@ -1,0 +1,84 @@
+// What a dead process left: finishing its verbs, and telling which of its records are part of the catalog. Each
+// record knows its home, the word that publishes it; so nothing has to be searched.
+
+#include "catalog/catalog.hpp"
+
+namespace pmemcpy::catalog {
+
+using heap::RecordKind;
+using persist::Medium;
+
+Extent Catalog::extent_of(const heap::RecordHeader& header) {
+    switch (static_cast<RecordKind>(header.kind)) {
+        case RecordKind::value: return reinterpret_cast<const Value&>(header).extent;
+        case RecordKind::block: return reinterpret_cast<const Block&>(header).extent;
+        default: return {};
+    }
+}
+
+bool Catalog::is_reachable(Link record) {
+    const auto& header = pool_.as<RecordHeader>(record.offset());
+    const auto kind = static_cast<RecordKind>(header.kind);
+    if (header.home % 8 != 0 || header.home + 8 > pool_.super().max_bytes) return false;
+    const std::uint64_t* home = &pool_.as<std::uint64_t>(header.home);
+    const Link published{Medium::load(home)};
+    switch (kind) {
+        case RecordKind::entry: {
+            const auto& entry = pool_.as<Entry>(record.offset());
+            if (entry.alias != 0) {
+                const Link identity{entry.header.word};
+                return heap::is_current(pool_, identity) &&
+                       Medium::load(&pool_.as<Entry>(identity.offset()).moved.word) == record.word;
+            }
+            if (entry.moved.is_record()) return heap::is_current(pool_, entry.moved);
+            if (entry.parent != 0) {
+                const auto& owner = pool_.as<Entry>(header.home - offsetof(Entry, attributes));
+                if (owner.header.magic != heap::record_magic || owner.header.incarnation != entry.parent) return false;
+                if (Link{Medium::load(&owner.header.word)}.is_dead()) return false;
+            }
+            return is_in_chain(home, record);
+        }
+        case RecordKind::value: {
+            if (published.alive() == record) return true;
+            if (!heap::is_current(pool_, published.alive())) return false;
+            const auto& current = pool_.as<Value>(published.offset());
+            return static_cast<RecordKind>(current.header.kind) == RecordKind::value && current.previous == record;
+        }
+        case RecordKind::array:
+        case RecordKind::segment: return published.alive() == record;
+        case RecordKind::block: return published == record;
+        case RecordKind::none: return false;
+    }
+    return false;
+}
+
+bool Catalog::scavenge(std::uint64_t slot) {
+    heap_.finish_step(slot, *this);
+    finish_verb(slot);
+    return heap_.scavenge(slot, *this);
+}
+
+void Catalog::finish_verb(std::uint64_t slot_index) {
+    const heap::Heap::InName in_its_name(heap_, slot_index);
+    pool::Slot& slot = pool_.runtime().slot(slot_index);
+    const Link entry{slot.intent_a};
+    switch (static_cast<pool::Intent>(Medium::load(&slot.intent))) {
+        case pool::Intent::erase:
+            if (heap::is_current(pool_, entry) && Link{Medium::load(value_word(entry))}.is_dead()) clean_up_erased(entry);
+            break;
+        case pool::Intent::rename: {
+            const pool::Pool::AllocationLock lock(pool_);
+            finish_rename(entry, Link{slot.intent_b});
+            break;
+        }
+        default: break;
+    }
+    pool_.medium().store(&slot.intent, 0);
+}
+
+bool Catalog::leave() {
+    heap_.release_slabs();
+    return heap_.reclaim(heap::Heap::Effort::thorough);
+}
+
+}  // namespace pmemcpy::catalog

@@ -1,0 +1,75 @@
+// Renaming: an alias entry with the new id is put into its chain, still meaning nothing; one CAS on the
+// identity's `moved` word takes the old name away and gives the new one at once. Blocks, attributes and oids
+// belong to the identity and never move.
+
+#include "array/id.hpp"
+#include "catalog/catalog.hpp"
+
+#include <pmemcpy/error.hpp>
+
+namespace pmemcpy::catalog {
+
+using persist::Medium;
+
+void Catalog::rename(std::string_view from, std::string_view to) {
+    const std::lock_guard one_verb(verb_mutex_);
+    const Medium& m = pool_.medium();
+    ensure_groups(to);
+    const Key key = key_of(to);
+    std::uint64_t* head = bucket(key.hash);
+    const auto identity = find(from);
+    const auto defined = identity ? definition(*identity) : std::nullopt;
+    if (!defined) throw Error(Code::not_found, "there is no '" + std::string(from) + "' to rename");
+    if (is_group(pool_, *defined)) {
+        throw Error(Code::unsupported, "'" + std::string(from) + "' is a group: rename the variables in it one by one");
+    }
+    auto& entry = pool_.as<Entry>(identity->offset());
+    Draft draft(heap_, sizeof(Entry) + to.size());
+    pool::Slot& slot = pool_.slot();
+    bool renamed = false;
+    {
+        const pool::Pool::AllocationLock lock(pool_);
+        if (!groups_exist(to)) throw Error(Code::busy, "a group of '" + std::string(to) + "' was erased meanwhile; try again");
+        std::uint64_t old_name = Medium::load(&entry.moved.word);
+        write_entry(draft, key, pool_.offset_of(head), *identity, Link{old_name});
+        const Link alias = Link::to(draft.offset(), draft.as<RecordHeader>().version);
+        m.store(&slot.intent_a, identity->word);
+        m.store(&slot.intent_b, alias.word);
+        m.store(&slot.intent, static_cast<std::uint64_t>(pool::Intent::rename));
+        Seen seen;
+        if (find_in_chain(head, key, Looking::to_create, seen) || insert(head, key, draft) != alias) {
+            m.store(&slot.intent, 0);
+            throw Error(Code::already_exists, "'" + std::string(to) + "' exists already; erase it first");
+        }
+        renamed = !Link{Medium::load(&entry.header.word)}.is_dead() &&
+                  m.compare_exchange(&entry.moved.word, old_name, alias.word);
+        if (renamed) m.persist(&entry.moved.word, 8);
+        finish_rename(*identity, alias);
+        m.store(&slot.intent, 0);
+    }
+    heap_.reclaim();
+    if (!renamed) throw Error(Code::not_found, "'" + std::string(from) + "' was erased while it was being renamed");
+}
+
+// Takes the name that lost out of its chain: the old one, or the new one when the rename did not happen.
+// Caller holds the allocation lock.
+void Catalog::finish_rename(Link identity, Link alias) {
+    if (!heap::is_current(pool_, alias)) return;
+    const auto& new_name = pool_.as<Entry>(alias.offset());
+    const bool alive = heap::is_current(pool_, identity);
+    if (!alive || Medium::load(&pool_.as<Entry>(identity.offset()).moved.word) != alias.word) {
+        take_out(bucket(new_name.hash), alias);
+        heap_.retire(alias);
+        return;
+    }
+    const Link old_name = new_name.attributes;
+    if (old_name.is_record()) {
+        if (!heap::is_current(pool_, old_name)) return;
+        take_out(bucket(pool_.as<Entry>(old_name.offset()).hash), old_name);
+        heap_.retire(old_name);
+    } else {
+        take_out(bucket(pool_.as<Entry>(identity.offset()).hash), identity);
+    }
+}
+
+}  // namespace pmemcpy::catalog

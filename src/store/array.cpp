@@ -1,0 +1,251 @@
+#include "array/id.hpp"
+#include "array/selection.hpp"
+#include "os/process.hpp"
+#include "persist/copy.hpp"
+#include "store/store.hpp"
+
+#include <algorithm>
+
+namespace pmemcpy::store {
+
+using heap::mark_empty;
+using heap::RecordKind;
+using persist::Medium;
+
+namespace {
+
+constexpr std::size_t most_directories = 4096;  // followed at once; more are followed anew when needed
+
+std::string describe(const ArrayDefinition& d) { return d.type.name() + " " + to_string(d.dims); }
+
+// The options that make a different array, for the message when somebody asks for another one.
+std::string differences(const ArrayDefinition& there, const ArrayDefinition& asked) {
+    std::string text = describe(there) + " and not " + describe(asked);
+    if (there.order != asked.order) text += "; it has the other element order";
+    if (there.flags != asked.flags) text += "; it differs in being contiguous or in having a fill value";
+    if (there.fill != asked.fill) text += "; its fill value is another one";
+    return text;
+}
+
+bool is_same(const ArrayDefinition& a, const ArrayDefinition& b) {
+    return a.type == b.type && a.dims == b.dims && a.order == b.order && a.flags == b.flags && a.fill == b.fill;
+}
+
+ArrayDefinition definition_of(const Type& type, const Dimensions& dims, const ArrayOptions& options,
+                              SerializerType pool_default) {
+    ArrayDefinition d;
+    d.type = type;
+    d.dims = dims;
+    d.order = options.order;
+    d.codec = options.codec;
+    d.fill = options.fill_value;
+    d.serializer = options.serializer == SerializerType::Default ? pool_default : options.serializer;
+    if (d.serializer != SerializerType::bp4 && d.serializer != SerializerType::none) {
+        d.serializer = SerializerType::bp4;  // elements of fixed size are their own encoding
+    }
+    const bool grows = !dims.empty() && dims[0] == unlimited;
+    d.flags = static_cast<std::uint8_t>((options.contiguous ? catalog::array_contiguous : 0) |
+                                        (grows ? catalog::array_unlimited : 0) |
+                                        (d.fill.empty() ? 0 : catalog::array_has_fill));
+    return d;
+}
+
+void check(std::string_view id, const ArrayDefinition& d) {
+    const std::string name = "array '" + std::string(id) + "'";
+    if (!d.type.is_fixed_size()) {
+        throw Error(Code::invalid_argument, name + ": elements of type " + d.type.name() +
+                                                " have no fixed size; store them as a value, or as a serialized object");
+    }
+    for (int i = 0; i < d.dims.size(); ++i) {
+        if (d.dims[i] == unlimited && (i != 0 || d.order == Order::fortran)) {
+            throw Error(Code::invalid_argument, name + ": only the first dimension of an array in C order may be unlimited");
+        }
+    }
+    const bool grows = (d.flags & catalog::array_unlimited) != 0;
+    if (!grows) {
+        std::uint64_t bytes = 0;
+        if (__builtin_mul_overflow(d.dims.elements(), d.type.size(), &bytes)) {
+            throw Error(Code::invalid_argument, name + " of " + describe(d) + " exceeds 2^64 bytes");
+        }
+    }
+    if ((d.flags & catalog::array_contiguous) != 0 && (grows || d.codec.kind != Codec::Kind::none)) {
+        throw Error(Code::invalid_argument, name + ": a contiguous array can neither be unlimited nor compressed");
+    }
+    if (!d.fill.empty() && d.fill.size() != d.type.size()) {
+        throw Error(Code::invalid_argument, name + ": the fill value has " + std::to_string(d.fill.size()) +
+                                                " bytes, an element " + std::to_string(d.type.size()));
+    }
+    if (!is_available(d.codec.kind)) {
+        throw Error(Code::unsupported, name + ": this build of pMEMCPY has no codec " + to_string(d.codec) +
+                                           "; build it with Blosc (libblosc-dev)");
+    }
+}
+
+}  // namespace
+
+void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims, const ArrayOptions& options) {
+    check_writable();
+    array::validate_new_id(id);
+    ArrayDefinition asked = definition_of(type, dims, options, default_serializer());
+    check(id, asked);
+    asked.step = step_.load();
+    with_space([&] {
+        for (;;) {
+            const Link entry = catalog_.create(id);
+            std::uint64_t* word = catalog_.value_word(entry);
+            const Link there{Medium::load(word)};
+            if (there.is_live()) {
+                if (!is_array(there)) {
+                    throw Error(Code::already_exists, "'" + std::string(id) + "' exists and is no array; erase it first");
+                }
+                const auto directory = directory_of(there);
+                if (!directory) continue;
+                if (!is_same(directory->definition(), asked)) {
+                    throw Error(Code::already_exists, "array '" + std::string(id) + "' exists as " +
+                                                          differences(directory->definition(), asked));
+                }
+                if (options.contiguous) ensure_in_place(*directory);
+                return;
+            }
+            if (!there.is_mark(mark_empty) || there.is_dead()) continue;  // being erased: the next look finds another entry
+            const std::vector<std::byte> bytes = catalog::write_array(asked, os::wall_ns());
+            const std::uint64_t length = sizeof(heap::RecordHeader) + bytes.size();
+            catalog::Draft draft(heap_, length);
+            const std::uint64_t version = pool_.draw_version();
+            draft.write_header(RecordKind::array, 0, length, pool_.as<catalog::Entry>(entry.offset()).header.incarnation,
+                               pool_.offset_of(word));
+            draft.write(sizeof(heap::RecordHeader), bytes.data(), bytes.size());
+            const Link empty = Link::mark(mark_empty, version);
+            draft.write(offsetof(heap::RecordHeader, word), &empty, sizeof empty);
+            const Link fresh = draft.seal(version);
+            std::uint64_t expected = there.word;
+            if (!heap::is_current(pool_, entry) || !pool_.medium().compare_exchange(word, expected, fresh.word)) continue;
+            pool_.medium().persist(word, sizeof *word);
+            draft.keep();
+            if (options.contiguous) ensure_in_place(*directory_of(fresh));
+            return;
+        }
+    });
+}
+
+// The one block of a contiguous array is always in the first slot, so that one CAS decides whose it is.
+void Store::ensure_in_place(Directory& directory) {
+    const std::lock_guard one_thread(directory.mutex());
+    const ArrayDefinition& d = directory.definition();
+    const std::uint64_t bytes = d.dims.elements() * d.type.size();
+    for (;;) {
+        if (!directory.refresh()) throw Error(Code::not_found, "the array was erased meanwhile");
+        if (!directory.blocks().empty() || bytes == 0) return;
+        directory.find_empty();  // makes the first segment
+        std::uint64_t* slot = directory.slot_word(0);
+        std::uint64_t expected = directory.empty_word(0);
+        if (Medium::load(slot) != expected) continue;
+        const Selection whole = Box::whole(d.dims);
+        catalog::Block block{};
+        const std::uint64_t length = sizeof block + 16 * static_cast<std::uint64_t>(d.dims.size());
+        catalog::Draft draft(heap_, length);
+        draft.write_header(RecordKind::block, 0, length, d.incarnation, pool_.offset_of(slot));
+        block.extent = heap_.allocate_extent(bytes, draft.offset());
+        draft.owns(block.extent);
+        block.step = d.step;
+        block.raw_bytes = block.stored_bytes = bytes;
+        block.written_ns = os::wall_ns();
+        block.writer_pid = static_cast<std::uint32_t>(os::process_id());
+        block.writer_rank = options_.rank;
+        block.dimensions = static_cast<std::uint8_t>(d.dims.size());
+        block.flags = catalog::block_in_place;
+        const std::vector<std::byte> record = catalog::write_block(block, whole);
+        draft.write(sizeof(heap::RecordHeader), record.data(), record.size());
+        persist::fill_medium(pool_.medium(), pool_.at(block.extent.offset), 0, bytes);
+        pool_.medium().fence();
+        const Link fresh = draft.seal(pool_.draw_version());
+        if (!pool_.medium().compare_exchange(slot, expected, fresh.word)) continue;
+        pool_.medium().persist(slot, sizeof *slot);
+        draft.keep();
+    }
+}
+
+bool Store::is_array(Link definition) const {
+    return static_cast<RecordKind>(pool_.as<heap::RecordHeader>(definition.offset()).kind) == RecordKind::array;
+}
+
+std::optional<Link> Store::defined(std::string_view id) const {
+    const auto entry = catalog_.find(id);
+    if (!entry) return std::nullopt;
+    const auto definition = catalog_.definition(*entry);
+    if (!definition) return std::nullopt;
+    if (is_array(*definition)) {
+        const auto directory = directory_of(*definition);
+        return directory && is_visible(directory->definition().step) ? definition : std::nullopt;
+    }
+    return read_value(*entry) ? definition : std::nullopt;
+}
+
+std::shared_ptr<Directory> Store::directory_of(Link definition) const {
+    {
+        const std::lock_guard lock(directories_mutex_);
+        if (const auto found = directories_.find(definition.word); found != directories_.end()) {
+            if (heap::is_current(pool_, definition)) return found->second;
+            directories_.erase(found);
+            return nullptr;
+        }
+    }
+    auto record = catalog::read_array(pool_, definition);
+    if (!record) return nullptr;
+    auto directory = std::make_shared<Directory>(pool_, heap_, std::move(*record));
+    const std::lock_guard lock(directories_mutex_);
+    if (directories_.size() >= most_directories) directories_.clear();
+    return directories_.try_emplace(definition.word, std::move(directory)).first->second;
+}
+
+std::shared_ptr<Directory> Store::array(std::string_view id) const {
+    for (;;) {
+        const auto definition = defined(id);
+        if (!definition || !is_array(*definition)) throw_no_array(id, definition);
+        if (auto directory = directory_of(*definition)) return directory;
+    }
+}
+
+void Store::throw_no_array(std::string_view id, std::optional<Link> definition) const {
+    if (!definition) {
+        throw Error(Code::not_found, "there is no array '" + std::string(id) + "' in " + pool_.path() + "; alloc it first");
+    }
+    const auto seen = read_value_record(*definition);
+    const bool is_group = catalog::Catalog::is_group(pool_, *definition);
+    throw Error(Code::type_mismatch, "'" + std::string(id) + "' is " +
+                                         (is_group ? "a group" : "a value of type " + (seen ? seen->type.name() : "?")) +
+                                         " and no array");
+}
+
+// Of an unlimited array: as long as the furthest block that readers see.
+Dimensions Store::dims_now(const Directory& directory) const {
+    Dimensions dims = directory.definition().dims;
+    if ((directory.definition().flags & catalog::array_unlimited) == 0) return dims;
+    dims[0] = 0;
+    bool all_visible = true;
+    for (const auto& [handle, block] : directory.blocks()) {
+        if (!is_visible(block.block.step)) all_visible = false;
+        if (!all_visible) break;
+    }
+    if (all_visible) {
+        dims[0] = directory.index().greatest_end();
+        return dims;
+    }
+    for (const auto& [handle, block] : directory.blocks()) {
+        if (is_visible(block.block.step)) dims[0] = std::max(dims[0], array::end_of(block.box, 0));
+    }
+    return dims;
+}
+
+Dimensions Store::dims(std::string_view id) const {
+    check_readable();
+    const std::string_view variable = array::variable_of_dims_id(id);
+    if (!variable.empty()) id = variable;
+    const auto directory = array(id);
+    if ((directory->definition().flags & catalog::array_unlimited) == 0) return directory->definition().dims;
+    const std::lock_guard one_thread(directory->mutex());
+    directory->refresh();
+    return dims_now(*directory);
+}
+
+}  // namespace pmemcpy::store

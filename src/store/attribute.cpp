@@ -1,0 +1,97 @@
+// Attributes: entries that hang on their owner's entry, each with a value of its own, so that each change is one CAS.
+
+#include "store/store.hpp"
+
+#include <algorithm>
+
+namespace pmemcpy::store {
+
+namespace {
+
+constexpr std::size_t most_attributes = 4096;
+constexpr std::size_t longest_name = 4096;
+
+void check_name(std::string_view name) {
+    if (name.empty() || name.size() > longest_name || name.find('\0') != std::string_view::npos) {
+        throw Error(Code::invalid_argument, "an attribute's name must have 1 to 4096 bytes and no NUL, not '" +
+                                                std::string(name.substr(0, 80)) + "'");
+    }
+}
+
+}  // namespace
+
+// Attributes of "/" are the pool's own; its group is made when the first is set.
+Link Store::owner_of_attributes(std::string_view id, bool create) {
+    if (id == "/" && create && !defined(id)) catalog_.make_root();
+    return std::as_const(*this).owner_of_attributes(id);
+}
+
+Link Store::owner_of_attributes(std::string_view id) const {
+    const auto entry = defined(id) ? catalog_.find(id) : std::nullopt;
+    if (!entry) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path() + " to have attributes");
+    return *entry;
+}
+
+void Store::set_attribute(std::string_view id, std::string_view name, const Type& type, SerializerType serializer,
+                          const Encoder& encoder) {
+    check_writable();
+    check_name(name);
+    with_space([&] {
+        const Link owner = owner_of_attributes(id, true);
+        if (!catalog_.find_attribute(owner, name)) {
+            std::size_t count = 0;
+            catalog_.for_each_attribute(owner, [&](const std::string&, Link) { ++count; });
+            if (count >= most_attributes) {
+                throw Error(Code::out_of_range, "'" + std::string(id) + "' has " + std::to_string(count) + " attributes, which is the most");
+            }
+        }
+        put_value([&] { return catalog_.create_attribute(owner, name); }, name, type, serializer, encoder);
+    });
+    heap_.reclaim();
+}
+
+void Store::get_attribute(std::string_view id, std::string_view name, const PMEM::Decode& decode) const {
+    check_readable();
+    for (int attempt = 0;; ++attempt) {
+        if (id == "/" && !defined(id)) break;
+        const auto attribute = catalog_.find_attribute(owner_of_attributes(id), name);
+        const auto seen = attribute ? read_value(*attribute) : std::nullopt;
+        if (!seen) break;
+        try {
+            return decode_value(*seen, decode);
+        } catch (const Error& error) {
+            if (error.kind() != Code::busy || attempt > 1000000) throw;
+        }
+    }
+    throw Error(Code::not_found, "'" + std::string(id) + "' has no attribute '" + std::string(name) + "'");
+}
+
+std::vector<std::string> Store::attributes(std::string_view id) const {
+    check_readable();
+    std::vector<std::string> names;
+    if (id == "/" && !defined(id)) return names;
+    catalog_.for_each_attribute(owner_of_attributes(id), [&](const std::string& name, Link attribute) {
+        if (read_value(attribute)) names.push_back(name);
+    });
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+Info Store::attribute_info(std::string_view id, std::string_view name) const {
+    check_readable();
+    const auto attribute = catalog_.find_attribute(owner_of_attributes(id), name);
+    const auto seen = attribute ? read_value(*attribute) : std::nullopt;
+    if (!seen) throw Error(Code::not_found, "'" + std::string(id) + "' has no attribute '" + std::string(name) + "'");
+    return describe_value(name, *seen);
+}
+
+void Store::remove_attribute(std::string_view id, std::string_view name) {
+    check_writable();
+    const auto attribute = catalog_.find_attribute(owner_of_attributes(id), name);
+    if (!attribute || !catalog_.definition(*attribute)) {
+        throw Error(Code::not_found, "'" + std::string(id) + "' has no attribute '" + std::string(name) + "'");
+    }
+    catalog_.erase_attribute(*attribute, name);
+}
+
+}  // namespace pmemcpy::store

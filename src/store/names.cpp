@@ -1,0 +1,171 @@
+#include "array/id.hpp"
+#include "array/selection.hpp"
+#include "store/store.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pmemcpy::store {
+
+using persist::Medium;
+
+bool Store::exists(std::string_view id) const {
+    check_readable();
+    return defined(id).has_value();
+}
+
+void Store::erase(std::string_view id) {
+    check_writable();
+    array::validate_id(id);
+    if (step_.load() != 0) {
+        throw Error(Code::unsupported, "erase of '" + std::string(id) + "' inside a step: it would be seen at once; erase it after commit");
+    }
+    const auto entry = catalog_.find(id);
+    if (!entry || !catalog_.definition(*entry)) {
+        throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
+    }
+    catalog_.erase(*entry, id);
+}
+
+void Store::rename(std::string_view from, std::string_view to) {
+    check_writable();
+    array::validate_id(from);
+    array::validate_new_id(to);
+    if (step_.load() != 0) {
+        throw Error(Code::unsupported, "rename of '" + std::string(from) + "' inside a step: it would be seen at once; rename it after commit");
+    }
+    with_space([&] { catalog_.rename(from, to); });
+}
+
+std::vector<std::string> Store::ids(std::string_view prefix, bool groups) const {
+    check_readable();
+    std::vector<std::string> found;
+    catalog_.for_each([&](const std::string& id, Link entry) {
+        if (id == "/" || id.compare(0, prefix.size(), prefix) != 0) return;
+        const auto definition = catalog_.definition(entry);
+        if (!definition || catalog::Catalog::is_group(pool_, *definition) != groups) return;
+        if (step_is_hidden(entry, *definition)) return;
+        found.push_back(id);
+    });
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+bool Store::step_is_hidden(Link entry, Link definition) const {
+    if (is_array(definition)) return !is_visible(pool_.as<catalog::Array>(definition.offset()).step);
+    const auto& value = pool_.as<catalog::Value>(definition.offset());
+    return !is_visible(value.step) && !read_value(entry);
+}
+
+Info Store::describe_value(std::string_view id, const ValueSeen& seen) const {
+    Info info;
+    info.id = std::string(id);
+    const bool is_group = static_cast<catalog::ValueKind>(seen.record.kind) == catalog::ValueKind::group;
+    info.kind = is_group ? VariableKind::group : VariableKind::value;
+    info.type = seen.type;
+    info.serializer = static_cast<SerializerType>(seen.record.serializer);
+    info.bytes = seen.record.bytes;
+    info.stored_bytes = seen.record.extent.length != 0 ? seen.record.extent.length : seen.record.bytes;
+    info.step = seen.record.step;
+    info.written_ns = seen.record.written_ns;
+    return info;
+}
+
+Info Store::info(std::string_view id) const {
+    check_readable();
+    for (;;) {
+        const auto definition = defined(id);
+        const auto entry = catalog_.find(id);
+        if (!definition || !entry) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
+        Info info;
+        if (!is_array(*definition)) {
+            const auto seen = read_value(*entry);
+            if (!seen) continue;
+            info = describe_value(id, *seen);
+        } else {
+            const auto directory = directory_of(*definition);
+            if (!directory) continue;
+            const std::lock_guard one_thread(directory->mutex());
+            if (!directory->refresh()) continue;
+            const ArrayDefinition& d = directory->definition();
+            info.id = std::string(id);
+            info.kind = VariableKind::array;
+            info.type = d.type;
+            info.dims = dims_now(*directory);
+            info.is_unlimited = (d.flags & catalog::array_unlimited) != 0;
+            info.order = d.order;
+            info.serializer = d.serializer;
+            info.codec = d.codec;
+            info.is_contiguous = (d.flags & catalog::array_contiguous) != 0;
+            info.has_fill_value = !d.fill.empty();
+            info.bytes = info.dims.elements() * d.type.size();
+            info.step = d.step;
+            for (const auto& [handle, block] : directory->blocks()) {
+                if (!is_visible(block.block.step)) continue;
+                ++info.blocks;
+                info.stored_bytes += block.block.stored_bytes;
+                info.step = std::max(info.step, block.block.step);
+                info.written_ns = std::max(info.written_ns, block.block.written_ns);
+                const bool in_place = (block.block.flags & catalog::block_in_place) != 0;
+                if (in_place) {
+                    info.is_frozen = Medium::load(&pool_.as<heap::RecordHeader>(block.link.offset()).word) != 0;
+                }
+            }
+            if (info.written_ns == 0) info.written_ns = pool_.as<catalog::Array>(definition->offset()).written_ns;
+        }
+        catalog_.for_each_attribute(*entry, [&](const std::string&, Link) { ++info.attributes; });
+        return info;
+    }
+}
+
+std::vector<BlockInfo> Store::blocks(std::string_view id) const {
+    check_readable();
+    const auto directory = array(id);
+    const std::lock_guard one_thread(directory->mutex());
+    directory->refresh();
+    std::vector<BlockInfo> all;
+    for (const auto& [handle, block] : directory->blocks()) {
+        if (!is_visible(block.block.step)) continue;
+        BlockInfo info;
+        info.box = directory->definition().order == Order::fortran ? array::reversed(block.box) : block.box;
+        info.version = block.version;
+        info.step = block.block.step;
+        info.written_ns = block.block.written_ns;
+        info.writer_pid = block.block.writer_pid;
+        info.writer_rank = block.block.writer_rank;
+        info.bytes = block.block.raw_bytes;
+        info.stored_bytes = block.block.stored_bytes;
+        info.crc = block.block.crc;
+        info.codec = static_cast<Codec::Kind>(block.block.codec);
+        info.has_range = (block.block.flags & catalog::block_has_min_max) != 0;
+        std::memcpy(info.minimum.data(), &block.block.minimum, sizeof block.block.minimum);
+        std::memcpy(info.maximum.data(), &block.block.maximum, sizeof block.block.maximum);
+        if ((block.block.flags & catalog::block_in_place) != 0) {
+            const std::uint64_t word = Medium::load(&pool_.as<heap::RecordHeader>(block.link.offset()).word);
+            info.is_frozen = word != 0;
+            info.crc = static_cast<std::uint32_t>(word);
+        }
+        all.push_back(info);
+    }
+    std::sort(all.begin(), all.end(), [](const BlockInfo& a, const BlockInfo& b) { return a.version < b.version; });
+    return all;
+}
+
+Oid Store::oid(std::string_view id) const {
+    check_readable();
+    if (!defined(id)) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
+    const auto entry = catalog_.find(id);
+    if (!entry) throw Error(Code::not_found, "'" + std::string(id) + "' was erased just now");
+    return {entry->word, pool_.as<catalog::Entry>(entry->offset()).header.incarnation};
+}
+
+std::string Store::name_of(const Oid& oid) const {
+    check_readable();
+    const Link entry{oid.place};
+    if (heap::is_current(pool_, entry) && pool_.as<heap::RecordHeader>(entry.offset()).incarnation == oid.incarnation) {
+        if (const auto name = catalog_.name_of(entry)) return *name;
+    }
+    throw Error(Code::not_found, "the oid points to a variable that is not, or no longer, in " + pool_.path());
+}
+
+}  // namespace pmemcpy::store

@@ -1,0 +1,137 @@
+#include "store/store.hpp"
+
+#include "os/names.hpp"
+
+namespace pmemcpy::store {
+
+namespace {
+
+pool::Shape shape_of(const Options& options) {
+    pool::Shape shape;
+    shape.max_bytes = options.max_bytes;
+    shape.initial_bytes = options.initial_bytes;
+    if (options.chunk_bytes != 0) shape.chunk_bytes = options.chunk_bytes;
+    if (options.serializer != SerializerType::Default) {
+        shape.default_serializer = static_cast<std::uint32_t>(options.serializer);
+    }
+    shape.mode = options.permissions;
+    return shape;
+}
+
+// Makes the pool if the mode allows it. Says whether it did.
+bool create_if_asked(const std::string& path, const Options& options) {
+    const bool there = os::exists(path);
+    switch (options.mode) {
+        case Mode::read:
+        case Mode::update:
+            if (!there) {
+                throw Error(Code::not_found, "there is no pool at " + path + "; open it with a mode that creates it, or run "
+                                                                             "pmemcpy create " + path);
+            }
+            return false;
+        case Mode::exclusive: break;
+        case Mode::create_or_update:
+            if (there) return false;
+            break;
+        case Mode::replace:
+            if (!there) break;
+            {
+                // Only a pool that nobody uses is replaced; opening it alone tells.
+                pool::Pool old(path, false, MapSync::off);
+                old.check_alone();
+                os::remove_file(path);
+                os::remove_file(path + ".rt");
+            }
+            break;
+    }
+    try {
+        pool::Pool::create(path, shape_of(options));
+        return true;
+    } catch (const Error& error) {
+        // Somebody was faster, which is as good unless a new pool was insisted on.
+        if (error.kind() != Code::already_exists || options.mode != Mode::create_or_update) throw;
+        return false;
+    }
+}
+
+}  // namespace
+
+std::shared_ptr<Store> Store::open(const std::string& path, const Options& options) {
+    if (path.empty()) throw Error(Code::invalid_argument, "the path of a pool must not be empty");
+    const bool directory = options.layout == Layout::directory ||
+                           (options.layout == Layout::automatic && (path.back() == '/' || os::is_directory(path)));
+    if (directory) throw Error(Code::unsupported, path + ": the directory layout is not there yet; give a file's name");
+    const bool created = create_if_asked(path, options);
+    auto store = std::make_shared<Store>(path, options);
+    if (created && options.prepare) store->prepare(0);
+    return store;
+}
+
+Store::Store(const std::string& path, const Options& options)
+    : options_(options),
+      pool_(path, options.mode == Mode::read, options.map_sync),
+      heap_(pool_),
+      catalog_(pool_, heap_) {
+    pool_.attach(catalog_);
+}
+
+Store::~Store() {
+    try {
+        close();
+    } catch (const Error&) {
+        // A destructor has nobody to tell; the pool is as after a crash at this point, which loses nothing.
+    }
+}
+
+void Store::close() {
+    if (std::exchange(closed_, true)) return;
+    pool_.detach(catalog_);
+}
+
+void Store::sync() {
+    check_writable();
+    pool_.sync();
+    heap_.reclaim(heap::Heap::Effort::thorough);
+}
+
+SerializerType Store::default_serializer() const {
+    return static_cast<SerializerType>(pool_.super().default_serializer);
+}
+
+bool Store::take_back_space() {
+    pool_.scavenge_dead(catalog_);
+    if (pool_.probe().needs_sync) pool_.sync();  // what the last sync kept may be freed after this one (law 10)
+    heap_.reclaim(heap::Heap::Effort::thorough);
+    return true;
+}
+
+PoolInfo Store::info() const {
+    check_readable();
+    PoolInfo info;
+    info.path = pool_.path();
+    info.layout = "file";
+    info.uuid = pool_.super().uuid;
+    info.durability = pool_.durability();
+    info.durability_reason = pool_.probe().reason;
+    info.map_sync = pool_.probe().map_sync;
+    info.created_ns = pool_.super().created_ns;
+    info.chunk_bytes = pool_.super().chunk_bytes;
+    info.max_bytes = pool_.super().max_bytes;
+    info.allocated_bytes = pool_.super().first_chunk_offset + pool_.usable_chunks() * pool_.super().chunk_bytes;
+    const heap::Usage usage = heap_.usage();
+    info.free_bytes = usage.free_bytes;
+    info.metadata_bytes = usage.record_bytes;
+    info.data_bytes = usage.extent_bytes;
+    info.retired_records = usage.retired_records;
+    info.attached = pool_.count_attached();
+    info.committed_step = pool_.state().committed_step.value;
+    catalog_.for_each([&](const std::string& id, Link entry) {
+        if (id == "/") return;
+        const auto definition = catalog_.definition(entry);
+        if (!definition) return;
+        ++(catalog::Catalog::is_group(pool_, *definition) ? info.groups : info.variables);
+    });
+    return info;
+}
+
+}  // namespace pmemcpy::store

@@ -1,0 +1,55 @@
+#include "array/cover.hpp"
+#include "array/selection.hpp"
+#include "store/store.hpp"
+
+#include <unordered_set>
+
+namespace pmemcpy::store {
+
+void Store::prepare(std::uint64_t bytes) {
+    check_writable();
+    heap_.prepare(bytes);
+}
+
+std::uint64_t Store::trim() {
+    check_writable();
+    take_back_space();
+    return heap_.trim();
+}
+
+// Blocks from which no element is read any more, because newer ones cover them together.
+void Store::compact() {
+    check_writable();
+    for (const std::string& id : ids("", false)) {
+        const auto definition = defined(id);
+        if (!definition) continue;
+        if (is_array(*definition)) {
+            if (const auto directory = directory_of(*definition)) compact_array(*directory);
+        } else if (const auto entry = catalog_.find(id)) {
+            const auto seen = read_value_record(*definition);
+            if (seen && is_committed(seen->record.step) && seen->record.previous.is_record()) heap_.retire(seen->record.previous);
+        }
+    }
+    take_back_space();
+}
+
+void Store::compact_array(Directory& directory) {
+    const std::lock_guard one_thread(directory.mutex());
+    if (!directory.refresh()) return;
+    const Dimensions dims = dims_now(directory);
+    const ArrayDefinition& d = directory.definition();
+    const Selection whole = Box::whole(d.order == Order::fortran ? array::reversed(dims) : dims);
+    array::Cover cover(whole);
+    std::unordered_set<std::uint64_t> idle;
+    for (const auto& [handle, block] : directory.blocks()) {
+        if (!is_committed(block.block.step)) continue;  // not seen yet, so it covers nothing yet
+        cover.add(block.box, block.version, handle);
+        idle.insert(handle);
+    }
+    cover.plan([&](std::uint64_t handle, const Selection&) { idle.erase(handle); }, [](const Selection&) {});
+    for (const std::uint64_t handle : idle) {
+        heap_.unlink(directory.slot_word(handle), directory.block(handle).link, directory.empty_word(handle));
+    }
+}
+
+}  // namespace pmemcpy::store

@@ -1,0 +1,157 @@
+#pragma once
+
+#include "catalog/catalog.hpp"
+#include "catalog/directory.hpp"
+#include "heap/heap.hpp"
+#include "pool/pool.hpp"
+
+#include <pmemcpy/pmemcpy.hpp>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace pmemcpy::store {
+
+using catalog::ArrayDefinition;
+using catalog::BlockRecord;
+using catalog::Directory;
+using heap::Extent;
+using heap::Link;
+
+/// The verbs on variables: each only puts what the rooms below can do into the right order.
+class Store : public std::enable_shared_from_this<Store> {
+  public:
+    /// Keeps a record's extent from being freed while it lives.
+    class Pin;
+
+    static std::shared_ptr<Store> open(const std::string& path, const Options& options);
+    Store(const std::string& path, const Options& options);
+    ~Store();
+
+    // open.cpp
+    void close();
+    bool has_views() const { return weak_from_this().use_count() > 1; }
+    void sync();
+    PoolInfo info() const;
+    bool read_only() const { return pool_.read_only(); }
+    Durability durability() const { return pool_.durability(); }
+    SerializerType default_serializer() const;
+
+    // value.cpp
+    void store_value(std::string_view id, const Type& type, SerializerType serializer, const Encoder& encoder);
+    void load_value(std::string_view id, const PMEM::Decode& decode) const;
+    bool load_raw(std::string_view id, const Type& type, void* value, std::size_t bytes) const;
+    Pinned view_value(std::string_view id) const;
+
+    // attribute.cpp
+    void set_attribute(std::string_view id, std::string_view name, const Type& type, SerializerType serializer,
+                       const Encoder& encoder);
+    void get_attribute(std::string_view id, std::string_view name, const PMEM::Decode& decode) const;
+    std::vector<std::string> attributes(std::string_view id) const;
+    Info attribute_info(std::string_view id, std::string_view name) const;
+    void remove_attribute(std::string_view id, std::string_view name);
+
+    // array.cpp, write.cpp, read.cpp, view.cpp
+    void alloc(std::string_view id, const Type& type, const Dimensions& dims, const ArrayOptions& options);
+    void store(std::string_view id, const Type& type, const void* data, const Selection& selection,
+               const std::optional<Codec>& codec);
+    void load(std::string_view id, const Type& type, void* data, const Selection& selection,
+              std::optional<std::uint64_t> step) const;
+    Dimensions dims(std::string_view id) const;
+    PMEM::RawView view(std::string_view id, const Type& type, const Selection& selection, bool writable);
+    void freeze(std::string_view id);
+
+    // names.cpp
+    bool exists(std::string_view id) const;
+    void erase(std::string_view id);
+    void rename(std::string_view from, std::string_view to);
+    std::vector<std::string> ids(std::string_view prefix, bool groups) const;
+    Info info(std::string_view id) const;
+    std::vector<BlockInfo> blocks(std::string_view id) const;
+    Oid oid(std::string_view id) const;
+    std::string name_of(const Oid& oid) const;
+
+    // step.cpp, space.cpp, verify.cpp
+    void begin(std::uint64_t step);
+    void commit(std::uint64_t step);
+    void prepare(std::uint64_t bytes);
+    void compact();
+    std::uint64_t trim();
+    std::vector<Damage> verify(const std::function<void(std::uint64_t, std::uint64_t)>& progress) const;
+
+  private:
+    /// A value's record as one reader has copied it.
+    struct ValueSeen {
+        Link link;
+        catalog::Value record{};
+        Type type;
+        std::vector<std::byte> inline_bytes;
+    };
+    void check_readable() const { pool_.check_usable(); }
+    void check_writable() const { pool_.check_writable(); }
+    bool is_visible(std::uint64_t step) const;
+    bool is_committed(std::uint64_t step) const;
+    /// Runs f, and once more after taking back what dead processes and old versions hold, if space ran out.
+    template <class F>
+    auto with_space(F&& f) {
+        try {
+            return f();
+        } catch (const Error& error) {
+            if (error.kind() != Code::no_space || !take_back_space()) throw;
+        }
+        return f();
+    }
+    bool take_back_space();
+
+    std::optional<ValueSeen> read_value(Link entry) const;
+    std::optional<ValueSeen> read_value_record(Link link) const;
+    void put_value(const std::function<Link()>& entry_of, std::string_view id, const Type& type,
+                   SerializerType serializer, const Encoder& encoder);
+    bool publish_value(Link entry, std::string_view id, catalog::Draft& draft);
+    void encode_into(const Extent& extent, const Encoder& encoder, catalog::Value& value);
+    void decode_value(const ValueSeen& seen, const PMEM::Decode& decode) const;
+    Info describe_value(std::string_view id, const ValueSeen& seen) const;
+    void check_value(const ValueSeen& seen) const;
+    Link owner_of_attributes(std::string_view id, bool create);
+    Link owner_of_attributes(std::string_view id) const;
+    bool step_is_hidden(Link entry, Link definition) const;
+    void compact_array(Directory& directory);
+
+    std::optional<Link> defined(std::string_view id) const;
+    bool is_array(Link definition) const;
+    std::shared_ptr<Directory> directory_of(Link definition) const;
+    std::shared_ptr<Directory> array(std::string_view id) const;
+    [[noreturn]] void throw_no_array(std::string_view id, std::optional<Link> definition) const;
+    Dimensions dims_now(const Directory& directory) const;
+    void ensure_in_place(Directory& directory);
+    void store_in_place(std::string_view id, Directory& directory, const void* data, const Selection& selection);
+    void publish_block(std::string_view id, Directory& directory, catalog::Draft& draft, const Selection& box);
+    void retire_covered(Directory& directory, const Selection& box, std::uint64_t version);
+    void fill_block(const ArrayDefinition& array, const void* data, const Codec& codec, std::uint64_t draft_offset,
+                    catalog::Block& block);
+    void load_dims(std::string_view variable, const Type& type, void* data, const Selection& selection) const;
+    bool try_load(std::string_view id, Directory& directory, void* data, const Selection& selection,
+                  std::optional<std::uint64_t> step, bool pin_first) const;
+    void copy_part(std::string_view id, const ArrayDefinition& array, const BlockRecord& block, const Selection& wanted,
+                   const Selection& part, void* data) const;
+    void check_block(std::string_view id, const BlockRecord& block) const;
+
+    Options options_;
+    mutable pool::Pool pool_;
+    mutable heap::Heap heap_;
+    mutable catalog::Catalog catalog_;
+    std::atomic<std::uint64_t> step_{0};
+    mutable std::mutex directories_mutex_;
+    mutable std::unordered_map<std::uint64_t, std::shared_ptr<Directory>> directories_;  // by definition link
+    bool closed_ = false;
+};
+
+}  // namespace pmemcpy::store

@@ -1,0 +1,246 @@
+// Values: scalars, strings, structs, objects. A value is one record, replaced as a whole by one CAS.
+
+#include "base/crc32c.hpp"
+#include "os/guard.hpp"
+#include "os/process.hpp"
+#include "persist/copy.hpp"
+#include "store/pin.hpp"
+#include "store/store.hpp"
+
+#include "array/id.hpp"
+
+#include <array>
+#include <cstring>
+
+namespace pmemcpy::store {
+
+using catalog::Value;
+using heap::mark_empty;
+using heap::RecordKind;
+using persist::Medium;
+
+void Store::store_value(std::string_view id, const Type& type, SerializerType serializer, const Encoder& encoder) {
+    check_writable();
+    array::validate_new_id(id);
+    with_space([&] {
+        put_value([&] { return catalog_.create(id); }, id, type, serializer, encoder);
+    });
+    heap_.reclaim();
+}
+
+void Store::put_value(const std::function<Link()>& entry_of, std::string_view id, const Type& type,
+                      SerializerType serializer, const Encoder& encoder) {
+    const std::vector<std::byte> type_bytes = type.encode();
+    Value value{};
+    value.step = step_.load();
+    value.bytes = encoder.size_bytes();
+    value.written_ns = os::wall_ns();
+    value.writer_pid = static_cast<std::uint32_t>(os::process_id());
+    value.type_bytes = static_cast<std::uint16_t>(type_bytes.size());
+    value.serializer = static_cast<std::uint8_t>(serializer);
+    value.flags = options_.checksums ? std::uint32_t{catalog::value_has_crc} : 0U;
+    if (type_bytes.size() > UINT16_MAX) {
+        throw Error(Code::invalid_argument, "the description of type " + type.name().substr(0, 80) + "... exceeds 64 KiB");
+    }
+    const std::uint64_t head = sizeof value + type_bytes.size();
+    const bool is_inline = value.bytes <= catalog::largest_inline_bytes && head + value.bytes <= heap_.largest_record();
+    const std::uint64_t length = head + (is_inline ? value.bytes : 0);
+    Link entry = entry_of();
+    catalog::Draft draft(heap_, length);
+    draft.write_header(RecordKind::value, 0, length, 0, 0);
+    std::array<std::byte, catalog::largest_inline_bytes> small;
+    if (is_inline) {
+        const std::span<std::byte> bytes(small.data(), value.bytes);
+        encoder.encode(bytes);
+        if (options_.checksums) value.crc = base::crc32c(0, bytes.data(), bytes.size());
+        draft.write(head, bytes.data(), bytes.size());
+    } else {
+        value.extent = heap_.allocate_extent(value.bytes, draft.offset());
+        draft.owns(value.extent);
+        encode_into(value.extent, encoder, value);
+    }
+    draft.write(sizeof(heap::RecordHeader), &value.extent, sizeof value - sizeof(heap::RecordHeader));
+    draft.write(sizeof value, type_bytes.data(), type_bytes.size());
+    while (!publish_value(entry, id, draft)) entry = entry_of();
+}
+
+void Store::encode_into(const Extent& extent, const Encoder& encoder, Value& value) {
+    std::byte* to = pool_.at(extent.offset);
+    const std::span<const std::byte> bytes = encoder.in_one_piece();
+    bool alive = true;
+    if (bytes.size() == value.bytes) {
+        alive = os::guarded(to, value.bytes, [&] {
+            if (options_.checksums) {
+                value.crc = persist::copy_to_medium_crc(pool_.medium(), to, bytes.data(), bytes.size());
+            } else {
+                persist::copy_to_medium(pool_.medium(), to, bytes.data(), bytes.size());
+            }
+        });
+    } else {
+        encoder.encode({to, value.bytes});
+        pool_.medium().written(to, value.bytes);
+        pool_.medium().flush(to, value.bytes);
+        if (options_.checksums) value.crc = base::crc32c(0, to, value.bytes);
+    }
+    if (!alive) throw Error(Code::io_error, "the memory of " + pool_.path() + " failed while a value was being stored");
+    // Relied on by whoever reads the value: its bytes are there before the record that names them (law 2).
+    pool_.medium().fence();
+}
+
+// False when the entry was erased meanwhile and another one is needed.
+bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft) {
+    const Medium& m = pool_.medium();
+    std::uint64_t* word = catalog_.value_word(entry);
+    auto& header = draft.as<heap::RecordHeader>();
+    auto& value = draft.as<Value>();
+    const std::uint64_t incarnation = pool_.as<catalog::Entry>(entry.offset()).header.incarnation;
+    const std::uint64_t home = pool_.offset_of(word);
+    m.write(&header.incarnation, &incarnation, sizeof incarnation);
+    m.write(&header.home, &home, sizeof home);
+    for (;;) {
+        const Link old{Medium::load(word)};
+        if (old.is_dead() || !heap::is_current(pool_, entry)) return false;
+        Link previous{};
+        bool keeps_old = false;
+        std::optional<ValueSeen> seen;
+        if (old.is_record()) {
+            if (is_array(old)) {
+                throw Error(Code::already_exists, "'" + std::string(id) + "' is an array; store into a box of it, or erase it first");
+            }
+            seen = read_value_record(old);
+            if (!seen) continue;
+            if (static_cast<catalog::ValueKind>(seen->record.kind) == catalog::ValueKind::group) {
+                throw Error(Code::already_exists, "'" + std::string(id) + "' is a group, so it cannot be a variable");
+            }
+            if (value.step != 0) {
+                keeps_old = seen->record.step != value.step;
+                previous = keeps_old ? old : seen->record.previous;
+            }
+        } else if (!old.is_mark(mark_empty)) {
+            return false;
+        }
+        const Link replaced = old.is_record() && !keeps_old ? old.dead() : Link{};
+        m.write(&value.previous, &previous, sizeof previous);
+        m.write(&header.word, &replaced, sizeof replaced);
+        // Drawn after the look at the word, so that it is higher than the version it replaces (law 1).
+        const Link fresh = draft.seal(pool_.draw_version());
+        if (replaced.is_record()) {
+            if (!heap_.replace(word, old, fresh)) continue;
+            if (value.step == 0 && seen->record.previous.is_record()) heap_.retire(seen->record.previous);
+        } else {
+            if (keeps_old && seen->record.previous.is_record()) heap_.retire(seen->record.previous);
+            std::uint64_t expected = old.word;
+            if (!m.compare_exchange(word, expected, fresh.word)) continue;
+            m.persist(word, sizeof *word);
+        }
+        draft.keep();
+        return true;
+    }
+}
+
+std::optional<Store::ValueSeen> Store::read_value_record(Link link) const {
+    std::vector<std::byte> copy;
+    if (!heap::read_record(pool_, link, RecordKind::value, copy) || copy.size() < sizeof(Value)) return std::nullopt;
+    ValueSeen seen;
+    seen.link = link;
+    std::memcpy(&seen.record, copy.data(), sizeof seen.record);
+    const Value& v = seen.record;
+    std::span<const std::byte> rest = std::span<const std::byte>(copy).subspan(sizeof v);
+    const bool is_inline = v.extent.length == 0;
+    if (rest.size() < v.type_bytes || (is_inline && rest.size() - v.type_bytes < v.bytes) ||
+        (!is_inline && v.bytes > v.extent.length) ||
+        (!is_inline && v.extent.target == 0 && !pool_.contains(v.extent.offset, v.extent.length))) {
+        throw Error(Code::corrupt, "a value's record says more than it holds; run pmemcpy verify");
+    }
+    if (v.type_bytes > 0) seen.type = Type::decode(rest.first(v.type_bytes));
+    rest = rest.subspan(v.type_bytes);
+    if (is_inline) seen.inline_bytes.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(v.bytes));
+    return seen;
+}
+
+// The newest version that this process may see: its own step's, or the newest committed one.
+std::optional<Store::ValueSeen> Store::read_value(Link entry) const {
+    for (;;) {
+        const auto definition = catalog_.definition(entry);
+        if (!definition || is_array(*definition)) return std::nullopt;
+        auto seen = read_value_record(*definition);
+        if (seen && !is_visible(seen->record.step)) {
+            if (!seen->record.previous.is_record()) return std::nullopt;
+            seen = read_value_record(seen->record.previous);
+        }
+        if (seen) return seen;
+    }
+}
+
+bool Store::load_raw(std::string_view id, const Type& type, void* value, std::size_t bytes) const {
+    check_readable();
+    const auto entry = catalog_.find(id);
+    if (!entry) return false;
+    const auto seen = read_value(*entry);
+    if (!seen || seen->inline_bytes.size() != bytes || seen->record.extent.length != 0) return false;
+    const auto serializer = static_cast<SerializerType>(seen->record.serializer);
+    if ((serializer != SerializerType::bp4 && serializer != SerializerType::none) || !(seen->type == type)) return false;
+    if (type.kind() == Kind::boolean) return false;  // any byte but 0 and 1 in a bool is undefined: decode it
+    std::memcpy(value, seen->inline_bytes.data(), bytes);
+    return true;
+}
+
+void Store::load_value(std::string_view id, const PMEM::Decode& decode) const {
+    check_readable();
+    if (const std::string_view variable = array::variable_of_dims_id(id); !variable.empty()) {
+        const Dimensions d = dims(variable);
+        const auto bytes = std::as_bytes(std::span(d.data(), static_cast<std::size_t>(d.size())));
+        return decode(Type::sequence(Type::scalar(Kind::uint64)), SerializerType::none, bytes);
+    }
+    for (int attempt = 0;; ++attempt) {
+        const auto definition = defined(id);
+        if (!definition) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
+        if (is_array(*definition)) {
+            throw Error(Code::type_mismatch, "'" + std::string(id) + "' is an array of " + array(id)->definition().type.name() +
+                                                 "; load it with a box");
+        }
+        const auto seen = read_value(*catalog_.find(id));
+        if (!seen) continue;
+        if (static_cast<catalog::ValueKind>(seen->record.kind) == catalog::ValueKind::group) {
+            throw Error(Code::type_mismatch, "'" + std::string(id) + "' is a group and has no value");
+        }
+        try {
+            return decode_value(*seen, decode);
+        } catch (const Error& error) {
+            if (error.kind() != Code::busy || attempt > 1000000) throw;  // replaced before it could be pinned
+        }
+    }
+}
+
+// Decoders follow what the bytes say, so the bytes must not change under them: the extent is pinned first.
+void Store::decode_value(const ValueSeen& seen, const PMEM::Decode& decode) const {
+    const auto serializer = static_cast<SerializerType>(seen.record.serializer);
+    if (seen.record.extent.length == 0) return decode(seen.type, serializer, seen.inline_bytes);
+    const Pin pin(heap_, seen.link);
+    if (!pin) throw Error(Code::busy, "the value was replaced while it was being loaded");
+    const std::span<const std::byte> bytes(pool_.at(seen.record.extent.offset), seen.record.bytes);
+    if (options_.verify_loads && (seen.record.flags & catalog::value_has_crc) != 0 &&
+        base::crc32c(0, bytes.data(), bytes.size()) != seen.record.crc) {
+        throw Error(Code::corrupt, "the value's checksum does not hold: its medium or some process has damaged it");
+    }
+    decode(seen.type, serializer, bytes);
+}
+
+Pinned Store::view_value(std::string_view id) const {
+    check_readable();
+    for (;;) {
+        const auto entry = catalog_.find(id);
+        const auto seen = entry ? read_value(*entry) : std::nullopt;
+        if (!seen) throw Error(Code::not_found, "there is no value '" + std::string(id) + "' in " + pool_.path());
+        if (seen->record.extent.length == 0) {  // so small that a copy is the view
+            auto copy = std::make_shared<std::vector<std::byte>>(seen->inline_bytes);
+            std::byte* data = copy->data();
+            return {std::move(copy), data, seen->inline_bytes.size()};
+        }
+        auto pin = std::make_shared<HeldPin>(const_cast<Store*>(this)->shared_from_this(), heap_, seen->link);
+        if (!pin->holds()) continue;
+        return {std::move(pin), pool_.at(seen->record.extent.offset), seen->record.bytes};
+    }
+}
+
+}  // namespace pmemcpy::store

@@ -1,0 +1,224 @@
+// Storing into arrays: the data first, then the record that names it, then the slot that publishes the record.
+
+#include "array/runs.hpp"
+#include "array/selection.hpp"
+#include "base/crc32c.hpp"
+#include "codec/blosc.hpp"
+#include "os/guard.hpp"
+#include "os/process.hpp"
+#include "persist/copy.hpp"
+#include "store/store.hpp"
+
+#include <cstring>
+
+namespace pmemcpy::store {
+
+using catalog::Block;
+using heap::RecordKind;
+using persist::Medium;
+
+namespace {
+
+persist::Element element_of(const Type& type) {
+    if (!type.is_native()) return persist::Element::none;
+    switch (type.kind()) {
+        case Kind::float32: return persist::Element::f32;
+        case Kind::float64: return persist::Element::f64;
+        case Kind::int8: return persist::Element::i8;
+        case Kind::int16: return persist::Element::i16;
+        case Kind::int32: return persist::Element::i32;
+        case Kind::int64: return persist::Element::i64;
+        case Kind::uint8: return persist::Element::u8;
+        case Kind::uint16: return persist::Element::u16;
+        case Kind::uint32: return persist::Element::u32;
+        case Kind::uint64: return persist::Element::u64;
+        default: return persist::Element::none;
+    }
+}
+
+}  // namespace
+
+void Store::store(std::string_view id, const Type& type, const void* data, const Selection& selection,
+                  const std::optional<Codec>& codec) {
+    check_writable();
+    const auto directory = array(id);
+    const ArrayDefinition& d = directory->definition();
+    if (!compatible_for_load(type, d.type)) {
+        throw Error(Code::type_mismatch, "array '" + std::string(id) + "' holds " + d.type.name() + ", cannot store " + type.name());
+    }
+    array::validate(selection, d.dims);
+    if (selection.empty()) return;
+    // In the pool the last index runs fastest; Fortran order is that with the dimensions reversed.
+    const Selection box = d.order == Order::fortran ? array::reversed(selection) : selection;
+    if ((d.flags & catalog::array_contiguous) != 0) return store_in_place(id, *directory, data, box);
+    const Codec chosen = codec.value_or(d.codec);
+    if (!is_available(chosen.kind)) {
+        throw Error(Code::unsupported, "this build of pMEMCPY has no codec " + to_string(chosen) +
+                                           "; build it with Blosc (libblosc-dev)");
+    }
+    with_space([&] {
+        Block block{};
+        block.step = step_.load();
+        block.raw_bytes = selection.elements() * d.type.size();
+        block.written_ns = os::wall_ns();
+        block.writer_pid = static_cast<std::uint32_t>(os::process_id());
+        block.writer_rank = options_.rank;
+        block.dimensions = static_cast<std::uint8_t>(box.size());
+        block.codec = static_cast<std::uint8_t>(chosen.kind);
+        if (!box.is_dense()) block.flags = catalog::block_strided;
+        const std::uint64_t length =
+            sizeof block + (box.is_dense() ? 16U : 24U) * static_cast<std::uint64_t>(box.size());
+        catalog::Draft draft(heap_, length);
+        draft.write_header(RecordKind::block, 0, length, d.incarnation, 0);
+        fill_block(d, data, chosen, draft.offset(), block);
+        draft.owns(block.extent);
+        const std::vector<std::byte> record = catalog::write_block(block, box);
+        draft.write(sizeof(heap::RecordHeader), record.data(), record.size());
+        publish_block(id, *directory, draft, box);
+    });
+    heap_.reclaim();
+}
+
+void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& codec, std::uint64_t draft_offset,
+                       Block& block) {
+    const Medium& m = pool_.medium();
+    const bool packed = codec.kind != Codec::Kind::none;
+    const std::uint64_t room = packed ? codec::compressed_bound_bytes(block.raw_bytes, d.type.size()) : block.raw_bytes;
+    block.extent = heap_.allocate_extent(room, draft_offset);
+    // From here on the draft's record names the extent, so that a scavenger frees both.
+    m.write(&pool_.as<Block>(draft_offset).extent, &block.extent, sizeof block.extent);
+    std::byte* to = pool_.at(block.extent.offset);
+    const persist::Element element = options_.characterise ? element_of(d.type) : persist::Element::none;
+    persist::Characteristic known;
+    bool alive = true;
+    if (packed) {
+        block.stored_bytes = codec::compress(codec, d.type.size(), {static_cast<const std::byte*>(data), block.raw_bytes},
+                                             {to, room});
+        m.written(to, block.stored_bytes);
+        m.flush(to, block.stored_bytes);
+        heap_.shrink_extent(block.extent, block.stored_bytes, draft_offset);
+        if (element != persist::Element::none) known = persist::characterise(data, block.raw_bytes, element);
+        known.crc = base::crc32c(0, to, block.stored_bytes);
+    } else {
+        block.stored_bytes = block.raw_bytes;
+        alive = os::guarded(to, block.raw_bytes, [&] {
+            if (element != persist::Element::none) {
+                known = persist::copy_to_medium_characterised(m, to, data, block.raw_bytes, element);
+            } else if (options_.checksums) {
+                known.crc = persist::copy_to_medium_crc(m, to, data, block.raw_bytes);
+            } else {
+                persist::copy_to_medium(m, to, data, block.raw_bytes);
+            }
+        });
+    }
+    if (!alive) throw Error(Code::io_error, "the memory of " + pool_.path() + " failed while a block was being stored");
+    // Relied on by whoever loads the block: its data is there before the record that names it (law 2).
+    m.fence();
+    block.crc = known.crc;
+    if (packed || options_.checksums || element != persist::Element::none) block.flags |= catalog::block_has_crc;
+    if (known.has_range) {
+        block.flags |= catalog::block_has_min_max;
+        block.minimum = known.minimum;
+        block.maximum = known.maximum;
+    }
+}
+
+void Store::publish_block(std::string_view id, Directory& directory, catalog::Draft& draft, const Selection& box) {
+    const std::lock_guard one_thread(directory.mutex());
+    const Medium& m = pool_.medium();
+    auto& header = draft.as<heap::RecordHeader>();
+    const std::uint64_t step = draft.as<Block>().step;
+    for (;;) {
+        if (!directory.refresh()) {
+            throw Error(Code::not_found, "array '" + std::string(id) + "' was erased while a block was being stored in it");
+        }
+        // An older block of the same box gives up its slot, unless readers still need it because this one's
+        // step is not committed.
+        std::uint64_t* slot = nullptr;
+        Link old{};
+        for (const std::uint64_t handle : directory.same_box(box)) {
+            const BlockRecord& there = directory.block(handle);
+            if (there.block.step != step && (step != 0 || !is_committed(there.block.step))) continue;
+            slot = directory.slot_word(handle);
+            old = there.link;
+        }
+        std::uint64_t expected = 0;
+        if (slot == nullptr) {
+            const Directory::EmptySlot empty = directory.find_empty();
+            slot = empty.word;
+            expected = empty.empty;
+        }
+        const std::uint64_t home = pool_.offset_of(slot);
+        const Link replaced = old.is_record() ? old.dead() : Link{};
+        m.write(&header.home, &home, sizeof home);
+        m.write(&header.word, &replaced, sizeof replaced);
+        // Drawn after the look at the slot, so that it is higher than the version it replaces (law 1).
+        const Link fresh = draft.seal(pool_.draw_version());
+        if (old.is_record()) {
+            if (!heap_.replace(slot, old, fresh)) continue;
+        } else {
+            if (!m.compare_exchange(slot, expected, fresh.word)) continue;
+            m.persist(slot, sizeof *slot);
+        }
+        draft.keep();
+        retire_covered(directory, box, header.version);
+        return;
+    }
+}
+
+// What this block covers whole is garbage (law 3), unless an uncommitted step stands between.
+void Store::retire_covered(Directory& directory, const Selection& box, std::uint64_t version) {
+    if (!box.is_dense() || !directory.refresh()) return;
+    const std::uint64_t step = step_.load();
+    const Box mine = array::bounding_box(box);
+    std::vector<std::uint64_t> covered;
+    directory.index().query(mine, [&](std::uint64_t handle) {
+        const BlockRecord& there = directory.block(handle);
+        if (there.version >= version) return;
+        const Box its = array::bounding_box(there.box);
+        for (int d = 0; d < mine.size(); ++d) {
+            if (its.offset[d] < mine.offset[d] || its.end(d) > mine.end(d)) return;
+        }
+        if (step == 0 ? is_committed(there.block.step) : there.block.step == step) covered.push_back(handle);
+    });
+    if (step != 0) {
+        // Of the committed versions of this very box readers see only the newest.
+        std::uint64_t newest = 0;
+        for (const std::uint64_t handle : directory.same_box(box)) {
+            const BlockRecord& there = directory.block(handle);
+            if (is_committed(there.block.step)) newest = std::max(newest, there.version);
+        }
+        for (const std::uint64_t handle : directory.same_box(box)) {
+            const BlockRecord& there = directory.block(handle);
+            if (is_committed(there.block.step) && there.version < newest) covered.push_back(handle);
+        }
+    }
+    for (const std::uint64_t handle : covered) {
+        heap_.unlink(directory.slot_word(handle), directory.block(handle).link, directory.empty_word(handle));
+    }
+}
+
+void Store::store_in_place(std::string_view id, Directory& directory, const void* data, const Selection& box) {
+    ensure_in_place(directory);
+    const std::lock_guard one_thread(directory.mutex());
+    directory.refresh();
+    if (directory.blocks().empty()) throw Error(Code::not_found, "array '" + std::string(id) + "' was erased meanwhile");
+    const BlockRecord& block = directory.blocks().begin()->second;
+    if (Medium::load(&pool_.as<heap::RecordHeader>(block.link.offset()).word) != 0) {
+        throw Error(Code::invalid_argument, "array '" + std::string(id) + "' is frozen and takes no more stores");
+    }
+    const Selection part = Box{Dimensions::filled(box.size(), 0), box.count};
+    const array::CopyPlan plan(box, block.box, part, directory.definition().type.size());
+    std::byte* to = pool_.at(block.block.extent.offset);
+    const auto* from = static_cast<const std::byte*>(data);
+    const bool alive = os::guarded(to, block.block.extent.length, [&] {
+        plan.for_each_rows([&](const array::RowSet& r) {
+            persist::copy_rows_to_medium(pool_.medium(), to + r.block_offset, r.block_stride, from + r.buffer_offset,
+                                         r.buffer_stride, r.row_bytes, r.rows);
+        });
+    });
+    pool_.medium().fence();
+    if (!alive) throw Error(Code::io_error, "the memory of array '" + std::string(id) + "' failed while it was being stored");
+}
+
+}  // namespace pmemcpy::store

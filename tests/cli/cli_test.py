@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""Run the real pmemcpy command on real pools.
+
+usage: cli_test.py PMEMCPY FILL [unittest arguments]
+"""
+
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PMEMCPY, FILL = sys.argv[1:3]
+SHM = Path("/dev/shm")
+
+TEMP = [[10.0 * i + j for j in range(6)] for i in range(4)]
+IDS = ["answer", "columns", "cube", "hole", "line", "list", "name", "ocean/TEMP", "particle", "when"]
+
+
+def run(*arguments: object, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:
+    """The command's exit status and output, as bytes that are text or not."""
+    words = [PMEMCPY, *(str(argument) for argument in arguments)]
+    return subprocess.run(words, capture_output=True, timeout=60, env={**os.environ, **(environment or {})})
+
+
+class WithPool(unittest.TestCase):
+    """A folder for pools, and one pool that fill.cpp made."""
+
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="pmemcpy-cli-", dir=SHM if SHM.is_dir() else None))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.pool = self.folder / "pool"
+        subprocess.run([FILL, self.pool], check=True, timeout=60)
+
+    def text(self, *arguments: object, status: int = 0) -> str:
+        done = run(*arguments)
+        self.assertEqual(done.returncode, status, (arguments, done.stdout, done.stderr))
+        return done.stdout.decode()
+
+    def json(self, *arguments: object, status: int = 0) -> object:
+        return json.loads(self.text(*arguments, "--json", status=status))
+
+    def refused(self, status: int, *arguments: object) -> str:
+        """What a call that fails says on stderr."""
+        done = run(*arguments)
+        self.assertEqual(done.returncode, status, (arguments, done.stdout, done.stderr))
+        said = done.stderr.decode()
+        self.assertTrue(said.startswith("pmemcpy: "), said)
+        return said
+
+
+class Ls(WithPool):
+    def test_lists_ids_one_a_line(self) -> None:
+        self.assertEqual(self.text("ls", self.pool).split("\n"), [*IDS, ""])
+        self.assertEqual(self.text("ls", self.pool, "ocean/"), "ocean/TEMP\n")
+        self.assertEqual(self.text("ls", self.pool, "no such prefix"), "")
+
+    def test_lists_groups_when_asked(self) -> None:
+        self.assertEqual(self.text("ls", "-g", self.pool, "oc"), "ocean\nocean/TEMP\n")
+
+    def test_long_has_aligned_columns(self) -> None:
+        lines = self.text("ls", "-l", self.pool).splitlines()
+        self.assertEqual(lines[0].split(), ["kind", "type", "shape", "blocks", "size", "written", "id"])
+        at = lines[0].index(" id") + 1
+        self.assertEqual([line[at:] for line in lines[1:]], IDS)
+        temp = next(line for line in lines if line.endswith("ocean/TEMP"))
+        self.assertEqual(temp.split()[:5], ["array", "float64", "4", "x", "6"])
+        self.assertIn(" 2  192 B  ", temp)
+
+    def test_json_is_parsed(self) -> None:
+        self.assertEqual(self.json("ls", self.pool), IDS)
+        long = {entry["id"]: entry for entry in self.json("ls", "-l", self.pool)}
+        self.assertEqual(long["ocean/TEMP"]["dims"], [4, 6])
+        self.assertEqual(long["ocean/TEMP"]["blocks"], 2)
+        self.assertEqual(long["answer"]["kind"], "value")
+
+
+class Info(WithPool):
+    def test_of_the_pool(self) -> None:
+        self.assertIn("durability", self.text("info", self.pool))
+        info = self.json("info", self.pool)
+        self.assertEqual(info["variables"], len(IDS))
+        self.assertEqual(info["layout"], "file")
+        self.assertEqual(info["max_bytes"], 64 << 20)
+
+    def test_of_an_array_shows_blocks_and_attributes(self) -> None:
+        text = self.text("info", self.pool, "ocean/TEMP")
+        for expected in ("float64", "4 x 6", "[0:2, 0:6]", "[2:4, 0:6]", "0 .. 15", "20 .. 35", "units", "degC"):
+            self.assertIn(expected, text)
+        info = self.json("info", self.pool, "ocean/TEMP")
+        self.assertEqual(sorted(block["offset"] for block in info["blocks"]), [[0, 0], [2, 0]])
+        self.assertEqual(info["attributes"]["valid_range"]["value"], [-2.0, 40.0])
+
+    def test_of_a_value_and_a_group(self) -> None:
+        self.assertEqual(self.json("info", self.pool, "answer")["type"], "int32")
+        group = self.json("info", self.pool, "ocean")
+        self.assertEqual(group["kind"], "group")
+        self.assertEqual(group["attributes"]["title"]["value"], "test")
+
+
+class Get(WithPool):
+    def test_prints_values_by_type(self) -> None:
+        self.assertEqual(self.text("get", self.pool, "answer"), "42\n")
+        self.assertEqual(self.text("get", self.pool, "name"), "ocean\n")
+        self.assertEqual(self.text("get", self.pool, "list"), "0.5\n1.5\n-2\n")
+        self.assertEqual(self.text("get", self.pool, "particle"), "{x: 0.25, id: 7, charge: -1}\n")
+        self.assertEqual(self.text("get", self.pool, "when"), "2024-10-04\n")
+
+    def test_prints_rows_and_planes(self) -> None:
+        rows = "".join(" ".join(f"{x:g}" for x in row) + "\n" for row in TEMP)
+        self.assertEqual(self.text("get", self.pool, "ocean/TEMP"), rows)
+        self.assertEqual(self.text("get", self.pool, "cube"), "0 1 2\n3 4 5\n\n6 7 8\n9 10 11\n")
+        self.assertEqual(self.text("get", self.pool, "line").split(), [str(i) for i in range(1000)])
+
+    def test_follows_indices_and_not_memory(self) -> None:
+        self.assertEqual(self.text("get", self.pool, "columns"), "0 1 2\n10 11 12\n")
+        self.assertEqual(self.json("get", self.pool, "columns")["values"], [[0, 1, 2], [10, 11, 12]])
+        raw = run("get", "--raw", self.pool, "columns").stdout
+        self.assertEqual(struct.unpack("=6i", raw), (0, 10, 1, 11, 2, 12))
+
+    def test_of_a_box(self) -> None:
+        self.assertEqual(self.text("get", self.pool, "ocean/TEMP", "--box", "1:3,0:6:3"), "10 13\n20 23\n")
+        self.assertEqual(self.text("get", self.pool, "ocean/TEMP", "--box", "[3, :]"), "30 31 32 33 34 35\n")
+        self.assertEqual(self.text("get", self.pool, "ocean/TEMP", "--box", "0:0,:"), "")
+
+    def test_json_is_parsed(self) -> None:
+        self.assertEqual(self.json("get", self.pool, "ocean/TEMP")["values"], TEMP)
+        self.assertEqual(self.json("get", self.pool, "answer")["value"], 42)
+        self.assertEqual(self.json("get", self.pool, "particle")["value"], {"x": 0.25, "id": 7, "charge": -1})
+        self.assertEqual(self.json("get", self.pool, "ocean/TEMP", "--box", "0:0,:")["values"], [])
+
+    def test_writes_raw_bytes_to_a_file(self) -> None:
+        out = self.folder / "out"
+        self.assertEqual(self.text("get", "--raw", "-o", out, self.pool, "ocean/TEMP"), "")
+        self.assertEqual(struct.unpack("=24d", out.read_bytes()), tuple(x for row in TEMP for x in row))
+        self.text("get", "--raw", "-o", out, self.pool, "name")
+        self.assertEqual(out.read_bytes(), b"ocean")
+
+    def test_says_what_cannot_be_got(self) -> None:
+        self.assertIn("hole", self.refused(1, "get", self.pool, "hole"))
+        self.assertEqual(self.text("get", self.pool, "hole", "--box", "0"), "1\n")
+        self.assertIn("pmemcpy ls", self.refused(2, "get", self.pool, "ocean"))
+        self.refused(2, "get", self.pool, "ocean/TEMP", "--box", "0:5,:")
+        self.refused(2, "get", self.pool, "ocean/TEMP", "--box", "0:1")
+        self.refused(2, "get", self.pool, "answer", "--box", "0:1")
+        self.refused(2, "get", self.pool, "answer", "--raw", "--json")
+        self.refused(1, "get", self.pool, "answer", "-o", self.folder / "none" / "out")
+
+
+class Rm(WithPool):
+    def test_erases_what_it_is_told(self) -> None:
+        self.text("rm", self.pool, "answer", "name")
+        self.assertEqual(self.text("ls", self.pool).split(), [i for i in IDS if i not in ("answer", "name")])
+        self.refused(1, "rm", self.pool, "answer")
+
+    def test_wants_r_for_a_group(self) -> None:
+        self.refused(7, "rm", self.pool, "ocean")
+        self.assertIn("ocean/TEMP", self.json("rm", "-r", self.pool, "ocean")["erased"])
+        self.assertEqual(self.text("ls", "-g", self.pool, "ocean"), "")
+        self.refused(1, "rm", "-r", self.pool, "ocean")
+
+
+class Tending(WithPool):
+    def test_create_makes_a_pool_once(self) -> None:
+        new = self.folder / "new"
+        made = self.json("create", new, "--size", "16MiB", "--chunk", "64KiB")
+        self.assertEqual((made["max_bytes"], made["chunk_bytes"]), (16 << 20, 64 << 10))
+        self.assertEqual(self.text("ls", new), "")
+        self.refused(3, "create", new)
+
+    def test_create_prepares_all_of_it(self) -> None:
+        made = self.json("create", self.folder / "new", "--size", "8MiB", "--prepare")
+        self.assertGreaterEqual(made["allocated_bytes"], 4 << 20)
+        self.assertIn("--size", self.refused(2, "create", self.folder / "other", "--prepare"))
+
+    def test_compact_and_trim_keep_the_data(self) -> None:
+        self.text("rm", self.pool, "line")
+        self.assertGreater(self.json("compact", self.pool)["free_bytes"], 0)
+        self.assertGreaterEqual(self.json("trim", self.pool)["trimmed_bytes"], 0)
+        self.assertIn("compact", self.text("--help"))
+        self.assertEqual(self.json("get", self.pool, "ocean/TEMP")["values"], TEMP)
+
+    def test_verify_is_quiet_where_all_is_well(self) -> None:
+        done = run("verify", self.pool)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertIn(b"all is well", done.stdout)
+        self.assertEqual(self.json("verify", self.pool)["damage"], [])
+
+    def test_verify_finds_a_flipped_bit(self) -> None:
+        payload = struct.pack("=6d", *TEMP[2])
+        image = bytearray(self.pool.read_bytes())
+        at = image.index(payload)
+        image[at] ^= 1
+        self.pool.write_bytes(image)
+        self.assertIn("ocean/TEMP [2:4, 0:6]", self.text("verify", self.pool, status=1))
+        self.assertEqual(
+            [damage["id"] for damage in self.json("verify", self.pool, status=1)["damage"]], ["ocean/TEMP"]
+        )
+
+
+class Opening(WithPool):
+    def test_of_what_is_no_pool(self) -> None:
+        self.assertIn("nothing", self.refused(1, "ls", self.folder / "nothing"))
+        other = self.folder / "text"
+        other.write_text("this is no pool\n" * 1000)
+        self.assertIn("text", self.refused(5, "ls", other))
+        other.write_bytes(b"")
+        self.refused(5, "info", other)
+
+    def test_of_a_truncated_pool(self) -> None:
+        os.truncate(self.pool, 100_000)
+        for verb in ("ls", "info", "verify", "compact"):
+            self.refused(5, verb, self.pool)
+
+    def test_of_a_wrong_id(self) -> None:
+        self.assertIn("nobody", self.refused(1, "get", self.pool, "nobody"))
+        self.refused(1, "info", self.pool, "nobody")
+        self.refused(1, "rm", self.pool, "nobody")
+        self.refused(2, "get", self.pool, "a//b")
+
+    def test_recovers_what_was_not_closed(self) -> None:
+        left = self.folder / "left"
+        subprocess.run([FILL, left, "die"], check=True, timeout=60)
+        done = run("ls", left)
+        self.assertEqual((done.returncode, done.stdout.decode().split()), (0, IDS), done.stderr)
+        self.assertIn(b"recovered", done.stderr)
+        self.assertEqual(run("ls", left).stderr, b"")
+
+    def test_needs_no_permission_to_write(self) -> None:
+        self.pool.chmod(0o444)
+        if os.access(self.pool, os.W_OK):
+            self.skipTest("this user may write everywhere")
+        self.assertEqual(self.text("ls", self.pool).split(), IDS)
+        self.refused(9, "rm", self.pool, "answer")
+
+
+class Usage(WithPool):
+    def test_is_explained(self) -> None:
+        for arguments in (
+            (),
+            ("nonsense",),
+            ("ls",),
+            ("ls", self.pool, "--nonsense"),
+            ("get", self.pool),
+            ("rm", self.pool),
+        ):
+            self.assertIn("--help", self.refused(2, *arguments))
+        self.assertIn("4XB", self.refused(2, "create", self.folder / "new", "--size", "4XB"))
+
+    def test_help_has_the_exit_codes(self) -> None:
+        self.assertIn("permission_denied", self.text("--help"))
+        self.assertIn("--box", self.text("get", "--help"))
+        self.assertRegex(self.text("--version"), r"^pmemcpy \d+\.\d+")
+
+    def test_errors_are_json_when_asked(self) -> None:
+        done = run("get", self.pool, "nobody", "--json")
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        self.assertEqual(json.loads(done.stderr)["error"]["code"], "not_found")
+
+    def test_a_full_output_is_an_error(self) -> None:
+        full = Path("/dev/full")
+        if not full.exists():
+            self.skipTest("no /dev/full here")
+        self.refused(4, "get", self.pool, "line", "-o", full)
+        with full.open("wb") as out:
+            self.assertNotEqual(
+                subprocess.run([PMEMCPY, "ls", self.pool], stdout=out, stderr=subprocess.PIPE).returncode, 0
+            )
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
