@@ -1,5 +1,6 @@
-// The copies of src/persist against memcpy, between memory of the process and a warm mapping of a prepared file in
-// /dev/shm. Only ratios within one run mean anything: compare each line with the memcpy of its direction.
+// The copies of src/persist against memcpy, between memory of the process and a warm mapping of a prepared
+// file in /dev/shm. Only ratios within one run mean anything: compare each line with the memcpy of its
+// direction.
 
 #include <cstdint>
 #include <cstring>
@@ -80,7 +81,8 @@ void store_characterised(benchmark::State& state) {
 void store_rows(benchmark::State& state) {
     const auto row_bytes = static_cast<std::size_t>(state.range(0));
     const auto copy = [row_bytes](std::byte* mapped, const std::byte* own) {
-        persist::copy_rows_to_medium(medium, mapped, row_bytes, own, 2 * row_bytes, row_bytes, size / 2 / row_bytes);
+        persist::copy_rows_to_medium(medium, mapped, row_bytes, own, 2 * row_bytes, row_bytes,
+                                     size / 2 / row_bytes);
         medium.fence();
     };
     measure(state, copy, size / 2);
@@ -89,12 +91,14 @@ void load_memcpy(benchmark::State& state) {
     measure(state, [](const std::byte* mapped, std::byte* own) { std::memcpy(own, mapped, size); });
 }
 void load_plain(benchmark::State& state) {
-    measure(state, [](const std::byte* mapped, std::byte* own) { persist::copy_from_medium(own, mapped, size); });
+    measure(state,
+            [](const std::byte* mapped, std::byte* own) { persist::copy_from_medium(own, mapped, size); });
 }
 void load_rows(benchmark::State& state) {
     const auto row_bytes = static_cast<std::size_t>(state.range(0));
     const auto copy = [row_bytes](const std::byte* mapped, std::byte* own) {
-        persist::copy_rows_from_medium(own, row_bytes, mapped, 2 * row_bytes, row_bytes, size / 2 / row_bytes);
+        persist::copy_rows_from_medium(own, row_bytes, mapped, 2 * row_bytes, row_bytes,
+                                       size / 2 / row_bytes);
     };
     measure(state, copy, size / 2);
 }

@@ -20,10 +20,14 @@ enum class MapSync {
 /// `"none"`, `"page"`, `"line"` or `"byte"`.
 constexpr const char* name_of(Durability durability) noexcept {
     switch (durability) {
-        case Durability::none: return "none";
-        case Durability::page: return "page";
-        case Durability::line: return "line";
-        case Durability::byte: return "byte";
+        case Durability::none:
+            return "none";
+        case Durability::page:
+            return "page";
+        case Durability::line:
+            return "line";
+        case Durability::byte:
+            return "byte";
     }
     return "none";
 }

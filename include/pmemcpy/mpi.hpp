@@ -10,8 +10,8 @@
 
 namespace pmemcpy {
 
-/// Opening by all ranks of a communicator. Nothing else of pMEMCPY is collective, and destructors never call
-/// MPI.
+/// Opening by all ranks of a communicator. Nothing else of pMEMCPY is collective; destructors make no MPI
+/// call.
 template <>
 struct Collective<MPI_Comm> {
     static void mmap(PMEM& pmem, const std::string& path, MPI_Comm comm, Options options) {
@@ -67,8 +67,8 @@ private:
             if (message.ends_with(added)) message.resize(message.size() - added.size());
             return {error.kind(), message};
         } catch (const std::exception& error) {
-            return {Code::io_error,
-                    path + ": " + error.what()};  // such as no memory: the others must hear of it too
+            // Such as no memory: the other ranks must hear of that too.
+            return {Code::io_error, path + ": " + error.what()};
         }
     }
 

@@ -3,7 +3,8 @@
 namespace pmemcpy::base {
 
 /// Prints where which assertion failed and why, and aborts.
-[[noreturn]] void assertion_failed(const char* condition, const char* text, const char* file, unsigned line) noexcept;
+[[noreturn]] void assertion_failed(const char* condition, const char* text, const char* file,
+                                   unsigned line) noexcept;
 
 }  // namespace pmemcpy::base
 

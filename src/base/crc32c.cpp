@@ -36,9 +36,11 @@ std::uint64_t word_at(const unsigned char* bytes) noexcept {
     return word;
 }
 
-// The instruction takes three cycles but a new one starts each cycle: three streams side by side keep it busy.
+// The instruction takes three cycles but a new one starts each cycle: three streams side by side keep it
+// busy.
 template <std::size_t stream_bytes>
-PMEMCPY_CRC_TARGET std::uint32_t three_streams(std::uint32_t crc, const unsigned char*& bytes, std::size_t& size) {
+PMEMCPY_CRC_TARGET std::uint32_t three_streams(std::uint32_t crc, const unsigned char*& bytes,
+                                               std::size_t& size) {
     static constexpr Crc32cShift shift(stream_bytes);
     while (size >= 3 * stream_bytes) {
         std::uint64_t a = crc;
@@ -57,7 +59,8 @@ PMEMCPY_CRC_TARGET std::uint32_t three_streams(std::uint32_t crc, const unsigned
     return crc;
 }
 
-PMEMCPY_CRC_TARGET std::uint32_t by_instruction(std::uint32_t crc, const unsigned char* bytes, std::size_t size) {
+PMEMCPY_CRC_TARGET std::uint32_t by_instruction(std::uint32_t crc, const unsigned char* bytes,
+                                                std::size_t size) {
     crc = three_streams<4096>(crc, bytes, size);
     crc = three_streams<256>(crc, bytes, size);
     std::uint64_t wide = crc;

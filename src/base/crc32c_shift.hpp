@@ -6,8 +6,8 @@
 
 namespace pmemcpy::base {
 
-/// A CRC is the remainder of a polynomial over GF(2). Here, as everywhere in CRC-32C, polynomials are reflected:
-/// bit 31 of a word is the coefficient of x^0. The generator below lacks its x^32.
+/// A CRC is the remainder of a polynomial over GF(2). Here, as everywhere in CRC-32C, polynomials are
+/// reflected: bit 31 of a word is the coefficient of x^0. The generator below lacks its x^32.
 inline constexpr std::uint32_t crc32c_polynomial = 0x82F63B78;
 
 /// a * b modulo the generator.
@@ -31,10 +31,11 @@ constexpr std::uint32_t crc32c_power(std::uint64_t bytes) noexcept {
     return result;
 }
 
-/// What a fixed number of zero bytes does to a CRC register, as four table look-ups. It joins streams that were
-/// computed side by side: register(a then b) = shift_by_length_of_b(register(a)) ^ register(b from zero).
+/// What a fixed number of zero bytes does to a CRC register, as four table look-ups. It joins streams that
+/// were computed side by side: register(a then b) = shift_by_length_of_b(register(a)) ^ register(b from
+/// zero).
 class Crc32cShift {
-  public:
+public:
     constexpr explicit Crc32cShift(std::uint64_t bytes) noexcept {
         const std::uint32_t power = crc32c_power(bytes);
         for (std::uint32_t position = 0; position < 4; ++position) {
@@ -48,7 +49,7 @@ class Crc32cShift {
                table_[3][crc >> 24];
     }
 
-  private:
+private:
     std::array<std::array<std::uint32_t, 256>, 4> table_{};
 };
 

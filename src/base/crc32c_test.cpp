@@ -34,7 +34,8 @@ TEST(base, crc32c_by_instruction_is_that_of_the_table_at_every_size_and_alignmen
     const auto bytes = random_bytes(40'000);
     for (std::size_t size = 0; size < 2'000; ++size) {
         const std::size_t start = size % 17;
-        ASSERT_EQ(crc32c(7, bytes.data() + start, size), crc32c_by_table(7, bytes.data() + start, size)) << size;
+        ASSERT_EQ(crc32c(7, bytes.data() + start, size), crc32c_by_table(7, bytes.data() + start, size))
+            << size;
     }
     for (std::size_t size = 12'200; size < 12'400; ++size) {
         ASSERT_EQ(crc32c(0, bytes.data() + 3, size), crc32c_by_table(0, bytes.data() + 3, size)) << size;

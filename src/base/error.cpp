@@ -5,7 +5,7 @@ namespace pmemcpy {
 namespace {
 
 class Category final : public std::error_category {
-  public:
+public:
     const char* name() const noexcept override { return "pmemcpy"; }
     std::string message(int value) const override { return name_of(static_cast<Code>(value)); }
 };
@@ -21,17 +21,28 @@ Error::Error(Code code, const std::string& message) : std::system_error(make_err
 
 const char* name_of(Code code) noexcept {
     switch (code) {
-        case Code::not_found: return "not_found";
-        case Code::already_exists: return "already_exists";
-        case Code::invalid_argument: return "invalid_argument";
-        case Code::out_of_range: return "out_of_range";
-        case Code::type_mismatch: return "type_mismatch";
-        case Code::no_space: return "no_space";
-        case Code::corrupt: return "corrupt";
-        case Code::io_error: return "io_error";
-        case Code::busy: return "busy";
-        case Code::unsupported: return "unsupported";
-        case Code::permission_denied: return "permission_denied";
+        case Code::not_found:
+            return "not_found";
+        case Code::already_exists:
+            return "already_exists";
+        case Code::invalid_argument:
+            return "invalid_argument";
+        case Code::out_of_range:
+            return "out_of_range";
+        case Code::type_mismatch:
+            return "type_mismatch";
+        case Code::no_space:
+            return "no_space";
+        case Code::corrupt:
+            return "corrupt";
+        case Code::io_error:
+            return "io_error";
+        case Code::busy:
+            return "busy";
+        case Code::unsupported:
+            return "unsupported";
+        case Code::permission_denied:
+            return "permission_denied";
     }
     return "unknown";
 }

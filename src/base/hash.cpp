@@ -4,8 +4,6 @@
 
 namespace pmemcpy::base {
 
-std::uint64_t xxh3_64(const void* bytes, std::size_t size) noexcept {
-    return XXH3_64bits(bytes, size);
-}
+std::uint64_t xxh3_64(const void* bytes, std::size_t size) noexcept { return XXH3_64bits(bytes, size); }
 
 }  // namespace pmemcpy::base

@@ -22,8 +22,11 @@ constexpr std::uint64_t unread = ~0ULL;       // no word of a slot: the block th
 
 std::uint64_t hash_of(const Selection& box) {
     const auto bytes = 8 * static_cast<std::size_t>(box.size());
-    const std::uint64_t seed = base::xxh3_64(box.count.data(), bytes);
-    return base::xxh3_64(box.offset.data(), bytes, base::xxh3_64(box.stride.data(), bytes, seed));
+    std::uint64_t hash = 0;
+    for (const Dimensions* part : {&box.offset, &box.count, &box.stride}) {
+        hash = hash * 0x9e3779b97f4a7c15ULL + base::xxh3_64(part->data(), bytes);
+    }
+    return hash;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "os/calls.hpp"
 
-#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -13,18 +13,12 @@ namespace pmemcpy::os {
 namespace {
 
 // The C library declares these with a variable number of arguments, which a pointer cannot take as they are.
-int call_open(const char* path, int flags, mode_t mode) {
-    return ::open(path, flags, mode);
-}
+int call_open(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
 int call_openat(int directory, const char* path, int flags, mode_t mode) {
     return ::openat(directory, path, flags, mode);
 }
-int call_fcntl_lock(int fd, int command, struct flock* lock) {
-    return ::fcntl(fd, command, lock);
-}
-int call_ioctl(int fd, unsigned long request, void* argument) {
-    return ::ioctl(fd, request, argument);
-}
+int call_fcntl_lock(int fd, int command, struct flock* lock) { return ::fcntl(fd, command, lock); }
+int call_ioctl(int fd, unsigned long request, void* argument) { return ::ioctl(fd, request, argument); }
 
 Calls table = system_calls();
 
@@ -58,14 +52,13 @@ Calls system_calls() noexcept {
         .madvise = ::madvise,
         .msync = ::msync,
         .sigaction = ::sigaction,
+        .pthread_sigmask = ::pthread_sigmask,
         .gethostname = ::gethostname,
         .clock_gettime = ::clock_gettime,
         .getpid = ::getpid,
     };
 }
 
-Calls& calls() noexcept {
-    return table;
-}
+Calls& calls() noexcept { return table; }
 
 }  // namespace pmemcpy::os

@@ -40,6 +40,7 @@ struct Calls {
     int (*madvise)(void* address, size_t length, int advice);
     int (*msync)(void* address, size_t length, int flags);
     int (*sigaction)(int signal, const struct sigaction* action, struct sigaction* previous);
+    int (*pthread_sigmask)(int how, const sigset_t* change, sigset_t* previous);
     int (*gethostname)(char* name, size_t size);
     int (*clock_gettime)(clockid_t clock, struct timespec* time);
     pid_t (*getpid)();
@@ -51,15 +52,16 @@ Calls system_calls() noexcept;
 /// The one table in use: a plain global, to be changed only while no other thread is inside the library.
 Calls& calls() noexcept;
 
-/// Puts another table in place for the life of this object: copy system_calls(), change entries, pass it here.
+/// Puts another table in place for the life of this object: copy system_calls(), change entries, pass it
+/// here.
 class ScopedCalls {
-  public:
+public:
     explicit ScopedCalls(const Calls& replacement) noexcept : previous_(calls()) { calls() = replacement; }
     ~ScopedCalls() { calls() = previous_; }
     ScopedCalls(const ScopedCalls&) = delete;
     ScopedCalls& operator=(const ScopedCalls&) = delete;
 
-  private:
+private:
     Calls previous_;
 };
 

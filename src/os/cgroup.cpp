@@ -38,7 +38,8 @@ bool has_word(std::string_view list, std::string_view word) {
     return false;
 }
 
-/// A line of /proc/self/mountinfo: id parent device root mount-point options [tags] - type source super-options.
+/// A line of /proc/self/mountinfo: id parent device root mount-point options [tags] - type source
+/// super-options.
 std::optional<Hierarchy> parse_mount(const std::string& line) {
     const std::size_t dash = line.find(" - ");
     if (dash == std::string::npos) return std::nullopt;

@@ -7,8 +7,9 @@ namespace pmemcpy::os {
 
 inline constexpr std::uint64_t unlimited_bytes = std::numeric_limits<std::uint64_t>::max();
 
-/// What the memory cgroups around this process still admit, the tightest of them; unlimited_bytes without limits.
-/// Page cache that the kernel can drop counts as free. Cost: some twenty small reads of /proc and /sys.
+/// What the memory cgroups around this process still admit, the tightest of them; unlimited_bytes without
+/// limits. Page cache that the kernel can drop counts as free. Cost: some twenty small reads of /proc and
+/// /sys.
 std::uint64_t cgroup_headroom_bytes();
 
 }  // namespace pmemcpy::os

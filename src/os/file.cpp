@@ -28,9 +28,7 @@ int open_descriptor(const std::string& path, int flags, mode_t mode) {
     return fd;
 }
 
-bool opens_for_writing(int flags) {
-    return (flags & O_ACCMODE) != O_RDONLY;
-}
+bool opens_for_writing(int flags) { return (flags & O_ACCMODE) != O_RDONLY; }
 
 struct stat status_of(const File& file) {
     struct stat status {};
@@ -39,7 +37,8 @@ struct stat status_of(const File& file) {
 }
 
 std::string sysfs_folder(const struct stat& status) {
-    return "/sys/dev/char/" + std::to_string(major(status.st_rdev)) + ":" + std::to_string(minor(status.st_rdev));
+    return "/sys/dev/char/" + std::to_string(major(status.st_rdev)) + ":" +
+           std::to_string(minor(status.st_rdev));
 }
 
 bool is_devdax(const struct stat& status) {
@@ -52,12 +51,18 @@ bool is_devdax(const struct stat& status) {
 
 const char* name_of(FileSystem kind) noexcept {
     switch (kind) {
-        case FileSystem::tmpfs: return "tmpfs";
-        case FileSystem::hugetlbfs: return "hugetlbfs";
-        case FileSystem::ext: return "ext";
-        case FileSystem::xfs: return "xfs";
-        case FileSystem::devdax: return "devdax";
-        case FileSystem::other: return "other";
+        case FileSystem::tmpfs:
+            return "tmpfs";
+        case FileSystem::hugetlbfs:
+            return "hugetlbfs";
+        case FileSystem::ext:
+            return "ext";
+        case FileSystem::xfs:
+            return "xfs";
+        case FileSystem::devdax:
+            return "devdax";
+        case FileSystem::other:
+            return "other";
     }
     return "other";
 }
@@ -115,7 +120,8 @@ std::uint64_t File::size() const {
     const auto text = read_text(sysfs_folder(status) + "/size");
     std::uint64_t bytes = 0;
     if (!text || std::from_chars(text->data(), text->data() + text->size(), bytes).ec != std::errc{}) {
-        throw Error(Code::unsupported, "cannot use '" + path_ + "': a character device that is no devdax device");
+        throw Error(Code::unsupported,
+                    "cannot use '" + path_ + "': a character device that is no devdax device");
     }
     return bytes;
 }
@@ -175,8 +181,9 @@ void File::read_exactly(void* bytes, std::size_t size, std::uint64_t offset) con
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) throw_failure("read", path_, errno);
         if (got == 0) {
-            throw Error(Code::corrupt, "cannot read '" + path_ + "': it ends at byte " + std::to_string(offset) +
-                                           ", " + std::to_string(size) + " bytes before it should");
+            throw Error(Code::corrupt, "cannot read '" + path_ + "': it ends at byte " +
+                                           std::to_string(offset) + ", " + std::to_string(size) +
+                                           " bytes before it should");
         }
         at += got;
         size -= static_cast<std::size_t>(got);
@@ -201,13 +208,9 @@ Identity File::identity() const {
     return {status.st_dev, status.st_ino};
 }
 
-unsigned File::link_count() const {
-    return static_cast<unsigned>(status_of(*this).st_nlink);
-}
+unsigned File::link_count() const { return static_cast<unsigned>(status_of(*this).st_nlink); }
 
-unsigned File::mode_bits() const {
-    return status_of(*this).st_mode & 07777;
-}
+unsigned File::mode_bits() const { return status_of(*this).st_mode & 07777; }
 
 FileSystem File::fs_kind() const {
     const struct stat status = status_of(*this);
@@ -215,11 +218,16 @@ FileSystem File::fs_kind() const {
     struct statfs system {};
     if (calls().fstatfs(fd_, &system) != 0) throw_failure("ask for the file system of", path_, errno);
     switch (static_cast<std::uint32_t>(system.f_type)) {
-        case TMPFS_MAGIC: return FileSystem::tmpfs;
-        case HUGETLBFS_MAGIC: return FileSystem::hugetlbfs;
-        case EXT4_SUPER_MAGIC: return FileSystem::ext;  // ext2 and ext3 have the same number
-        case XFS_SUPER_MAGIC: return FileSystem::xfs;
-        default: return FileSystem::other;
+        case TMPFS_MAGIC:
+            return FileSystem::tmpfs;
+        case HUGETLBFS_MAGIC:
+            return FileSystem::hugetlbfs;
+        case EXT4_SUPER_MAGIC:
+            return FileSystem::ext;  // ext2 and ext3 have the same number
+        case XFS_SUPER_MAGIC:
+            return FileSystem::xfs;
+        default:
+            return FileSystem::other;
     }
 }
 

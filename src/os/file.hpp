@@ -21,9 +21,10 @@ struct Identity {
     friend bool operator==(const Identity&, const Identity&) = default;
 };
 
-/// An open file: owns its descriptor, which is always close-on-exec. Every failure throws an Error with the path.
+/// An open file: owns its descriptor, which is always close-on-exec. Every failure throws an Error with the
+/// path.
 class File {
-  public:
+public:
     File() = default;
     ~File() { close(); }
     File(File&& other) noexcept;
@@ -46,8 +47,8 @@ class File {
     /// Bytes in the file; of a devdax device, its capacity.
     std::uint64_t size() const;
     void resize(std::uint64_t bytes);
-    /// Space for [offset, offset + length), growing the file: `no_space` now instead of a signal later, and then
-    /// part of it may be allocated. Signals only delay it.
+    /// Space for [offset, offset + length), growing the file: `no_space` now instead of a signal later, and
+    /// then part of it may be allocated. Signals only delay it.
     void allocate(std::uint64_t offset, std::uint64_t length);
     /// Gives the space of [offset, offset + length) back; it reads as zeros afterwards.
     void punch(std::uint64_t offset, std::uint64_t length);
@@ -70,8 +71,9 @@ class File {
     /// space may still run out of space. Asks FIEMAP; that a file system could share later is not seen.
     bool shares_extents() const;
 
-  private:
-    File(int fd, std::string path, bool writable) noexcept : fd_(fd), path_(std::move(path)), writable_(writable) {}
+private:
+    File(int fd, std::string path, bool writable) noexcept
+        : fd_(fd), path_(std::move(path)), writable_(writable) {}
 
     int fd_ = -1;
     std::string path_;

@@ -20,9 +20,7 @@ namespace {
 using namespace pmemcpy;
 using namespace pmemcpy::os;
 
-std::string folder() {
-    return std::filesystem::temp_directory_path().string();
-}
+std::string folder() { return std::filesystem::temp_directory_path().string(); }
 
 Code code_of(auto&& action) {
     try {

@@ -17,7 +17,8 @@ namespace {
 
 std::atomic<std::uint64_t> generation{1};
 
-/// The descriptors to be closed in a child. Leaked on purpose: a fork may come from another object's destructor.
+/// The descriptors to be closed in a child. Leaked on purpose: a fork may come from another object's
+/// destructor.
 struct Registry {
     std::mutex mutex;
     std::vector<int> descriptors;
@@ -28,13 +29,9 @@ Registry& registry() {
     return *instance;
 }
 
-void before_fork() {
-    registry().mutex.lock();
-}
+void before_fork() { registry().mutex.lock(); }
 
-void after_fork_in_parent() {
-    registry().mutex.unlock();
-}
+void after_fork_in_parent() { registry().mutex.unlock(); }
 
 void after_fork_in_child() {
     generation.fetch_add(1, std::memory_order_relaxed);

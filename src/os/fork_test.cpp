@@ -43,7 +43,8 @@ TEST(os, the_locks_of_a_process_die_with_it_although_its_child_lives) {
             char byte;
             ::close(to_child[1]);
             // The number is still taken, but nothing can be done with it.
-            const bool is_stub = ::read(mine.fd(), &byte, 1) == -1 && errno == EBADF && ::fcntl(mine.fd(), F_GETFD) != -1;
+            const bool is_stub =
+                ::read(mine.fd(), &byte, 1) == -1 && errno == EBADF && ::fcntl(mine.fd(), F_GETFD) != -1;
             if (::write(from_owner[1], is_stub ? "s" : "n", 1) != 1) std::_Exit(1);
             if (::read(to_child[0], &byte, 1) < 0) std::_Exit(1);  // until the test ends
             std::_Exit(0);

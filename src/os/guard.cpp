@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include <ucontext.h>
+
 #include "os/calls.hpp"
 #include "os/failure.hpp"
 
@@ -22,7 +24,8 @@ struct Frame {
     sigjmp_buf back;
 };
 
-// A signal handler may read this: the model makes it an offset from the thread pointer, without any allocation.
+// A signal handler may read this: the model makes it an offset from the thread pointer, without any
+// allocation.
 thread_local Frame* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
 
 struct sigaction previous_action {};
@@ -33,11 +36,11 @@ void hand_on(int signal, siginfo_t* info, void* context) {
     } else if (previous_action.sa_handler != SIG_DFL && previous_action.sa_handler != SIG_IGN) {
         previous_action.sa_handler(signal);
     } else {
-        // The instruction runs again after this and meets the default action: the process dies of its own fault.
-        // To ignore a fault would repeat it for ever, so the kernel kills in that case too.
+        // The instruction runs again after this and meets the default action: the process dies of its own
+        // fault. To ignore a fault would repeat it for ever, so the kernel kills in that case too.
         struct sigaction fatal {};
         fatal.sa_handler = SIG_DFL;
-        ::sigaction(SIGBUS, &fatal, nullptr);
+        calls().sigaction(SIGBUS, &fatal, nullptr);
     }
 }
 
@@ -48,6 +51,9 @@ void on_sigbus(int signal, siginfo_t* info, void* context) {
     for (Frame* frame = innermost; frame != nullptr; frame = frame->outer) {
         if (first + extent <= frame->begin || first >= frame->end) continue;
         innermost = frame->outer;
+        // A long jump alone would leave blocked what was blocked for this handler, and the next fault would
+        // kill.
+        calls().pthread_sigmask(SIG_SETMASK, &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
         siglongjmp(frame->back, 1);
     }
     hand_on(signal, info, context);
@@ -56,8 +62,7 @@ void on_sigbus(int signal, siginfo_t* info, void* context) {
 void install() {
     struct sigaction action {};
     action.sa_sigaction = on_sigbus;
-    // Without SA_NODEFER the signal would stay blocked after the long jump, and saving the mask costs a call.
-    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     if (calls().sigaction(SIGBUS, &action, &previous_action) != 0) {
         throw_failure("catch SIGBUS in", "this process", errno);
     }
@@ -73,6 +78,7 @@ bool run_guarded(const void* begin, std::size_t length, void (*action)(void*), v
     frame.begin = start;
     frame.end = start + length;
     frame.outer = innermost;
+    // Saving the signal mask here would cost a system call each time; the handler restores it instead.
     if (sigsetjmp(frame.back, 0) != 0) return false;  // from the handler, which has taken the frame off
     innermost = &frame;
     std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -9,9 +9,9 @@ namespace pmemcpy::os {
 [[nodiscard]] bool run_guarded(const void* begin, std::size_t length, void (*action)(void*), void* context);
 
 /// Runs f, and says false if memory in [begin, begin + length) vanished or is poisoned (SIGBUS) while it ran.
-/// f is left by a long jump then: it must only copy bytes, own nothing and take no lock. Any other SIGBUS goes
-/// to whoever handled it before. The handler is installed at the first call; a program that installs its own
-/// later without chaining takes this protection away. Cost: some ten nanoseconds.
+/// f is left by a long jump then: it must only copy bytes, own nothing and take no lock. Any other SIGBUS
+/// goes to whoever handled it before. The handler is installed at the first call; a program that installs its
+/// own later without chaining takes this protection away. Cost: some ten nanoseconds.
 template <class F>
 [[nodiscard]] bool guarded(const void* begin, std::size_t length, F&& f) {
     using Action = std::remove_reference_t<F>;

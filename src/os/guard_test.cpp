@@ -57,7 +57,8 @@ TEST(os, threads_are_guarded_apart) {
             const HalfGone memory;
             char bytes[8192];
             for (int again = 0; again < 100; ++again) {
-                EXPECT_FALSE(guarded(memory.map.base(), 8192, [&] { std::memcpy(bytes, memory.map.base(), 8192); }));
+                EXPECT_FALSE(
+                    guarded(memory.map.base(), 8192, [&] { std::memcpy(bytes, memory.map.base(), 8192); }));
             }
         });
     }

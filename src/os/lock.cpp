@@ -18,9 +18,7 @@ struct flock request(short type, std::uint64_t offset, std::uint64_t length) {
     return lock;
 }
 
-short type_of(LockKind kind) {
-    return kind == LockKind::shared ? F_RDLCK : F_WRLCK;
-}
+short type_of(LockKind kind) { return kind == LockKind::shared ? F_RDLCK : F_WRLCK; }
 
 }  // namespace
 
@@ -49,7 +47,8 @@ void unlock(File& file, std::uint64_t offset, std::uint64_t length) {
 
 bool conflicts(const File& file, LockKind kind, std::uint64_t offset, std::uint64_t length) {
     struct flock lock = request(type_of(kind), offset, length);
-    if (calls().fcntl_lock(file.fd(), F_OFD_GETLK, &lock) != 0) throw_failure("ask for locks on", file.path(), errno);
+    if (calls().fcntl_lock(file.fd(), F_OFD_GETLK, &lock) != 0)
+        throw_failure("ask for locks on", file.path(), errno);
     return lock.l_type != F_UNLCK;
 }
 

@@ -6,8 +6,8 @@
 
 namespace pmemcpy::os {
 
-/// Locks of an open file description (F_OFD_*) on byte ranges. The kernel drops them when the last descriptor of
-/// the description is closed, a killed process's too. Threads that share a File share its locks.
+/// Locks of an open file description (F_OFD_*) on byte ranges. The kernel drops them when the last descriptor
+/// of the description is closed, a killed process's too. Threads that share a File share its locks.
 enum class LockKind { shared, exclusive };
 
 /// True if the lock was taken; false if another description's lock is in the way.
@@ -16,7 +16,8 @@ enum class LockKind { shared, exclusive };
 void lock(File& file, LockKind kind, std::uint64_t offset, std::uint64_t length);
 /// Drops every lock of this description in the range.
 void unlock(File& file, std::uint64_t offset, std::uint64_t length);
-/// Whether another description holds a lock that this one would collide with. Never sees the File's own locks.
+/// Whether another description holds a lock that this one would collide with. Never sees the File's own
+/// locks.
 [[nodiscard]] bool conflicts(const File& file, LockKind kind, std::uint64_t offset, std::uint64_t length);
 
 }  // namespace pmemcpy::os

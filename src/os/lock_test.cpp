@@ -5,9 +5,9 @@
 #include <string>
 
 #include <gtest/gtest.h>
-#include <pmemcpy/error.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <pmemcpy/error.hpp>
 
 namespace {
 

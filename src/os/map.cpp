@@ -97,7 +97,8 @@ void Mapping::unmap() noexcept {
 
 bool Mapping::populate(std::uint64_t offset, std::uint64_t length) {
     const std::uint64_t begin = base::align_down(offset, page_bytes());
-    return advise(base_ + begin, offset + length - begin, writable_ ? advice_populate_write : advice_populate_read);
+    return advise(base_ + begin, offset + length - begin,
+                  writable_ ? advice_populate_write : advice_populate_read);
 }
 
 bool Mapping::collapse(std::uint64_t offset, std::uint64_t length) {

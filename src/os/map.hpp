@@ -19,10 +19,10 @@ struct MapRequest {
     std::uint64_t offset = 0;  ///< a multiple of the page size; of huge_page_bytes for huge pages
 };
 
-/// A shared mapping of part of a file, which may reach beyond the file's end so that the file can grow under it.
-/// A forked child does not inherit it. Reading or writing beyond the file's end is SIGBUS.
+/// A shared mapping of part of a file, which may reach beyond the file's end so that the file can grow under
+/// it. A forked child does not inherit it. Reading or writing beyond the file's end is SIGBUS.
 class Mapping {
-  public:
+public:
     Mapping() = default;
     Mapping(const File& file, std::uint64_t size, MapRequest request = {});
     ~Mapping() { unmap(); }
@@ -34,14 +34,15 @@ class Mapping {
     bool is_mapped() const noexcept { return base_ != nullptr; }
     void unmap() noexcept;
 
-    /// Faults the pages in for writing (reading, for a read-only mapping) ahead of use; false if the kernel cannot.
+    /// Faults the pages in for writing (reading, for a read-only mapping) ahead of use; false if the kernel
+    /// cannot.
     bool populate(std::uint64_t offset, std::uint64_t length);
     /// Makes huge pages of allocated ones (MADV_COLLAPSE); false where the kernel or file system cannot.
     bool collapse(std::uint64_t offset, std::uint64_t length);
     /// msync(MS_SYNC) of the pages that the range touches. Never on devdax.
     void sync(std::uint64_t offset, std::uint64_t length);
 
-  private:
+private:
     std::byte* base_ = nullptr;
     std::uint64_t size_ = 0;
     std::string path_;

@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include <gtest/gtest.h>
-#include <pmemcpy/error.hpp>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <pmemcpy/error.hpp>
 
 #include "os/calls.hpp"
 
@@ -21,7 +21,7 @@ using namespace pmemcpy::os;
 TEST(os, a_mapping_starts_at_a_huge_page_and_sees_the_file_grow_under_it) {
     File file = File::create_unnamed("/dev/shm", 0600);
     file.allocate(0, 4096);
-    Mapping map(file, std::uint64_t{1} << 40);
+    Mapping map(file, std::uint64_t{64} << 30);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(map.base()) % huge_page_bytes, 0u);
     map.base()[0] = std::byte{1};
     file.allocate(4096, 4096);
@@ -85,17 +85,18 @@ TEST(os, map_sync_is_unsupported_on_tmpfs) {
 
 TEST(os, a_child_does_not_inherit_a_mapping) {
     File file = File::create_unnamed("/dev/shm", 0600);
-    file.allocate(0, 4096);
+    file.write_exactly("inherited", 9, 0);
+    file.resize(4096);
     const Mapping map(file, 4096);
     const pid_t child = ::fork();
     if (child == 0) {
         std::signal(SIGSEGV, SIG_DFL);
-        const std::byte byte = *const_cast<const volatile std::byte*>(map.base());
-        std::_Exit(byte == std::byte{0} ? 1 : 2);
+        // A sanitizer may have put memory of its own there, so that it is the content that counts.
+        std::_Exit(std::memcmp(map.base(), "inherited", 9) == 0 ? 1 : 0);
     }
     int status = 0;
     ::waitpid(child, &status, 0);
-    EXPECT_TRUE(WIFSIGNALED(status)) << status;
+    EXPECT_FALSE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }
 
 TEST(os, a_failed_msync_is_an_io_error) {

@@ -30,22 +30,16 @@ bool remove(const std::string& path, int flags) {
 
 }  // namespace
 
-bool exists(const std::string& path) {
-    return mode_of(path).has_value();
-}
+bool exists(const std::string& path) { return mode_of(path).has_value(); }
 
 bool is_directory(const std::string& path) {
     const auto mode = mode_of(path);
     return mode && S_ISDIR(*mode);
 }
 
-bool remove_file(const std::string& path) {
-    return remove(path, 0);
-}
+bool remove_file(const std::string& path) { return remove(path, 0); }
 
-bool remove_directory(const std::string& path) {
-    return remove(path, AT_REMOVEDIR);
-}
+bool remove_directory(const std::string& path) { return remove(path, AT_REMOVEDIR); }
 
 bool make_directory(const std::string& path, mode_t mode) {
     if (calls().mkdirat(AT_FDCWD, path.c_str(), mode) == 0) return true;
@@ -66,7 +60,8 @@ bool make_hard_link(const std::string& from, const std::string& to) {
 }
 
 std::optional<std::string> real_path(const std::string& path) {
-    const std::unique_ptr<char, decltype(&std::free)> resolved(calls().realpath(path.c_str(), nullptr), &std::free);
+    const std::unique_ptr<char, decltype(&std::free)> resolved(calls().realpath(path.c_str(), nullptr),
+                                                               &std::free);
     if (!resolved) return std::nullopt;
     return std::string(resolved.get());
 }

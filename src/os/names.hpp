@@ -7,7 +7,8 @@
 
 namespace pmemcpy::os {
 
-// Names and directories. A failure throws an Error with the path; what is merely missing or taken is an answer.
+// Names and directories. A failure throws an Error with the path; what is merely missing or taken is an
+// answer.
 
 bool exists(const std::string& path);
 bool is_directory(const std::string& path);

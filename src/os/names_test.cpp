@@ -4,8 +4,8 @@
 #include <string>
 
 #include <gtest/gtest.h>
-#include <pmemcpy/error.hpp>
 #include <unistd.h>
+#include <pmemcpy/error.hpp>
 
 #include "os/file.hpp"
 #include "os/process.hpp"
@@ -17,7 +17,8 @@ using namespace pmemcpy::os;
 
 TEST(os, names_come_and_go) {
     const std::string folder =
-        (std::filesystem::temp_directory_path() / ("pmemcpy_os_names_" + std::to_string(::getpid()))).string();
+        (std::filesystem::temp_directory_path() / ("pmemcpy_os_names_" + std::to_string(::getpid())))
+            .string();
     EXPECT_TRUE(make_directory(folder, 0700));
     EXPECT_FALSE(make_directory(folder, 0700));
     EXPECT_TRUE(is_directory(folder));

@@ -16,9 +16,7 @@ std::uint64_t read_clock(clockid_t clock) {
 
 }  // namespace
 
-std::uint64_t process_id() {
-    return static_cast<std::uint64_t>(calls().getpid());
-}
+std::uint64_t process_id() { return static_cast<std::uint64_t>(calls().getpid()); }
 
 std::string host_name() {
     char name[256] = {};
@@ -26,16 +24,10 @@ std::string host_name() {
     return name;
 }
 
-std::string program_name() {
-    return program_invocation_short_name;
-}
+std::string program_name() { return program_invocation_short_name; }
 
-std::uint64_t monotonic_ns() {
-    return read_clock(CLOCK_MONOTONIC);
-}
+std::uint64_t monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }
 
-std::uint64_t wall_ns() {
-    return read_clock(CLOCK_REALTIME);
-}
+std::uint64_t wall_ns() { return read_clock(CLOCK_REALTIME); }
 
 }  // namespace pmemcpy::os

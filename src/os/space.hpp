@@ -10,8 +10,8 @@ namespace pmemcpy::os {
 /// Free bytes for this user on the file's file system; 0 for a device, which cannot grow.
 std::uint64_t free_bytes(const File& file);
 
-/// How much more the file can grow now: the file system's free space and, where the file's pages are memory (tmpfs),
-/// the cgroups' headroom too, because there an overrun is a SIGKILL and not an ENOSPC.
+/// How much more the file can grow now: the file system's free space and, where the file's pages are memory
+/// (tmpfs), the cgroups' headroom too, because there an overrun is a SIGKILL and not an ENOSPC.
 std::uint64_t headroom_bytes(const File& file);
 
 }  // namespace pmemcpy::os

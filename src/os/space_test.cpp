@@ -89,7 +89,8 @@ TEST(os, a_container_sees_its_own_part_of_the_hierarchy_as_the_root) {
 
 TEST(os, no_limit_is_no_limit) {
     tree = {};
-    tree.texts = {{"/proc/self/mountinfo", "20 1 0:20 / /sys rw - sysfs sysfs rw\n"}, {"/proc/self/cgroup", "0::/\n"}};
+    tree.texts = {{"/proc/self/mountinfo", "20 1 0:20 / /sys rw - sysfs sysfs rw\n"},
+                  {"/proc/self/cgroup", "0::/\n"}};
     const ScopedCalls scoped(calls_on_tree());
     EXPECT_EQ(cgroup_headroom_bytes(), unlimited_bytes);
 }

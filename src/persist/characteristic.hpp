@@ -13,13 +13,17 @@ constexpr std::size_t size_of(Element element) noexcept {
     switch (element) {
         case Element::f64:
         case Element::i64:
-        case Element::u64: return 8;
+        case Element::u64:
+            return 8;
         case Element::f32:
         case Element::i32:
-        case Element::u32: return 4;
+        case Element::u32:
+            return 4;
         case Element::i16:
-        case Element::u16: return 2;
-        default: return 1;
+        case Element::u16:
+            return 2;
+        default:
+            return 1;
     }
 }
 

@@ -11,8 +11,8 @@ namespace pmemcpy::persist {
 
 namespace {
 
-// Below this a cached copy is faster, and leaves the lines where the next reader finds them. Flushing them costs more
-// than a non-temporal store, so that line media change over earlier.
+// Below this a cached copy is faster, and leaves the lines where the next reader finds them. Flushing them
+// costs more than a non-temporal store, so that line media change over earlier.
 constexpr std::size_t streamed_from_bytes = 16 * 1024;
 constexpr std::size_t streamed_from_bytes_on_lines = 1024;
 // A load is non-temporal only where the destination would hardly stay in the cache until it is used.
@@ -49,7 +49,8 @@ void flush_after_kernel(const Medium& medium, const std::byte* destination, std:
     if (!kernels().is_non_temporal && medium.flushes()) flush_lines(destination, size);
 }
 
-std::uint32_t copy_crc(const Medium& medium, std::byte* destination, const std::byte* source, std::size_t size) {
+std::uint32_t copy_crc(const Medium& medium, std::byte* destination, const std::byte* source,
+                       std::size_t size) {
     if (!is_streamed(medium, size)) {
         copy_cached(medium, destination, source, size);
         return base::crc32c(0, source, size);
@@ -64,7 +65,8 @@ std::uint32_t copy_crc(const Medium& medium, std::byte* destination, const std::
     return base::crc32c(crc, source + rest, cut.tail);
 }
 
-void stream_with_cached_ends(const Medium& medium, std::byte* destination, const std::byte* source, std::size_t size) {
+void stream_with_cached_ends(const Medium& medium, std::byte* destination, const std::byte* source,
+                             std::size_t size) {
     const Cut cut = cut_at_lines(destination, size);
     const std::size_t rest = cut.head + cut.middle;
     copy_cached(medium, destination, source, cut.head);
@@ -74,10 +76,12 @@ void stream_with_cached_ends(const Medium& medium, std::byte* destination, const
 }
 
 /// Rows that are too many together to stay in the cache, whatever the size of one.
-void stream_rows(const Medium& medium, std::byte* destination, std::size_t destination_stride, const std::byte* source,
-                 std::size_t source_stride, std::size_t row_bytes, std::size_t rows) {
+void stream_rows(const Medium& medium, std::byte* destination, std::size_t destination_stride,
+                 const std::byte* source, std::size_t source_stride, std::size_t row_bytes,
+                 std::size_t rows) {
     const auto begin = reinterpret_cast<std::uintptr_t>(destination);
-    if ((begin | destination_stride | row_bytes) % line_bytes == 0 && !(medium.flushes() && !kernels().is_non_temporal)) {
+    if ((begin | destination_stride | row_bytes) % line_bytes == 0 &&
+        !(medium.flushes() && !kernels().is_non_temporal)) {
         kernels().stream_rows(destination, destination_stride, source, source_stride, row_bytes, rows);
         return;
     }
@@ -96,7 +100,8 @@ constexpr Medium own_memory(Durability::none);
 
 }  // namespace
 
-void copy_to_medium(const Medium& medium, void* destination, const void* source, std::size_t size, Site site) {
+void copy_to_medium(const Medium& medium, void* destination, const void* source, std::size_t size,
+                    Site site) {
     auto* to = static_cast<std::byte*>(destination);
     const auto* from = static_cast<const std::byte*>(source);
     if (is_streamed(medium, size)) {
@@ -107,8 +112,8 @@ void copy_to_medium(const Medium& medium, void* destination, const void* source,
     trace_bulk(destination, size, site);
 }
 
-std::uint32_t copy_to_medium_crc(const Medium& medium, void* destination, const void* source, std::size_t size,
-                                 Site site) {
+std::uint32_t copy_to_medium_crc(const Medium& medium, void* destination, const void* source,
+                                 std::size_t size, Site site) {
     const std::uint32_t crc =
         copy_crc(medium, static_cast<std::byte*>(destination), static_cast<const std::byte*>(source), size);
     trace_bulk(destination, size, site);
@@ -121,7 +126,8 @@ Characteristic copy_to_medium_characterised(const Medium& medium, void* destinat
     const auto* from = static_cast<const std::byte*>(source);
     Characteristic result;
     const Cut cut = cut_at_lines(to, size);
-    // In one pass where the elements begin with the lines. Elsewhere, and where the bytes stay in the cache, in two.
+    // In one pass where the elements begin with the lines. Elsewhere, and where the bytes stay in the cache,
+    // in two.
     if (!is_streamed(medium, size) || cut.head % size_of(element) != 0) {
         result.crc = copy_crc(medium, to, from, size);
         kernels().widen(result, element, from, size);
@@ -161,8 +167,9 @@ void fill_medium(const Medium& medium, void* destination, int byte, std::size_t 
     trace_bulk(destination, size, site);
 }
 
-void copy_rows_to_medium(const Medium& medium, void* destination, std::size_t destination_stride, const void* source,
-                         std::size_t source_stride, std::size_t row_bytes, std::size_t rows, Site site) {
+void copy_rows_to_medium(const Medium& medium, void* destination, std::size_t destination_stride,
+                         const void* source, std::size_t source_stride, std::size_t row_bytes,
+                         std::size_t rows, Site site) {
     if (destination_stride == row_bytes && source_stride == row_bytes) {
         copy_to_medium(medium, destination, source, row_bytes * rows, site);
         return;
@@ -177,7 +184,8 @@ void copy_rows_to_medium(const Medium& medium, void* destination, std::size_t de
         }
     }
     if constexpr (tracing) {
-        for (std::size_t row = 0; row < rows; ++row) trace_bulk(to + row * destination_stride, row_bytes, site);
+        for (std::size_t row = 0; row < rows; ++row)
+            trace_bulk(to + row * destination_stride, row_bytes, site);
     }
 }
 
@@ -211,8 +219,6 @@ void copy_rows_from_medium(void* destination, std::size_t destination_stride, co
     store_fence();  // as above
 }
 
-const char* copy_instruction_set() noexcept {
-    return kernels().name;
-}
+const char* copy_instruction_set() noexcept { return kernels().name; }
 
 }  // namespace pmemcpy::persist

@@ -28,8 +28,9 @@ std::vector<std::byte> random_bytes(std::size_t size, std::uint64_t seed = 1) {
 
 /// A destination with room around it that must stay as it is, and a start at any distance from a line.
 class Destination {
-  public:
-    Destination(std::size_t size, std::size_t misalignment) : bytes_(size + 3 * line_bytes, untouched), size_(size) {
+public:
+    Destination(std::size_t size, std::size_t misalignment)
+        : bytes_(size + 3 * line_bytes, untouched), size_(size) {
         const auto begin = reinterpret_cast<std::uintptr_t>(bytes_.data());
         start_ = line_bytes - begin % line_bytes + misalignment % line_bytes;
     }
@@ -37,11 +38,13 @@ class Destination {
     bool holds(const std::byte* expected) const {
         return std::equal(bytes_.begin() + static_cast<std::ptrdiff_t>(start_),
                           bytes_.begin() + static_cast<std::ptrdiff_t>(start_ + size_), expected) &&
-               std::all_of(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(start_), is_untouched) &&
-               std::all_of(bytes_.begin() + static_cast<std::ptrdiff_t>(start_ + size_), bytes_.end(), is_untouched);
+               std::all_of(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(start_),
+                           is_untouched) &&
+               std::all_of(bytes_.begin() + static_cast<std::ptrdiff_t>(start_ + size_), bytes_.end(),
+                           is_untouched);
     }
 
-  private:
+private:
     static bool is_untouched(std::byte byte) { return byte == untouched; }
 
     std::vector<std::byte> bytes_;
@@ -79,8 +82,10 @@ void check_copies(const Medium& medium, std::size_t size, std::size_t to_offset,
 
 TEST(persist, copies_of_every_small_size_and_alignment_are_right) {
     for (const Durability durability : {Durability::none, Durability::line}) {
-        for (std::size_t size = 0; size < 300; ++size) check_copies(Medium(durability), size, size * 7, size % 5);
-        for (std::size_t offset = 0; offset < 64; ++offset) check_copies(Medium(durability), 1500, offset, 63 - offset);
+        for (std::size_t size = 0; size < 300; ++size)
+            check_copies(Medium(durability), size, size * 7, size % 5);
+        for (std::size_t offset = 0; offset < 64; ++offset)
+            check_copies(Medium(durability), 1500, offset, 63 - offset);
     }
 }
 
@@ -111,7 +116,8 @@ std::uint64_t bits(T value) {
 template <class T>
 void check_range(Element element) {
     std::mt19937_64 random(5);
-    for (const std::size_t count : {std::size_t{1}, std::size_t{3}, std::size_t{40}, std::size_t{5'000}, std::size_t{90'001}}) {
+    for (const std::size_t count :
+         {std::size_t{1}, std::size_t{3}, std::size_t{40}, std::size_t{5'000}, std::size_t{90'001}}) {
         std::vector<T> values(count);
         for (auto& value : values) {
             if constexpr (std::is_floating_point_v<T>) {
@@ -124,10 +130,11 @@ void check_range(Element element) {
         const std::size_t size = count * sizeof(T);
         for (const std::size_t offset : {0u, 8u, 3u}) {
             Destination destination(size, offset);
-            const Characteristic found =
-                copy_to_medium_characterised(Medium(Durability::none), destination.data(), values.data(), size, element);
+            const Characteristic found = copy_to_medium_characterised(
+                Medium(Durability::none), destination.data(), values.data(), size, element);
             ASSERT_TRUE(found.has_range);
-            ASSERT_EQ(found.minimum, bits(*least)) << count << " elements of kind " << static_cast<int>(element);
+            ASSERT_EQ(found.minimum, bits(*least))
+                << count << " elements of kind " << static_cast<int>(element);
             ASSERT_EQ(found.maximum, bits(*greatest));
             ASSERT_TRUE(destination.holds(reinterpret_cast<const std::byte*>(values.data())));
         }
@@ -157,7 +164,8 @@ TEST(persist, nans_count_for_neither_end_of_a_range_and_infinities_for_both) {
         std::vector<double> values(count, std::nan(""));
         std::vector<double> copy(count);
         const auto range_of_copy = [&] {
-            return copy_to_medium_characterised(Medium(Durability::none), copy.data(), values.data(), count * 8, Element::f64);
+            return copy_to_medium_characterised(Medium(Durability::none), copy.data(), values.data(),
+                                                count * 8, Element::f64);
         };
         EXPECT_FALSE(range_of_copy().has_range);
         values[count / 2] = -3.5;
@@ -173,7 +181,9 @@ TEST(persist, nans_count_for_neither_end_of_a_range_and_infinities_for_both) {
 TEST(persist, a_rest_smaller_than_an_element_has_no_range) {
     const std::vector<std::byte> bytes(3);
     std::vector<std::byte> copy(3);
-    EXPECT_FALSE(copy_to_medium_characterised(Medium(Durability::none), copy.data(), bytes.data(), 3, Element::f64).has_range);
+    EXPECT_FALSE(
+        copy_to_medium_characterised(Medium(Durability::none), copy.data(), bytes.data(), 3, Element::f64)
+            .has_range);
     EXPECT_FALSE(characterise(bytes.data(), 3, Element::none).has_range);
     EXPECT_FALSE(characterise(nullptr, 0, Element::u8).has_range);
 }
@@ -196,26 +206,29 @@ TEST(persist, rows_go_where_they_belong_and_nowhere_else) {
     struct Shape {
         std::size_t row_bytes, rows, to_stride, from_stride, offset;
     };
-    for (const Shape& shape : {Shape{0, 5, 64, 64, 0}, Shape{8, 100, 16, 8, 0}, Shape{64, 3000, 64, 192, 0},
-                               Shape{128, 20'000, 128, 256, 0}, Shape{512, 777, 1024, 512, 0}, Shape{1000, 1'500, 1000, 1100, 5},
-                               Shape{4096, 301, 4096, 8192, 0}, Shape{70'000, 33, 70'400, 70'000, 9},
-                               Shape{65'536, 18, 131'072, 65'536, 0}, Shape{100, 50, 100, 100, 1}}) {
+    for (const Shape& shape :
+         {Shape{0, 5, 64, 64, 0}, Shape{8, 100, 16, 8, 0}, Shape{64, 3000, 64, 192, 0},
+          Shape{128, 20'000, 128, 256, 0}, Shape{512, 777, 1024, 512, 0}, Shape{1000, 1'500, 1000, 1100, 5},
+          Shape{4096, 301, 4096, 8192, 0}, Shape{70'000, 33, 70'400, 70'000, 9},
+          Shape{65'536, 18, 131'072, 65'536, 0}, Shape{100, 50, 100, 100, 1}}) {
         SCOPED_TRACE(testing::Message() << shape.row_bytes << " x " << shape.rows);
         const auto source = random_bytes(shape.from_stride * shape.rows);
         const std::size_t size = shape.to_stride * shape.rows;
         std::vector<std::byte> expected(size, untouched);
         for (std::size_t row = 0; row < shape.rows; ++row) {
-            std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(row * shape.from_stride), shape.row_bytes,
+            std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(row * shape.from_stride),
+                        shape.row_bytes,
                         expected.begin() + static_cast<std::ptrdiff_t>(row * shape.to_stride));
         }
         for (const Durability durability : {Durability::none, Durability::line}) {
             Destination stored(size, shape.offset);
-            copy_rows_to_medium(Medium(durability), stored.data(), shape.to_stride, source.data(), shape.from_stride,
-                                shape.row_bytes, shape.rows);
+            copy_rows_to_medium(Medium(durability), stored.data(), shape.to_stride, source.data(),
+                                shape.from_stride, shape.row_bytes, shape.rows);
             EXPECT_TRUE(stored.holds(expected.data()));
         }
         Destination loaded(size, shape.offset);
-        copy_rows_from_medium(loaded.data(), shape.to_stride, source.data(), shape.from_stride, shape.row_bytes, shape.rows);
+        copy_rows_from_medium(loaded.data(), shape.to_stride, source.data(), shape.from_stride,
+                              shape.row_bytes, shape.rows);
         EXPECT_TRUE(loaded.holds(expected.data()));
     }
 }
@@ -235,7 +248,8 @@ TEST(persist, every_instruction_set_of_this_processor_does_the_same) {
         EXPECT_EQ(~kernels->stream_crc(~0u, checked.data(), from, size), crc);
         Destination characterised(size, 0);
         Range found;
-        EXPECT_EQ(~kernels->stream_characterised(~0u, found, Element::i32, characterised.data(), from, size), crc);
+        EXPECT_EQ(~kernels->stream_characterised(~0u, found, Element::i32, characterised.data(), from, size),
+                  crc);
         Destination rows(size, 0);
         kernels->stream_rows(rows.data(), 64, from, 64, 64, size / 64);
         Destination filled(size, 0);

@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include <linux/magic.h>
-#include <pmemcpy/error.hpp>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <pmemcpy/error.hpp>
 
 #include "os/calls.hpp"
 #include "os/failure.hpp"
@@ -25,8 +25,9 @@ struct stat status_of(const os::File& file) {
     return status;
 }
 
-/// What the persistent memory region around a device says of itself: `memory_controller` or `cpu_cache`. Nothing if
-/// the device lies in no such region: volatile CXL memory, virtio-pmem, any disk. Device folders are nested in sysfs.
+/// What the persistent memory region around a device says of itself: `memory_controller` or `cpu_cache`.
+/// Nothing if the device lies in no such region: volatile CXL memory, virtio-pmem, any disk. Device folders
+/// are nested in sysfs.
 std::optional<std::string> persistence_domain(const char* kind, dev_t device) {
     const std::string name = std::to_string(major(device)) + ":" + std::to_string(minor(device));
     auto folder = os::real_path("/sys/dev/" + std::string(kind) + "/" + name);
@@ -55,8 +56,10 @@ bool is_memory_only(const os::File& file) {
     switch (static_cast<std::uint32_t>(status.f_type)) {
         case TMPFS_MAGIC:
         case HUGETLBFS_MAGIC:
-        case RAMFS_MAGIC: return true;
-        default: return false;
+        case RAMFS_MAGIC:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -86,25 +89,32 @@ Probe probe_file(const os::File& file, const struct stat& status, MapSync map_sy
                     .map_sync = true,
                     .reason = "a DAX file system that maps with MAP_SYNC, whose platform saves its caches"};
         }
-        return {.durability = Durability::line, .map_sync = true, .reason = "a DAX file system that maps with MAP_SYNC"};
+        return {.durability = Durability::line,
+                .map_sync = true,
+                .reason = "a DAX file system that maps with MAP_SYNC"};
     }
     if (map_sync == MapSync::on) {
-        throw Error(Code::unsupported, "asked to map '" + file.path() +
-                                           "' with MAP_SYNC: its file system refuses; use map_sync=automatic, or a "
-                                           "file system mounted with -o dax on persistent memory");
+        throw Error(Code::unsupported,
+                    "asked to map '" + file.path() +
+                        "' with MAP_SYNC: its file system refuses; use map_sync=automatic, or a "
+                        "file system mounted with -o dax on persistent memory");
     }
-    if (is_memory_only(file)) return {.durability = Durability::none, .reason = "a file system in volatile memory"};
-    return {.durability = Durability::page, .needs_sync = true, .reason = "a file system behind the page cache"};
+    if (is_memory_only(file))
+        return {.durability = Durability::none, .reason = "a file system in volatile memory"};
+    return {
+        .durability = Durability::page, .needs_sync = true, .reason = "a file system behind the page cache"};
 }
 
 std::optional<Durability> durability_from_environment() {
     const char* text = std::getenv("PMEMCPY_DURABILITY");
     if (text == nullptr || *text == '\0') return std::nullopt;
-    for (const Durability durability : {Durability::none, Durability::page, Durability::line, Durability::byte}) {
+    for (const Durability durability :
+         {Durability::none, Durability::page, Durability::line, Durability::byte}) {
         if (std::string_view(text) == name_of(durability)) return durability;
     }
-    throw Error(Code::invalid_argument, "PMEMCPY_DURABILITY is '" + std::string(text) +
-                                            "': it must be none, page, line or byte, and may only lower what is found");
+    throw Error(Code::invalid_argument,
+                "PMEMCPY_DURABILITY is '" + std::string(text) +
+                    "': it must be none, page, line or byte, and may only lower what is found");
 }
 
 void lower(Probe& result, Durability limit) {
@@ -127,7 +137,8 @@ Probe probe(const os::File& file, MapSync map_sync) {
     } else if (file.fs_kind() == os::FileSystem::devdax) {
         result = probe_devdax(status);
     } else {
-        throw Error(Code::unsupported, "cannot use '" + file.path() + "': a character device that is no devdax device");
+        throw Error(Code::unsupported,
+                    "cannot use '" + file.path() + "': a character device that is no devdax device");
     }
     if (const auto limit = durability_from_environment()) lower(result, *limit);
     return result;

@@ -11,8 +11,8 @@
 
 #include <gtest/gtest.h>
 #include <linux/magic.h>
-#include <pmemcpy/error.hpp>
 #include <sys/mman.h>
+#include <pmemcpy/error.hpp>
 
 #include "os/calls.hpp"
 
@@ -49,11 +49,15 @@ os::Calls calls_of_machine() {
         return 0;
     };
     fake.realpath = [](const char* path, char*) -> char* {
-        if (std::string(path).ends_with("/subsystem")) return ::strdup(machine.is_dax_subsystem ? "/sys/bus/dax" : "/sys/bus/tty");
-        return ::strdup((std::string(region) + (machine.is_device ? "/dax0.0/dax/dax0.0" : "/namespace0.0/block/pmem0")).c_str());
+        if (std::string(path).ends_with("/subsystem"))
+            return ::strdup(machine.is_dax_subsystem ? "/sys/bus/dax" : "/sys/bus/tty");
+        return ::strdup(
+            (std::string(region) + (machine.is_device ? "/dax0.0/dax/dax0.0" : "/namespace0.0/block/pmem0"))
+                .c_str());
     };
     fake.open = [](const char* path, int, mode_t) {
-        if (machine.persistence_domain && path == std::string(region) + "/persistence_domain") return sysfs_fd;
+        if (machine.persistence_domain && path == std::string(region) + "/persistence_domain")
+            return sysfs_fd;
         errno = ENOENT;
         return -1;
     };
@@ -66,7 +70,8 @@ os::Calls calls_of_machine() {
     fake.close = [](int fd) { return fd == sysfs_fd ? 0 : os::system_calls().close(fd); };
     fake.mmap = [](void* address, size_t length, int protection, int flags, int fd, off_t offset) -> void* {
         machine.map_flags.push_back(flags);
-        if ((flags & MAP_SYNC) == 0) return os::system_calls().mmap(address, length, protection, flags, fd, offset);
+        if ((flags & MAP_SYNC) == 0)
+            return os::system_calls().mmap(address, length, protection, flags, fd, offset);
         if (machine.map_sync_errno != 0) {
             errno = machine.map_sync_errno;
             return MAP_FAILED;
@@ -77,7 +82,7 @@ os::Calls calls_of_machine() {
 }
 
 class Durabilities : public testing::Test {
-  protected:
+protected:
     ~Durabilities() override { ::unsetenv("PMEMCPY_DURABILITY"); }
 
     static Probe probe_machine(const Machine& chosen, MapSync map_sync = MapSync::automatic) {
@@ -175,7 +180,8 @@ TEST_F(Durabilities, map_sync_is_the_choice_of_the_user) {
 }
 
 TEST_F(Durabilities, a_character_device_that_is_no_devdax_is_unsupported) {
-    EXPECT_EQ(code_of_probe({.is_device = true, .is_dax_subsystem = false}, MapSync::automatic), Code::unsupported);
+    EXPECT_EQ(code_of_probe({.is_device = true, .is_dax_subsystem = false}, MapSync::automatic),
+              Code::unsupported);
 }
 
 TEST_F(Durabilities, the_environment_may_only_lower) {

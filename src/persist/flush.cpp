@@ -76,8 +76,6 @@ void flush_lines(const void* bytes, std::size_t size) noexcept {
     flusher().flush(begin & ~std::uintptr_t{line_bytes - 1}, begin + size);
 }
 
-const char* flush_instruction() noexcept {
-    return flusher().name;
-}
+const char* flush_instruction() noexcept { return flusher().name; }
 
 }  // namespace pmemcpy::persist

@@ -7,8 +7,8 @@ namespace pmemcpy::persist {
 /// What one flush instruction writes back.
 inline constexpr std::size_t line_bytes = 64;
 
-/// Starts the write-back of every cache line that [bytes, bytes + size) touches, with the gentlest instruction
-/// that this processor has. In order only at the next store_fence().
+/// Starts the write-back of every cache line that [bytes, bytes + size) touches, with the gentlest
+/// instruction that this processor has. In order only at the next store_fence().
 void flush_lines(const void* bytes, std::size_t size) noexcept;
 
 /// `"clwb"`, `"clflushopt"`, `"clflush"`, `"dc cvap"` or `"dc cvac"`.

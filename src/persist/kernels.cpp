@@ -13,8 +13,9 @@ std::vector<const Kernels*> find_runnable() {
 #if defined(__x86_64__)
     __builtin_cpu_init();
     const bool has_crc = base::crc32c_is_accelerated();
-    const bool has_avx512 = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-                            __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+    const bool has_avx512 =
+        __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+        __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
     if (has_crc && has_avx512) found.push_back(&kernels_avx512);
     if (has_crc && __builtin_cpu_supports("avx2") != 0) found.push_back(&kernels_avx2);
     if (has_crc) found.push_back(&kernels_sse);

@@ -19,10 +19,11 @@ struct Kernels {
     /// Non-temporal copy.
     void (*stream)(std::byte* destination, const std::byte* source, std::size_t size);
     /// The same, and the CRC register (not inverted) over what was copied.
-    std::uint32_t (*stream_crc)(std::uint32_t crc, std::byte* destination, const std::byte* source, std::size_t size);
+    std::uint32_t (*stream_crc)(std::uint32_t crc, std::byte* destination, const std::byte* source,
+                                std::size_t size);
     /// The same, and the range of the elements, of which a whole number begins at `source`.
-    std::uint32_t (*stream_characterised)(std::uint32_t crc, Range& range, Element element, std::byte* destination,
-                                          const std::byte* source, std::size_t size);
+    std::uint32_t (*stream_characterised)(std::uint32_t crc, Range& range, Element element,
+                                          std::byte* destination, const std::byte* source, std::size_t size);
     /// Non-temporal fill with the low byte of `byte`.
     void (*stream_fill)(std::byte* destination, int byte, std::size_t size);
     /// Non-temporal copy of rows; the stride of the destination is a multiple of 64 too.

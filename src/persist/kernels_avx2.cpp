@@ -43,7 +43,8 @@ struct Line {
 
 }  // namespace
 
-const Kernels kernels_avx2{"avx2", true, stream, stream_crc, stream_characterised, stream_fill, stream_rows, widen_any};
+const Kernels kernels_avx2{"avx2",      true,        stream,   stream_crc, stream_characterised,
+                           stream_fill, stream_rows, widen_any};
 
 }  // namespace pmemcpy::persist
 

@@ -23,7 +23,9 @@ namespace {
 struct Line {
     PMEMCPY_TARGET static Line load(const std::byte* from) { return {_mm512_loadu_si512(from)}; }
     PMEMCPY_TARGET static Line broadcast(int byte) { return {_mm512_set1_epi8(static_cast<char>(byte))}; }
-    PMEMCPY_TARGET void stream(std::byte* to) const { _mm512_stream_si512(reinterpret_cast<__m512i*>(to), whole); }
+    PMEMCPY_TARGET void stream(std::byte* to) const {
+        _mm512_stream_si512(reinterpret_cast<__m512i*>(to), whole);
+    }
 
     __m512i whole;
 };
@@ -33,7 +35,8 @@ struct Line {
 
 }  // namespace
 
-const Kernels kernels_avx512{"avx512", true, stream, stream_crc, stream_characterised, stream_fill, stream_rows, widen_any};
+const Kernels kernels_avx512{"avx512",    true,        stream,   stream_crc, stream_characterised,
+                             stream_fill, stream_rows, widen_any};
 
 }  // namespace pmemcpy::persist
 

@@ -19,7 +19,8 @@ void stream(std::byte* destination, const std::byte* source, std::size_t size) {
     std::memcpy(destination, source, size);
 }
 
-std::uint32_t stream_crc(std::uint32_t crc, std::byte* destination, const std::byte* source, std::size_t size) {
+std::uint32_t stream_crc(std::uint32_t crc, std::byte* destination, const std::byte* source,
+                         std::size_t size) {
     std::memcpy(destination, source, size);
     return ~base::crc32c(~crc, source, size);
 }
@@ -34,9 +35,7 @@ std::uint32_t stream_characterised(std::uint32_t crc, Range& range, Element elem
     return crc;
 }
 
-void stream_fill(std::byte* destination, int byte, std::size_t size) {
-    std::memset(destination, byte, size);
-}
+void stream_fill(std::byte* destination, int byte, std::size_t size) { std::memset(destination, byte, size); }
 
 void stream_rows(std::byte* destination, std::size_t destination_stride, const std::byte* source,
                  std::size_t source_stride, std::size_t row_bytes, std::size_t rows) {
@@ -47,6 +46,7 @@ void stream_rows(std::byte* destination, std::size_t destination_stride, const s
 
 }  // namespace
 
-const Kernels kernels_generic{"generic", false, stream, stream_crc, stream_characterised, stream_fill, stream_rows, widen_any};
+const Kernels kernels_generic{"generic",   false,       stream,   stream_crc, stream_characterised,
+                              stream_fill, stream_rows, widen_any};
 
 }  // namespace pmemcpy::persist

@@ -31,7 +31,8 @@ struct Line {
     }
     // stnp has no intrinsic.
     PMEMCPY_TARGET void stream(std::byte* to) const {
-        asm volatile("stnp %q0, %q1, [%2]\n\tstnp %q3, %q4, [%2, #32]" ::"w"(a), "w"(b), "r"(to), "w"(c), "w"(d)
+        asm volatile("stnp %q0, %q1, [%2]\n\tstnp %q3, %q4, [%2, #32]" ::"w"(a), "w"(b), "r"(to), "w"(c),
+                     "w"(d)
                      : "memory");
     }
 
@@ -43,7 +44,8 @@ struct Line {
 
 }  // namespace
 
-const Kernels kernels_neon{"neon", true, stream, stream_crc, stream_characterised, stream_fill, stream_rows, widen_any};
+const Kernels kernels_neon{"neon",      true,        stream,   stream_crc, stream_characterised,
+                           stream_fill, stream_rows, widen_any};
 
 }  // namespace pmemcpy::persist
 

@@ -23,7 +23,8 @@ namespace {
 struct Line {
     PMEMCPY_TARGET static Line load(const std::byte* from) {
         const auto* at = reinterpret_cast<const __m128i*>(from);
-        return {_mm_loadu_si128(at), _mm_loadu_si128(at + 1), _mm_loadu_si128(at + 2), _mm_loadu_si128(at + 3)};
+        return {_mm_loadu_si128(at), _mm_loadu_si128(at + 1), _mm_loadu_si128(at + 2),
+                _mm_loadu_si128(at + 3)};
     }
     PMEMCPY_TARGET static Line broadcast(int byte) {
         const __m128i quarter = _mm_set1_epi8(static_cast<char>(byte));
@@ -45,7 +46,8 @@ struct Line {
 
 }  // namespace
 
-const Kernels kernels_sse{"sse", true, stream, stream_crc, stream_characterised, stream_fill, stream_rows, widen_any};
+const Kernels kernels_sse{"sse",       true,        stream,   stream_crc, stream_characterised,
+                          stream_fill, stream_rows, widen_any};
 
 }  // namespace pmemcpy::persist
 

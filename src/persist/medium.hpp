@@ -12,17 +12,18 @@
 
 namespace pmemcpy::persist {
 
-/// The only way to write persistent metadata: plain stores, published words, flushes and fences, each of which a
-/// trace build sees. Knows what its medium needs, is one word large, and is copied freely.
+/// The only way to write persistent metadata: plain stores, published words, flushes and fences, each of
+/// which a trace build sees. Knows what its medium needs, is one word large, and is copied freely.
 class Medium {
-  public:
+public:
     constexpr explicit Medium(Durability durability) noexcept : durability_(durability) {}
 
     constexpr Durability durability() const noexcept { return durability_; }
     /// Whether flush() does anything here: only where a line is durable once flushed.
     constexpr bool flushes() const noexcept { return durability_ == Durability::line; }
 
-    /// Plain cached stores, seen by others only after a later store() or exchange. [destination, +size) is ours.
+    /// Plain cached stores, seen by others only after a later store() or exchange. [destination, +size) is
+    /// ours.
     void write(void* destination, const void* source, std::size_t size, Site site = Site::current()) const {
         std::memcpy(destination, source, size);
         trace_store(destination, size, site);
@@ -42,7 +43,8 @@ class Medium {
         std::atomic_ref(*word).store(value, std::memory_order_release);
         trace_store(word, sizeof *word, site);
     }
-    /// Puts `desired` if the word is `expected`, else puts the word into `expected` and says false. Never spurious.
+    /// Puts `desired` if the word is `expected`, else puts the word into `expected` and says false. Never
+    /// spurious.
     [[nodiscard]] bool compare_exchange(std::uint64_t* word, std::uint64_t& expected, std::uint64_t desired,
                                         Site site = Site::current()) const {
         const bool exchanged = std::atomic_ref(*word).compare_exchange_strong(expected, desired);
@@ -77,8 +79,8 @@ class Medium {
         if (flushes()) flush_lines(bytes, size);
         trace_flush(bytes, size, site);
     }
-    /// Everything stored, streamed or flushed before comes before everything after, for other processes and for
-    /// the medium. On every medium: without it a reader sees torn non-temporal stores (law 2).
+    /// Everything stored, streamed or flushed before comes before everything after, for other processes and
+    /// for the medium. On every medium: without it a reader sees torn non-temporal stores (law 2).
     void fence(Site site = Site::current()) const {
         if (!site_enabled(Operation::fence, site)) return;
         store_fence();
@@ -89,7 +91,7 @@ class Medium {
         fence(site);
     }
 
-  private:
+private:
     Durability durability_;
 };
 

@@ -19,11 +19,13 @@ enum class Operation { store, bulk, flush, fence };
 
 /// Sees every operation on persistent media in program order, right after it was done. Only in trace builds.
 class TraceSink {
-  public:
+public:
     virtual ~TraceSink() = default;
-    /// Cached stores to [address, address + size), which now hold their new bytes. Failed exchanges are not seen.
+    /// Cached stores to [address, address + size), which now hold their new bytes. Failed exchanges are not
+    /// seen.
     virtual void on_store(const void* address, std::size_t size, const Site& site) = 0;
-    /// Bulk stores that need no flush of their own: non-temporal, or flushed already. In order at the next fence.
+    /// Bulk stores that need no flush of their own: non-temporal, or flushed already. In order at the next
+    /// fence.
     virtual void on_bulk(const void* address, std::size_t size, const Site& site) = 0;
     /// The cache lines that [address, address + size) touches are on their way; durable at the next fence.
     virtual void on_flush(const void* address, std::size_t size, const Site& site) = 0;
