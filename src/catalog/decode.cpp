@@ -92,9 +92,9 @@ std::vector<std::byte> write_array(const ArrayDefinition& d, std::uint64_t writt
     return out;
 }
 
-std::optional<BlockRecord> read_block(const pool::Pool& pool, Link link, int dimensions) {
+std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, int dimensions) {
     std::vector<std::byte> copy;
-    if (!heap::read_record(pool, link, RecordKind::block, copy) || copy.size() < sizeof(Block)) return std::nullopt;
+    if (!heap::read_record(heap.pool(), link, RecordKind::block, copy) || copy.size() < sizeof(Block)) return std::nullopt;
     BlockRecord r;
     r.link = link;
     std::memcpy(&r.block, copy.data(), sizeof r.block);
@@ -103,8 +103,7 @@ std::optional<BlockRecord> read_block(const pool::Pool& pool, Link link, int dim
         throw Error(Code::corrupt, "a block's record says " + std::to_string(r.block.dimensions) + " dimensions in an array of " +
                                        std::to_string(dimensions));
     }
-    if (r.block.stored_bytes > r.block.extent.length ||
-        (r.block.extent.target == 0 && r.block.extent.length != 0 && !pool.contains(r.block.extent.offset, r.block.extent.length))) {
+    if (r.block.stored_bytes > r.block.extent.length || !heap.is_sane(r.block.extent)) {
         throw Error(Code::corrupt, "a block's record points outside the pool");
     }
     Reader reader(std::span<const std::byte>(copy).subspan(sizeof r.block));

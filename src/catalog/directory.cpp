@@ -77,7 +77,7 @@ void Directory::take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t w
     forget(handle);
     segment.words[i] = word;
     if (!Link{word}.is_live()) return;
-    auto record = read_block(pool_, Link{word}, definition_.dims.size());
+    auto record = read_block(heap_, Link{word}, definition_.dims.size());
     if (!record || record->block.header.incarnation != definition_.incarnation) {
         segment.words[i] = unread;  // replaced while we read it: the next refresh sees what is there then
         return;

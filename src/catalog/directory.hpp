@@ -43,7 +43,7 @@ struct BlockRecord {
     Selection box;
     Block block{};
 };
-std::optional<BlockRecord> read_block(const pool::Pool& pool, Link link, int dimensions);
+std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, int dimensions);
 std::vector<std::byte> write_block(const Block& block, const Selection& box);
 
 /// The block directory of one array, followed by this process: what its slots held at the last refresh, and an

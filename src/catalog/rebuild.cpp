@@ -55,6 +55,7 @@ class Scan {
         Link definition;
     };
     std::vector<Named> named_;
+    std::vector<Extent> outside_;
 };
 
 void Scan::collect() {
@@ -99,8 +100,10 @@ void Scan::collect() {
 // On page media what was written after the last sync may be there in part: its checksum tells (law 10).
 bool Scan::data_holds(const RecordHeader& record) const {
     const Extent extent = Catalog::extent_of(record);
-    if (extent.length == 0 || extent.target != 0) return true;
-    if (!pool_.contains(extent.offset, extent.length)) return false;
+    if (extent.length == 0) return true;
+    if (!heap_.is_sane(extent)) return false;
+    const heap::Bytes there = heap_.bytes(extent);
+    if (there.data == nullptr) return false;  // a payload file that never reached the medium
     if (!pool_.probe().needs_sync || record.version < pool_.state().synced_version.value) return true;
     std::uint64_t bytes = 0;
     std::uint32_t crc = 0;
@@ -116,7 +119,7 @@ bool Scan::data_holds(const RecordHeader& record) const {
         crc = block.crc;
         if ((block.flags & block_has_crc) == 0) return false;
     }
-    return bytes <= extent.length && base::crc32c(0, pool_.at(extent.offset), bytes) == crc;
+    return bytes <= extent.length && base::crc32c(0, there.data, bytes) == crc;
 }
 
 bool Scan::is_whole(Link link, RecordKind kind, std::uint64_t incarnation) const {
@@ -184,6 +187,7 @@ void Scan::elect() {
 bool Scan::keep(std::uint64_t offset) {
     const RecordHeader& record = header(offset);
     if (!heap_.mark_extent(Catalog::extent_of(record), link_of(offset))) return false;
+    if (const Extent extent = Catalog::extent_of(record); extent.target != 0) outside_.push_back(extent);
     return heap_.mark_record(offset, record.length);
 }
 
@@ -267,6 +271,7 @@ void Scan::rewrite(std::uint64_t bucket_mask) {
         }
     }
     heap_.finish_rebuild();
+    if (heap_.outside() != nullptr) heap_.outside()->keep_only(outside_);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -30,6 +31,27 @@ struct Usage {
     std::uint64_t retired_records = 0; // unpublished, kept by a view or for the next sync
 };
 
+/// The bytes of an extent, and what must live as long as they are used.
+struct Bytes {
+    std::byte* data = nullptr;
+    std::shared_ptr<const void> keep;
+};
+
+/// Extents that lie outside the pool, each with a number that is never given twice.
+class Outside {
+  public:
+    virtual ~Outside() = default;
+    /// Only decides which extent it will be: it exists from the first map() on, so that a record can name it
+    /// before it takes any space.
+    virtual Extent allocate(std::uint64_t length) = 0;
+    /// data is null when the extent is gone.
+    virtual Bytes map(const Extent& extent, bool create) = 0;
+    virtual void shrink(Extent& extent, std::uint64_t length) = 0;
+    virtual void free(const Extent& extent) = 0;
+    /// Recovery: frees whatever no live record names.
+    virtual void keep_only(const std::vector<Extent>& extents) = 0;
+};
+
 /// Space inside a pool. Units of slabs are claimed by one CAS on a word that names the owner, runs of chunks
 /// under the allocation lock; whatever a dead process had claimed can be told and taken back.
 class Heap {
@@ -47,6 +69,12 @@ class Heap {
     Extent allocate_extent(std::uint64_t length, std::uint64_t record_offset);
     /// Gives an extent back if it (still) belongs to the record at `record_offset`; else nothing.
     void free_extent(const Extent& extent, std::uint64_t record_offset);
+    /// Where an extent's bytes are. `create` by whoever has just allocated it. data is null when it is gone.
+    Bytes bytes(const Extent& extent, bool create = false) const;
+    /// Whether an extent that a record names can exist.
+    bool is_sane(const Extent& extent) const;
+    void set_outside(Outside* outside) { outside_ = outside; }
+    Outside* outside() const { return outside_; }
     /// Gives back what lies behind the first `length` bytes, as far as whole chunks go.
     void shrink_extent(Extent& extent, std::uint64_t length, std::uint64_t record_offset);
 
@@ -90,7 +118,7 @@ class Heap {
     std::uint64_t trim();
     Usage usage() const;
 
-    pool::Pool& pool() { return pool_; }
+    pool::Pool& pool() const { return pool_; }
     Pins& pins() { return pins_; }
 
     /// The chunk table, for recovery and audit.
@@ -156,6 +184,7 @@ class Heap {
     pool::Pool& pool_;
     Pins pins_;
     ExtentOf extent_of_;
+    Outside* outside_ = nullptr;
     std::vector<std::uint64_t> class_bytes_;
     std::array<std::vector<SlabCache>, 2> caches_;
     std::recursive_mutex retire_mutex_;  // one unpublishing at a time: a slot has room for one step

@@ -53,6 +53,7 @@ std::uint64_t Heap::obtain_chunks(std::uint64_t count) {
 
 Extent Heap::allocate_extent(std::uint64_t length, std::uint64_t record_offset) {
     if (length == 0) return {};
+    if (outside_ != nullptr) return outside_->allocate(length);
     if (length <= class_bytes_.back()) {
         const std::size_t size_class = class_of(std::max<std::uint64_t>(length, 64));
         return {0, 0, claim_unit(data, size_class, record_offset).offset, class_bytes_[size_class]};
@@ -73,7 +74,18 @@ Extent Heap::allocate_extent(std::uint64_t length, std::uint64_t record_offset) 
     return {0, 0, pool_.chunk_offset(head), count * chunk_bytes};
 }
 
+Bytes Heap::bytes(const Extent& extent, bool create) const {
+    if (extent.target == 0) return {pool_.at(extent.offset), nullptr};
+    return outside_ != nullptr ? outside_->map(extent, create) : Bytes{};
+}
+
+bool Heap::is_sane(const Extent& extent) const {
+    if (extent.length == 0) return true;
+    return extent.target == 0 ? pool_.contains(extent.offset, extent.length) : outside_ != nullptr && extent.target == 1;
+}
+
 void Heap::free_extent(const Extent& extent, std::uint64_t record_offset) {
+    if (extent.length != 0 && extent.target != 0 && outside_ != nullptr) return outside_->free(extent);
     if (extent.length == 0 || extent.target != 0 || !pool_.contains(extent.offset, extent.length)) return;
     const std::uint64_t i = pool_.chunk_of(extent.offset);
     const ChunkKind kind = ChunkWord{persist::Medium::load(&chunk(i).word)}.kind();
@@ -96,6 +108,7 @@ void Heap::free_run(std::uint64_t head, std::uint64_t record_offset) {
 
 void Heap::shrink_extent(Extent& extent, std::uint64_t length, std::uint64_t record_offset) {
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
+    if (extent.target != 0) return outside_->shrink(extent, length);
     if (extent.length <= class_bytes_.back()) return;
     const pool::Pool::AllocationLock lock(pool_);
     const std::uint64_t head = pool_.chunk_of(extent.offset);

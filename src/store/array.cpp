@@ -156,7 +156,7 @@ void Store::ensure_in_place(Directory& directory) {
         block.flags = catalog::block_in_place;
         const std::vector<std::byte> record = catalog::write_block(block, whole);
         draft.write(sizeof(heap::RecordHeader), record.data(), record.size());
-        persist::fill_medium(pool_.medium(), pool_.at(block.extent.offset), 0, bytes);
+        persist::fill_medium(pool_.medium(), heap_.bytes(block.extent, true).data, 0, bytes);
         pool_.medium().fence();
         const Link fresh = draft.seal(pool_.draw_version());
         if (!pool_.medium().compare_exchange(slot, expected, fresh.word)) continue;

@@ -33,6 +33,7 @@ class HeldPin {
   public:
     HeldPin(std::shared_ptr<Store> store, heap::Heap& heap, Link record) : store_(std::move(store)), pin_(heap, record) {}
     bool holds() const { return static_cast<bool>(pin_); }
+    heap::Bytes bytes;
 
   private:
     std::shared_ptr<Store> store_;

@@ -131,7 +131,9 @@ bool Store::try_load(std::string_view id, Directory& directory, void* data, cons
 void Store::copy_part(std::string_view id, const ArrayDefinition& array, const BlockRecord& block, const Selection& wanted,
                       const Selection& part, void* data) const {
     const Block& b = block.block;
-    const std::byte* from = pool_.at(b.extent.offset);
+    const heap::Bytes there = heap_.bytes(b.extent);
+    if (there.data == nullptr) return;  // gone with its record, which the look afterwards notices
+    const std::byte* from = there.data;
     std::vector<std::byte> unpacked;
     const array::CopyPlan plan(wanted, block.box, part, array.type.size());
     auto* to = static_cast<std::byte*>(data);
@@ -170,7 +172,9 @@ void Store::check_block(std::string_view id, const BlockRecord& block) const {
         return;
     }
     std::uint32_t found = 0;
-    const std::byte* bytes = pool_.at(b.extent.offset);
+    const heap::Bytes there = heap_.bytes(b.extent);
+    const std::byte* bytes = there.data;
+    if (bytes == nullptr) throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) + "' has lost its payload");
     if (!os::guarded(bytes, b.stored_bytes, [&] { found = base::crc32c(0, bytes, b.stored_bytes); })) {
         throw Error(Code::io_error, "the memory of block " + to_string(block.box) + " of '" + std::string(id) + "' is damaged (SIGBUS)");
     }

@@ -57,6 +57,8 @@ void Store::put_value(const std::function<Link()>& entry_of, std::string_view id
     } else {
         value.extent = heap_.allocate_extent(value.bytes, draft.offset());
         draft.owns(value.extent);
+        // From here on the draft's record names the extent, so that a scavenger frees both.
+        draft.write(offsetof(Value, extent), &value.extent, sizeof value.extent);
         encode_into(value.extent, encoder, value);
     }
     draft.write(sizeof(heap::RecordHeader), &value.extent, sizeof value - sizeof(heap::RecordHeader));
@@ -65,7 +67,8 @@ void Store::put_value(const std::function<Link()>& entry_of, std::string_view id
 }
 
 void Store::encode_into(const Extent& extent, const Encoder& encoder, Value& value) {
-    std::byte* to = pool_.at(extent.offset);
+    const heap::Bytes there = heap_.bytes(extent, true);
+    std::byte* to = there.data;
     const std::span<const std::byte> bytes = encoder.in_one_piece();
     bool alive = true;
     if (bytes.size() == value.bytes) {
@@ -149,7 +152,7 @@ std::optional<Store::ValueSeen> Store::read_value_record(Link link) const {
     const bool is_inline = v.extent.length == 0;
     if (rest.size() < v.type_bytes || (is_inline && rest.size() - v.type_bytes < v.bytes) ||
         (!is_inline && v.bytes > v.extent.length) ||
-        (!is_inline && v.extent.target == 0 && !pool_.contains(v.extent.offset, v.extent.length))) {
+        !heap_.is_sane(v.extent)) {
         throw Error(Code::corrupt, "a value's record says more than it holds; run pmemcpy verify");
     }
     if (v.type_bytes > 0) seen.type = Type::decode(rest.first(v.type_bytes));
@@ -218,7 +221,9 @@ void Store::decode_value(const ValueSeen& seen, const PMEM::Decode& decode) cons
     if (seen.record.extent.length == 0) return decode(seen.type, serializer, seen.inline_bytes);
     const Pin pin(heap_, seen.link);
     if (!pin) throw Error(Code::busy, "the value was replaced while it was being loaded");
-    const std::span<const std::byte> bytes(pool_.at(seen.record.extent.offset), seen.record.bytes);
+    const heap::Bytes there = heap_.bytes(seen.record.extent);
+    if (there.data == nullptr) throw Error(Code::corrupt, "the value's payload is missing");
+    const std::span<const std::byte> bytes(there.data, seen.record.bytes);
     if (options_.verify_loads && (seen.record.flags & catalog::value_has_crc) != 0 &&
         base::crc32c(0, bytes.data(), bytes.size()) != seen.record.crc) {
         throw Error(Code::corrupt, "the value's checksum does not hold: its medium or some process has damaged it");
@@ -239,7 +244,10 @@ Pinned Store::view_value(std::string_view id) const {
         }
         auto pin = std::make_shared<HeldPin>(const_cast<Store*>(this)->shared_from_this(), heap_, seen->link);
         if (!pin->holds()) continue;
-        return {std::move(pin), pool_.at(seen->record.extent.offset), seen->record.bytes};
+        pin->bytes = heap_.bytes(seen->record.extent);
+        if (pin->bytes.data == nullptr) throw Error(Code::corrupt, "the payload of '" + std::string(id) + "' is missing");
+        std::byte* data = pin->bytes.data;
+        return {std::move(pin), data, seen->record.bytes};
     }
 }
 

@@ -68,7 +68,9 @@ void Store::check_value(const ValueSeen& seen) const {
     if (v.extent.length != 0) {
         const Pin pin(heap_, seen.link);
         if (!pin) return;  // replaced meanwhile
-        bytes = pool_.at(v.extent.offset);
+        const heap::Bytes there = heap_.bytes(v.extent);
+        bytes = there.data;
+        if (bytes == nullptr) throw Error(Code::corrupt, "the value's payload is missing");
         if (!os::guarded(bytes, v.bytes, [&] { crc = base::crc32c(0, bytes, v.bytes); })) {
             throw Error(Code::io_error, "the memory of the value is damaged (SIGBUS)");
         }

@@ -83,10 +83,13 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
         }
         auto pin = std::make_shared<HeldPin>(shared_from_this(), heap_, found.link);
         if (!pin->holds()) continue;
+        pin->bytes = heap_.bytes(found.block.extent);
+        std::byte* begin = pin->bytes.data;
+        if (begin == nullptr) throw Error(Code::corrupt, "block " + to_string(found.box) + " of '" + std::string(id) + "' has lost its payload");
         Dimensions strides = strides_in_block(wanted, found.box);
         if (d.order == Order::fortran) strides = array::reversed(strides);
-        std::byte* data = pool_.at(found.block.extent.offset) + place_in_block(wanted, found.box) * d.type.size();
-        return {{std::move(pin), pool_.at(found.block.extent.offset), found.block.stored_bytes}, data, strides};
+        std::byte* data = begin + place_in_block(wanted, found.box) * d.type.size();
+        return {{std::move(pin), begin, found.block.stored_bytes}, data, strides};
     }
 }
 
@@ -104,7 +107,9 @@ void Store::freeze(std::string_view id) {
     const BlockRecord& block = directory->blocks().begin()->second;
     std::uint64_t* word = &pool_.as<heap::RecordHeader>(block.link.offset()).word;
     std::uint64_t expected = 0;
-    std::byte* bytes = pool_.at(block.block.extent.offset);
+    const heap::Bytes there = heap_.bytes(block.block.extent);
+    std::byte* bytes = there.data;
+    if (bytes == nullptr) throw Error(Code::corrupt, "array '" + std::string(id) + "' has lost its payload");
     const Medium& m = pool_.medium();
     m.written(bytes, block.block.stored_bytes);
     m.flush(bytes, block.block.stored_bytes);

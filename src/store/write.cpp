@@ -87,7 +87,8 @@ void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& 
     block.extent = heap_.allocate_extent(room, draft_offset);
     // From here on the draft's record names the extent, so that a scavenger frees both.
     m.write(&pool_.as<Block>(draft_offset).extent, &block.extent, sizeof block.extent);
-    std::byte* to = pool_.at(block.extent.offset);
+    const heap::Bytes there = heap_.bytes(block.extent, true);
+    std::byte* to = there.data;
     const persist::Element element = options_.characterise ? element_of(d.type) : persist::Element::none;
     persist::Characteristic known;
     bool alive = true;
@@ -209,7 +210,9 @@ void Store::store_in_place(std::string_view id, Directory& directory, const void
     }
     const Selection part = Box{Dimensions::filled(box.size(), 0), box.count};
     const array::CopyPlan plan(box, block.box, part, directory.definition().type.size());
-    std::byte* to = pool_.at(block.block.extent.offset);
+    const heap::Bytes there = heap_.bytes(block.block.extent);
+    std::byte* to = there.data;
+    if (to == nullptr) throw Error(Code::not_found, "array '" + std::string(id) + "' was erased meanwhile");
     const auto* from = static_cast<const std::byte*>(data);
     const bool alive = os::guarded(to, block.block.extent.length, [&] {
         plan.for_each_rows([&](const array::RowSet& r) {
