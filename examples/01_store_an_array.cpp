@@ -1,5 +1,4 @@
-// Stores an array and some values in a pool, which outlives this program; loads them, and a part of the
-// array.
+// Stores some values and an array in a pool, which outlives this program, and loads them again.
 #include <cstdio>
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>
@@ -31,7 +30,8 @@ int main(int argc, char** argv) {
 
     // Without knowing anything before: what is there, and of which shape?
     for (const std::string& id : pmem.ids()) {
-        std::printf("%s: %s\n", id.c_str(), to_string(pmem.load_dims(id)).c_str());
+        const pmemcpy::Info info = pmem.info(id);
+        std::printf("%s: %s %s\n", id.c_str(), info.type.name().c_str(), to_string(info.dims).c_str());
     }
     // Errors are exceptions that say what was asked, what was found, and what to do.
     try {

@@ -1,5 +1,4 @@
-// The first of two programs that share a pool: stores a temperature field. 02_reader looks at it, in another
-// process.
+// The first of two programs that share a pool: stores a temperature field, which 02_reader then looks at.
 #include <cmath>
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>

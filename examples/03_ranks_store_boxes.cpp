@@ -1,5 +1,4 @@
-// MPI ranks share one pool: each stores its rows of a matrix, then each loads columns that all of them have
-// stored.
+// MPI ranks share one pool: each stores its rows of a matrix, and then loads a column of all rows.
 #include <mpi.h>
 
 #include <cstdio>

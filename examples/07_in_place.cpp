@@ -13,15 +13,13 @@ int main(int argc, char** argv) {
     in_place.contiguous = true;
     pmem.alloc<double>("field", {n}, in_place);
     {
-        // All processes that call update() write to the same memory; it may be larger than what DRAM they
-        // have.
+        // All processes that call update() write to the same memory. It may be larger than DRAM.
         pmemcpy::View<double> field = pmem.update<double>("field");
         for (std::size_t i = 0; i < n; ++i) field[i] = static_cast<double>(i);
         std::printf("while it is updated, the array is %s\n",
                     pmem.info("field").is_frozen ? "frozen" : "not frozen");
     }
-    // Now it is whole: it gets its checksum, and is as safe as what store() stores. No more updates after
-    // that.
+    // Now it is whole: it gets its checksum, is as safe as what store() stores, and stays as it is.
     pmem.freeze("field");
 
     double sum = 0;

@@ -1,5 +1,4 @@
-// Compressed blocks: by a codec of the array, or of one store. Loading is as ever; only views need raw
-// blocks.
+// Compressed blocks, by a codec of the array or of one store. Loading is as ever; only views need raw ones.
 #include <cmath>
 #include <cstdio>
 #include <pmemcpy/pmemcpy.hpp>

@@ -29,8 +29,7 @@ struct Arguments {
     std::string progress = "auto";
 };
 
-/// The arguments, or nothing but an exit status when there is no job to do. Only a loud one prints help and
-/// errors.
+/// The arguments, or an exit status when there is no job to do. Help and errors are printed if `loud`.
 std::optional<Arguments> parse_arguments(int argc, char** argv, bool loud, int& exit_status);
 
 }  // namespace domain3d

@@ -17,8 +17,7 @@ std::string to_string(const Grid& grid);
 pmemcpy::Dimensions near_cube(double gib, int variables);
 
 /// The box of one rank. The last three dimensions are divided as evenly as whole elements allow; a fourth one
-/// before them, which is time, is not. Throws std::invalid_argument when there are more ranks than elements
-/// along a dimension.
+/// before them, which is time, is not. Throws std::invalid_argument when ranks would go without.
 pmemcpy::Box part_of(const pmemcpy::Dimensions& domain, const Grid& grid, int rank);
 
 }  // namespace domain3d

@@ -128,8 +128,7 @@ void Job::make_ready(int repetition) {
             if (!ranks_.is_first()) return;
             pmemcpy::PMEM pmem;
             pmem.mmap(arguments_.pool, {.mode = mode_});
-            // A block that is overwritten gives its space back after its successor is there, so both need
-            // room.
+            // A block gives its space back after its successor is there, so both need room.
             pmem.prepare((arguments_.reuse ? 2 : 1) * total_bytes() + total_bytes() / 8);
         });
         mode_ = Mode::update;

@@ -11,8 +11,7 @@ class Memory {
 public:
     /// The program's own: where a simulation keeps its variables.
     static Memory of_process(std::size_t bytes);
-    /// A file in `folder` that has no name, so that nothing can be left behind: what memcpy is measured
-    /// against.
+    /// A file in `folder` without a name, so that nothing is left behind: what memcpy copies to and from.
     static Memory of_file(const std::string& folder, std::size_t bytes);
 
     Memory() = default;

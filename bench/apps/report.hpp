@@ -23,8 +23,7 @@ struct Report {
     std::vector<double> memcpy_seconds;  // the same for memcpy; empty when not asked for
 };
 
-/// "domain3d write: 4 ranks, 10 variables, 1.00 GiB in 0.123 s = 8.7 GB/s (0.92 of memcpy), verified bit for
-/// bit"
+/// "domain3d write: 4 ranks, 10 variables, 1.00 GiB in 0.123 s = 8.7 GB/s (0.92 of memcpy)"
 std::string to_line(const Report& report);
 std::string to_json(const Report& report);
 

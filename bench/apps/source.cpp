@@ -38,9 +38,13 @@ std::string place(const pmemcpy::Box& box, std::size_t element) {
 
 }  // namespace
 
+std::string generated_id(std::size_t variable) {
+    return std::string(1, 'v').append(std::to_string(variable));
+}
+
 std::unique_ptr<Source> generated_source(const pmemcpy::Dimensions& shape, std::size_t variables) {
     std::vector<Variable> list;
-    for (std::size_t v = 0; v < variables; ++v) list.push_back({"v" + std::to_string(v), shape});
+    for (std::size_t v = 0; v < variables; ++v) list.push_back({generated_id(v), shape});
     return std::make_unique<GeneratedSource>(std::move(list));
 }
 

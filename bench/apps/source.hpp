@@ -29,6 +29,9 @@ private:
     std::vector<Variable> variables_;
 };
 
+/// The id of a generated variable: "v0", "v1" and so on.
+std::string generated_id(std::size_t variable);
+
 /// Values that tell where they belong: the element's place in the whole domain, and 2^44 times the variable's
 /// number. Doubles hold both exactly, so an element that strays is always noticed.
 std::unique_ptr<Source> generated_source(const pmemcpy::Dimensions& shape, std::size_t variables);
@@ -37,8 +40,7 @@ std::unique_ptr<Source> generated_source(const pmemcpy::Dimensions& shape, std::
 /// Throws std::runtime_error, also in a build without libnetcdf.
 std::unique_ptr<Source> netcdf_source(const std::string& file, const std::vector<std::string>& names);
 
-/// Throws std::runtime_error that names the first element of `data` that is not, bit for bit, what it should
-/// be.
+/// Compares bits. Throws std::runtime_error that names the first element of `data` that is wrong.
 void verify(const Source& source, std::size_t variable, const pmemcpy::Box& box, const double* data);
 
 }  // namespace domain3d

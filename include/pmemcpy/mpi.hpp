@@ -10,8 +10,7 @@
 
 namespace pmemcpy {
 
-/// Opening by all ranks of a communicator. Nothing else of pMEMCPY is collective; destructors make no MPI
-/// call.
+/// Opening by all ranks of a communicator. Nothing else is collective, and destructors make no MPI call.
 template <>
 struct Collective<MPI_Comm> {
     static void mmap(PMEM& pmem, const std::string& path, MPI_Comm comm, Options options) {

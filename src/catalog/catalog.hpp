@@ -1,5 +1,6 @@
 #pragma once
 
+#include "catalog/audit.hpp"
 #include "catalog/format.hpp"
 #include "heap/heap.hpp"
 #include "pool/pool.hpp"
@@ -79,6 +80,8 @@ class Catalog final : public heap::Reachability, public pool::Lifecycle {
     void erase(Link entry, std::string_view id);
     void erase_attribute(Link attribute, std::string_view name);
     void rename(std::string_view from, std::string_view to);
+    /// Retires all older versions that steps have kept behind this one.
+    void retire_versions_before(Link value);
 
     // ---- lifecycle (reach.cpp, rebuild.cpp) ----
 
@@ -87,6 +90,8 @@ class Catalog final : public heap::Reachability, public pool::Lifecycle {
     bool scavenge(std::uint64_t slot) override;
     bool leave() override;
     static Extent extent_of(const heap::RecordHeader& header);
+    /// Where all space is. Nobody may be storing meanwhile (audit.cpp).
+    Audit audit() const;
 
   private:
     struct Key {
@@ -105,24 +110,30 @@ class Catalog final : public heap::Reachability, public pool::Lifecycle {
     Key attribute_key(Link owner, std::string_view name) const;
     std::uint64_t* bucket(std::uint64_t hash) const;
     std::uint64_t* attributes_word(Link owner) const;
-    bool find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen) const;
+    bool find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen, Link owner = {}) const;
     bool try_find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen, bool& found) const;
-    void walk(const std::uint64_t* head, const std::function<void(Link, const Entry&, const std::string&)>& f) const;
+    void walk(const std::uint64_t* head, const std::function<void(Link, const Entry&, const std::string&)>& f,
+              Link owner = {}) const;
+    bool owner_is_gone(Link owner) const { return owner.is_record() && !heap::is_current(pool_, owner); }
     bool is_in_chain(const std::uint64_t* head, Link node) const;
 
-    Link insert(std::uint64_t* head, const Key& key, Draft& draft);
+    Link insert(std::uint64_t* head, const Key& key, Draft& draft, Link owner = {});
     void write_entry(Draft& draft, const Key& key, std::uint64_t head_offset, Link alias_of, Link old_name);
-    Link find_or_insert(std::uint64_t* head, const Key& key);
+    Link find_or_insert(std::uint64_t* head, const Key& key, Link owner = {});
     void ensure_groups(std::string_view id);
     void ensure_group(std::string_view id);
     bool groups_exist(std::string_view id) const;
 
-    void clean_up_erased(Link entry);
+    void clean_up_erased(Link entry, pool::Slot& slot);
+    void clean_up_attributes(Link entry, const Entry& owner, pool::Slot& slot);
+    Link kill_attribute(Link attribute);
+    bool forget_undefined(Link entry);
     void retire_definition(Link definition);
     void retire_array(Link array);
     void take_out(std::uint64_t* head, Link node);
     void finish_rename(Link identity, Link alias);
     void finish_verb(std::uint64_t slot);
+    bool is_previous(Link newer, Link record) const;
     bool has_children(std::string_view group) const;
 
     pool::Pool& pool_;

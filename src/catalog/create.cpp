@@ -7,6 +7,7 @@
 namespace pmemcpy::catalog {
 
 using heap::mark_empty;
+using heap::mark_sealed;
 using heap::RecordKind;
 using persist::Medium;
 
@@ -31,14 +32,17 @@ void Catalog::write_entry(Draft& draft, const Key& key, std::uint64_t head_offse
 }
 
 // Keys stay unique without a lock: whoever loses the CAS looks again before it tries again.
-Link Catalog::insert(std::uint64_t* head, const Key& key, Draft& draft) {
+Link Catalog::insert(std::uint64_t* head, const Key& key, Draft& draft, Link owner) {
     const Medium& m = pool_.medium();
     auto& header = draft.as<RecordHeader>();
     const Link link = Link::to(draft.offset(), header.version);
     for (;;) {
         std::uint64_t first = Medium::load(head);
+        if (Link{first}.is_mark(mark_sealed) || owner_is_gone(owner)) {
+            throw Error(Code::not_found, "the variable was erased while its attribute '" + std::string(key.bytes) + "' was being set");
+        }
         Seen seen;
-        if (find_in_chain(head, key, Looking::to_create, seen)) return seen.node;
+        if (find_in_chain(head, key, Looking::to_create, seen, owner)) return seen.node;
         m.store(&header.next.word, first);
         m.flush(&header.next, sizeof header.next);
         if (m.compare_exchange(head, first, link.word)) {
@@ -49,18 +53,19 @@ Link Catalog::insert(std::uint64_t* head, const Key& key, Draft& draft) {
     }
 }
 
-Link Catalog::find_or_insert(std::uint64_t* head, const Key& key) {
+Link Catalog::find_or_insert(std::uint64_t* head, const Key& key, Link owner) {
     for (;;) {
         Seen seen;
-        if (!find_in_chain(head, key, Looking::to_create, seen)) {
+        if (!find_in_chain(head, key, Looking::to_create, seen, owner)) {
             Draft draft(heap_, sizeof(Entry) + key.bytes.size());
             write_entry(draft, key, pool_.offset_of(head), {}, {});
             const Link link = Link::to(draft.offset(), draft.as<RecordHeader>().version);
-            if (insert(head, key, draft) == link) return link;
+            if (insert(head, key, draft, owner) == link) return link;
             continue;
         }
         if (!seen.pending) return seen.identity;
         // A rename to this very id is under way, or its process has died: whoever gets the lock knows.
+        const auto order = heap_.retiring();
         const pool::Pool::AllocationLock lock(pool_);
         if (find_in_chain(head, key, Looking::to_create, seen) && seen.pending) {
             take_out(head, seen.node);
@@ -70,10 +75,8 @@ Link Catalog::find_or_insert(std::uint64_t* head, const Key& key) {
 }
 
 Link Catalog::create_attribute(Link owner, std::string_view name) {
-    const Link attribute = find_or_insert(attributes_word(owner), attribute_key(owner, name));
-    if (!definition(owner)) {  // erased meanwhile: nobody will look for our entry any more
-        heap_.retire(attribute);
-        heap_.reclaim();
+    const Link attribute = find_or_insert(attributes_word(owner), attribute_key(owner, name), owner);
+    if (!definition(owner)) {  // erased meanwhile: whoever cleans up after the variable takes our entry along
         throw Error(Code::not_found, "the variable was erased while its attribute '" + std::string(name) + "' was being set");
     }
     return attribute;

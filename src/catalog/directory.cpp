@@ -75,19 +75,27 @@ bool Directory::find_segments() {
 void Directory::take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t word) {
     const std::uint64_t handle = segment.first_handle + i;
     forget(handle);
-    segment.words[i] = word;
-    if (!Link{word}.is_live()) return;
-    auto record = read_block(heap_, Link{word}, definition_.dims.size());
-    if (!record || record->block.header.incarnation != definition_.incarnation) {
-        segment.words[i] = unread;  // replaced while we read it: the next refresh sees what is there then
-        return;
+    for (;;) {
+        segment.words[i] = word;
+        if (!Link{word}.is_live()) return;
+        auto record = read_block(heap_, Link{word}, definition_.dims.size());
+        if (record && record->block.header.incarnation == definition_.incarnation) {
+            index_.append(handle, array::bounding_box(record->box));
+            by_box_.emplace(hash_of(record->box), handle);
+            blocks_.emplace(handle, std::move(*record));
+            return;
+        }
+        // Replaced while we read it, or damaged: the slot still says so then.
+        const std::uint64_t now = Medium::load(&segment.slots[i]);
+        if (now == word) break;
+        word = now;
     }
-    index_.append(handle, array::bounding_box(record->box));
-    by_box_.emplace(hash_of(record->box), handle);
-    blocks_.emplace(handle, std::move(*record));
+    segment.words[i] = unread;
+    damaged_.insert(handle);
 }
 
 void Directory::forget(std::uint64_t handle) {
+    damaged_.erase(handle);
     const auto found = blocks_.find(handle);
     if (found == blocks_.end()) return;
     index_.erase(handle);
@@ -131,7 +139,8 @@ Directory::EmptySlot Directory::find_empty() {
             SegmentSeen& segment = segments_[empty_segment_];
             for (; empty_slot_ < segment.count; ++empty_slot_) {
                 const Link word{Medium::load(&segment.slots[empty_slot_])};
-                if (word.is_mark(mark_empty) && !word.is_dead()) return {&segment.slots[empty_slot_], word.word};
+                // The tag is the segment's own, so that a segment that was freed and reused offers nothing (law 4).
+                if (word == Link::mark(mark_empty, segment.link.tag())) return {&segment.slots[empty_slot_], word.word};
             }
             empty_slot_ = 0;
             empty_segment_ = (empty_segment_ + 1) % segments_.size();
@@ -151,7 +160,8 @@ void Directory::append_segment() {
         const std::uint32_t slots =
             std::min({segments_.empty() ? first_slots : 2 * segments_.back().count + 9, most_slots, room});
         std::uint64_t expected = Medium::load(tail);
-        if (Link{expected}.is_mark(mark_empty)) {
+        const Link owner = segments_.empty() ? definition_.link : segments_.back().link;
+        if (Link{expected} == Link::mark(mark_empty, owner.tag())) {
             Draft draft(heap_, sizeof(Segment) + 8ULL * slots);
             const std::uint64_t version = pool_.draw_version();
             draft.write_header(RecordKind::segment, 0, sizeof(Segment) + 8ULL * slots, definition_.incarnation,

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace pmemcpy::catalog {
@@ -61,6 +62,8 @@ class Directory {
     const BlockRecord& block(std::uint64_t handle) const { return blocks_.at(handle); }
     const std::unordered_map<std::uint64_t, BlockRecord>& blocks() const { return blocks_; }
     const array::BoxIndex& index() const { return index_; }
+    /// How many slots name a block whose record is not whole: what such a block held cannot be told.
+    std::size_t damaged() const { return damaged_.size(); }
     /// The blocks with exactly this box, in no order.
     std::vector<std::uint64_t> same_box(const Selection& box) const;
 
@@ -99,6 +102,7 @@ class Directory {
     std::vector<SegmentSeen> segments_;
     std::unordered_map<std::uint64_t, BlockRecord> blocks_;
     std::unordered_multimap<std::uint64_t, std::uint64_t> by_box_;  // hash of box -> handle
+    std::unordered_set<std::uint64_t> damaged_;
     array::BoxIndex index_;
     std::size_t empty_segment_ = 0;  // where the last empty slot was found
     std::uint32_t empty_slot_ = 0;

@@ -48,7 +48,7 @@ std::optional<Link> Catalog::find(std::string_view id) const {
 
 std::optional<Link> Catalog::find_attribute(Link owner, std::string_view name) const {
     Seen seen;
-    if (!find_in_chain(attributes_word(owner), attribute_key(owner, name), Looking::to_use, seen)) return std::nullopt;
+    if (!find_in_chain(attributes_word(owner), attribute_key(owner, name), Looking::to_use, seen, owner)) return std::nullopt;
     return seen.identity;
 }
 
@@ -58,14 +58,17 @@ std::optional<Link> Catalog::definition(Link entry) const {
     return link;
 }
 
-bool Catalog::find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen) const {
+// `owner`: of attributes, whose they are. When it is gone, so is the chain.
+bool Catalog::find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen, Link owner) const {
     for (int restart = 0; restart < most_restarts; ++restart) {
+        if (owner_is_gone(owner)) return false;
         const std::uint64_t before = pool_.recovery_count();
         bool found = false;
         const bool calm = try_find_in_chain(head, key, looking, seen, found);
         if (calm && before % 2 == 0 && pool_.recovery_count() == before) return found;
         // In a rebuild that this process itself does, nobody else is there and the count stays odd.
         if (calm && before % 2 == 1 && !pool_.read_only()) return found;
+        if (owner.is_record() && !heap::is_current(pool_, owner)) return false;  // the chain went with its owner
         if (restart >= restarts_before_yield) std::this_thread::yield();
     }
     throw Error(Code::corrupt, pool_.path() + ": the chain of '" + std::string(key.bytes) +
@@ -112,8 +115,10 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
     return true;
 }
 
-void Catalog::walk(const std::uint64_t* head, const std::function<void(Link, const Entry&, const std::string&)>& f) const {
+void Catalog::walk(const std::uint64_t* head, const std::function<void(Link, const Entry&, const std::string&)>& f,
+                   Link owner) const {
     for (int restart = 0; restart < most_restarts; ++restart) {
+        if (owner_is_gone(owner)) return;
         std::vector<std::tuple<Link, Entry, std::string>> seen;
         bool calm = true;
         std::uint64_t hops = pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Entry);
@@ -163,7 +168,7 @@ void Catalog::for_each_attribute(Link owner, const std::function<void(const std:
     const std::uint64_t incarnation = pool_.as<Entry>(owner.offset()).header.incarnation;
     walk(attributes_word(owner), [&](Link link, const Entry& entry, const std::string& key) {
         if (entry.parent == incarnation && definition(link)) f(key, link);
-    });
+    }, owner);
 }
 
 std::optional<std::string> Catalog::name_of(Link identity) const {

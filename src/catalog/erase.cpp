@@ -19,6 +19,7 @@ void Catalog::erase(Link entry, std::string_view id) {
     if (!defined) throw Error(Code::not_found, "there is no '" + std::string(id) + "' to erase");
     pool::Slot& slot = pool_.slot();
     m.store(&slot.intent_a, entry.word);
+    m.store(&slot.intent_b, 0);
     m.store(&slot.intent, static_cast<std::uint64_t>(pool::Intent::erase));
     bool erased = false;
     std::uint64_t expected = defined->word;
@@ -38,7 +39,7 @@ void Catalog::erase(Link entry, std::string_view id) {
     if (erased) {
         // The erase is acknowledged when this word is durable; recovery believes it (law 1).
         m.persist(value_word(entry), 8);
-        clean_up_erased(entry);
+        clean_up_erased(entry, slot);
     }
     m.store(&slot.intent, 0);
     heap_.reclaim();
@@ -47,37 +48,98 @@ void Catalog::erase(Link entry, std::string_view id) {
 
 void Catalog::erase_attribute(Link attribute, std::string_view name) { erase(attribute, name); }
 
-void Catalog::clean_up_erased(Link entry) {
-    auto& e = pool_.as<Entry>(entry.offset());
-    const Link defined = Link{Medium::load(&e.header.word)}.alive();
-    if (defined.is_record()) retire_definition(defined);
-    // Attributes hang on their owner alone, so nobody finds them any more.
-    const std::uint64_t incarnation = e.header.incarnation;
-    walk(&e.attributes.word, [&](Link link, const Entry& attribute, const std::string&) {
-        if (attribute.parent != incarnation || attribute.alias != 0) return;
-        std::uint64_t word = Medium::load(value_word(link));
-        while (Link{word}.is_live() && !pool_.medium().compare_exchange(value_word(link), word, Link{word}.dead().word)) {
-        }
-        if (Link{word}.is_record()) retire_definition(Link{word}.alive());
-        heap_.retire(link);
-    });
+// Others may be at the same, after a death; so everything here can be repeated, and nothing relies on the entry
+// still being there.
+void Catalog::clean_up_erased(Link entry, pool::Slot& slot) {
+    Entry e;
+    heap::racy_copy(&e, pool_.at(entry.offset()), sizeof e);
+    if (!heap::is_current(pool_, entry)) return;
+    if (const Link defined{e.header.word}; defined.is_record()) retire_definition(defined.alive());
+    const auto order = heap_.retiring();
     const pool::Pool::AllocationLock lock(pool_);
-    const Link moved{Medium::load(&e.moved.word)};
-    if (moved.is_record() && heap::is_current(pool_, moved)) {
-        take_out(bucket(pool_.as<Entry>(moved.offset()).hash), moved);
-        heap_.retire(moved);
+    clean_up_attributes(entry, e, slot);
+    if (e.moved.is_record() && heap::is_current(pool_, e.moved)) {
+        take_out(bucket(pool_.as<Entry>(e.moved.offset()).hash), e.moved);
+        heap_.retire(e.moved);
     }
-    take_out(e.parent == 0 ? bucket(e.hash) : &pool_.as<std::uint64_t>(e.header.home), entry);
+    if (e.parent == 0) {
+        take_out(bucket(e.hash), entry);
+    } else if (const auto& owner = pool_.as<Entry>(e.header.home - offsetof(Entry, attributes));
+               owner.header.magic == heap::record_magic && owner.header.incarnation == e.parent) {
+        take_out(&pool_.as<std::uint64_t>(e.header.home), entry);
+    }
     heap_.retire(entry);
+}
+
+// One after the other, first out of the chain and then into the retire list, so that readers never meet a broken
+// chain; the seal keeps others from adding more. Caller holds the allocation lock.
+void Catalog::clean_up_attributes(Link entry, const Entry& owner, pool::Slot& slot) {
+    const Medium& m = pool_.medium();
+    std::uint64_t* head = attributes_word(entry);
+    // Whoever died here had taken this one out of the chain, or was about to.
+    const Link unfinished{slot.intent_b};
+    if (unfinished.is_record() && heap::is_current(pool_, unfinished) && !is_in_chain(head, unfinished)) {
+        const Link value = kill_attribute(unfinished);
+        if (value.is_record()) retire_definition(value);
+        heap_.retire(unfinished);
+    }
+    while (heap::is_current(pool_, entry)) {
+        std::uint64_t first = Medium::load(head);
+        const Link link{first};
+        if (!link.is_record()) {
+            if (!link.is_mark(mark_empty)) return;
+            if (m.compare_exchange(head, first, Link::mark(mark_sealed, link.tag()).word)) return;
+            continue;
+        }
+        if (!heap::is_current(pool_, link) || pool_.as<Entry>(link.offset()).parent != owner.header.incarnation) return;
+        const Link value = kill_attribute(link);
+        m.store(&slot.intent_b, link.word);
+        const std::uint64_t next = Medium::load(&pool_.as<Entry>(link.offset()).header.next.word);
+        if (!m.compare_exchange(head, first, next)) continue;
+        if (value.is_record()) retire_definition(value);
+        heap_.retire(link);
+    }
+}
+
+// From here on nobody can set it. Returns the value it had.
+Link Catalog::kill_attribute(Link attribute) {
+    std::uint64_t word = Medium::load(value_word(attribute));
+    while (!Link{word}.is_dead() && !pool_.medium().compare_exchange(value_word(attribute), word, Link{word}.dead().word)) {
+    }
+    return Link{word}.is_record() ? Link{word}.alive() : Link{};
+}
+
+// An entry whose maker died before it had a value. False when somebody else has given it one.
+bool Catalog::forget_undefined(Link entry) {
+    std::uint64_t word = Medium::load(value_word(entry));
+    if (!Link{word}.is_mark(mark_empty)) return false;
+    if (!Link{word}.is_dead() && !pool_.medium().compare_exchange(value_word(entry), word, Link{word}.dead().word)) return false;
+    const pool::Pool::AllocationLock lock(pool_);
+    take_out(&pool_.as<std::uint64_t>(pool_.as<RecordHeader>(entry.offset()).home), entry);
+    return true;
 }
 
 void Catalog::retire_definition(Link definition) {
     if (!heap::is_current(pool_, definition)) return;
     const auto kind = static_cast<RecordKind>(pool_.as<RecordHeader>(definition.offset()).kind);
     if (kind == RecordKind::array) return retire_array(definition);
-    const Link previous = pool_.as<Value>(definition.offset()).previous;
-    if (previous.is_record()) heap_.retire(previous);
+    retire_versions_before(definition);
     heap_.retire(definition);
+}
+
+// The oldest first, so that whoever repeats this finds all that is left.
+void Catalog::retire_versions_before(Link value) {
+    std::vector<Link> versions;
+    const std::uint64_t most = pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Value);
+    for (Link link = value; heap::is_current(pool_, link) && versions.size() < most;) {
+        const auto& record = pool_.as<Value>(link.offset());
+        if (static_cast<RecordKind>(record.header.kind) != RecordKind::value) break;
+        link = record.previous;
+        versions.push_back(link);
+    }
+    for (auto link = versions.rbegin(); link != versions.rend(); ++link) {
+        if (link->is_record()) heap_.retire(*link);
+    }
 }
 
 // Seals every slot and the tail, so that a store that comes late fails (law 4), and retires what was there.
@@ -110,7 +172,8 @@ void Catalog::retire_array(Link array) {
         }
         tail = &segment.header.word;
     }
-    for (const Link link : segments) heap_.retire(link);
+    // From the end, so that whoever repeats this finds all that is left.
+    for (auto link = segments.rbegin(); link != segments.rend(); ++link) heap_.retire(*link);
     heap_.retire(array);
 }
 
@@ -121,6 +184,7 @@ void Catalog::take_out(std::uint64_t* head, Link node) {
         std::uint64_t* from = head;
         Link link{Medium::load(from)};
         while (link.is_record() && link != node) {
+            if (!heap::is_current(pool_, link)) return;  // a chain that was freed as a whole
             from = &pool_.as<Entry>(link.offset()).header.next.word;
             link = {Medium::load(from)};
         }

@@ -34,20 +34,31 @@ bool Catalog::is_reachable(Link record) {
             if (entry.parent != 0) {
                 const auto& owner = pool_.as<Entry>(header.home - offsetof(Entry, attributes));
                 if (owner.header.magic != heap::record_magic || owner.header.incarnation != entry.parent) return false;
-                if (Link{Medium::load(&owner.header.word)}.is_dead()) return false;
+                // Whoever erases the owner takes the whole chain along.
+                if (Link{Medium::load(&owner.header.word)}.is_dead()) return is_in_chain(home, record);
             }
-            return is_in_chain(home, record);
+            return is_in_chain(home, record) && !forget_undefined(record);
         }
         case RecordKind::value: {
             if (published.alive() == record) return true;
-            if (!heap::is_current(pool_, published.alive())) return false;
-            const auto& current = pool_.as<Value>(published.offset());
-            return static_cast<RecordKind>(current.header.kind) == RecordKind::value && current.previous == record;
+            return is_previous(published.alive(), record);
         }
         case RecordKind::array:
         case RecordKind::segment: return published.alive() == record;
         case RecordKind::block: return published == record;
         case RecordKind::none: return false;
+    }
+    return false;
+}
+
+// Whether `record` is one of the older versions that steps keep behind `newer`.
+bool Catalog::is_previous(Link newer, Link record) const {
+    for (std::uint64_t hops = pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Value); hops > 0; --hops) {
+        if (!heap::is_current(pool_, newer)) return false;
+        const auto& value = pool_.as<Value>(newer.offset());
+        if (static_cast<RecordKind>(value.header.kind) != RecordKind::value) return false;
+        if (value.previous == record) return true;
+        newer = value.previous;
     }
     return false;
 }
@@ -64,7 +75,7 @@ void Catalog::finish_verb(std::uint64_t slot_index) {
     const Link entry{slot.intent_a};
     switch (static_cast<pool::Intent>(Medium::load(&slot.intent))) {
         case pool::Intent::erase:
-            if (heap::is_current(pool_, entry) && Link{Medium::load(value_word(entry))}.is_dead()) clean_up_erased(entry);
+            if (heap::is_current(pool_, entry) && Link{Medium::load(value_word(entry))}.is_dead()) clean_up_erased(entry, slot);
             break;
         case pool::Intent::rename: {
             const pool::Pool::AllocationLock lock(pool_);

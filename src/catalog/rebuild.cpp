@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace pmemcpy::catalog {
 
@@ -25,6 +26,7 @@ class Scan {
     void collect();
     void elect();
     void rewrite(std::uint64_t bucket_mask);
+    const std::vector<Link>& pinned() const { return pinned_; }
     std::uint64_t highest_version() const { return highest_version_; }
 
   private:
@@ -35,6 +37,7 @@ class Scan {
     bool data_holds(const RecordHeader& record) const;
     void set(std::uint64_t* word, Link link);
     bool keep(std::uint64_t offset);
+    void keep_pinned();
     Link elect_definition(const Entry& entry);
     std::uint64_t elect_name(std::uint64_t identity);
     void keep_array(std::uint64_t offset);
@@ -56,6 +59,8 @@ class Scan {
     };
     std::vector<Named> named_;
     std::vector<Extent> outside_;
+    std::unordered_set<std::uint64_t> kept_;
+    std::vector<Link> pinned_;
 };
 
 void Scan::collect() {
@@ -188,7 +193,17 @@ bool Scan::keep(std::uint64_t offset) {
     const RecordHeader& record = header(offset);
     if (!heap_.mark_extent(Catalog::extent_of(record), link_of(offset))) return false;
     if (const Extent extent = Catalog::extent_of(record); extent.target != 0) outside_.push_back(extent);
+    kept_.insert(offset);
     return heap_.mark_record(offset, record.length);
+}
+
+// A reader without write permission may have viewed, since before everybody else died, what is garbage now. Its
+// locks on the records say so (law 6).
+void Scan::keep_pinned() {
+    for (const auto& [offset, kind] : whole_) {
+        if (kept_.contains(offset) || Catalog::extent_of(header(offset)).length == 0) continue;
+        if (heap_.pins().is_pinned(link_of(offset)) && keep(offset)) pinned_.push_back(link_of(offset));
+    }
 }
 
 Link Scan::elect_block(std::uint64_t slot_offset, Link found, const Array& array) {
@@ -270,6 +285,7 @@ void Scan::rewrite(std::uint64_t bucket_mask) {
             put_in_chain(&pool_.as<Entry>(owner->second).attributes.word, named.node);
         }
     }
+    keep_pinned();
     heap_.finish_rebuild();
     if (heap_.outside() != nullptr) heap_.outside()->keep_only(outside_);
 }
@@ -287,6 +303,9 @@ void Catalog::rebuild() {
     m.store(&state.begun_step.value, state.committed_step.value);
     m.flush(&state, sizeof state);
     m.fence();
+    // They wait in a slot that looks like a dead process's, until somebody finds them unpinned.
+    for (const Link link : scan.pinned()) heap_.retire(link);
+    if (!scan.pinned().empty()) m.store(&pool_.slot().attached, 1);
 }
 
 }  // namespace pmemcpy::catalog

@@ -28,6 +28,7 @@ void Catalog::rename(std::string_view from, std::string_view to) {
     pool::Slot& slot = pool_.slot();
     bool renamed = false;
     {
+        const auto order = heap_.retiring();
         const pool::Pool::AllocationLock lock(pool_);
         if (!groups_exist(to)) throw Error(Code::busy, "a group of '" + std::string(to) + "' was erased meanwhile; try again");
         std::uint64_t old_name = Medium::load(&entry.moved.word);

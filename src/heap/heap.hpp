@@ -6,6 +6,7 @@
 #include "pool/pool.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -52,6 +53,14 @@ class Outside {
     virtual void keep_only(const std::vector<Extent>& extents) = 0;
 };
 
+/// One thing that is in use, or that allocation passes over.
+struct Taken {
+    enum What { record, data_unit, run, stray_body, hidden } what;
+    std::uint64_t offset;
+    std::uint64_t word;    // of a record its UnitState, of a data unit or run the record that it is for
+    std::uint64_t chunks;  // of a run
+};
+
 /// Space inside a pool. Units of slabs are claimed by one CAS on a word that names the owner, runs of chunks
 /// under the allocation lock; whatever a dead process had claimed can be told and taken back.
 class Heap {
@@ -85,6 +94,8 @@ class Heap {
     bool replace(std::uint64_t* word, Link old, Link fresh);
     /// Retires a record that is no longer, or was never, published, if nobody else has.
     void retire(Link record);
+    /// Who retires records under the allocation lock takes this first: freeing runs takes the two in this order.
+    [[nodiscard]] std::unique_lock<std::recursive_mutex> retiring() { return std::unique_lock(retire_mutex_); }
     /// Frees what this process has retired, but for what views or the next sync keep. False if some is kept.
     enum class Effort { quick, thorough };
     bool reclaim(Effort effort = Effort::quick);
@@ -126,6 +137,7 @@ class Heap {
     std::uint64_t class_bytes(std::uint64_t bytes) const { return class_bytes_[class_of(bytes)]; }
     /// Calls f(offset of unit, room) for every unit of every metadata slab, taken or not.
     void for_each_unit(const std::function<void(std::uint64_t, std::uint64_t)>& f) const;
+    void for_each_taken(const std::function<void(const Taken&)>& f) const;
     /// Forgets all that is derived, before recovery marks what it has found.
     void begin_rebuild();
     bool mark_record(std::uint64_t offset, std::uint64_t length);
@@ -161,8 +173,9 @@ class Heap {
     bool mark_data_unit(const Extent& extent, Link record, std::uint64_t i, ChunkWord word);
     bool find_unit(std::uint64_t offset, std::uint64_t& chunk, SlabHeader& slab, std::uint32_t& unit) const;
 
-    std::uint64_t find_free_chunks(std::uint64_t count);
+    std::uint64_t find_free_chunks(std::uint64_t count, std::uint64_t& free_tail);
     std::uint64_t obtain_chunks(std::uint64_t count);
+    void fill_holes(std::uint64_t first, std::uint64_t count);
     void set_chunk(std::uint64_t i, ChunkWord word, Link record);
     void free_run(std::uint64_t head, std::uint64_t record_offset);
     bool free_unit(std::uint64_t offset, UnitState expected);
@@ -173,7 +186,8 @@ class Heap {
     pool::Slot& retire_slot();
     std::uint64_t retire_owner() const;
     bool may_free(const RecordHeader& record, Link link);
-    void claim(Link record);
+    void claim(Link record, Reachability* reachable = nullptr);
+    void unlist(Link record);
     void begin_step(pool::Intent intent, std::uint64_t a, std::uint64_t b);
     void end_step();
     void sweep_slabs(std::uint64_t owner, Reachability& reachable);
@@ -186,6 +200,7 @@ class Heap {
     ExtentOf extent_of_;
     Outside* outside_ = nullptr;
     std::vector<std::uint64_t> class_bytes_;
+    std::atomic<std::uint64_t> claims_{0};  // tells the owners of a unit apart that have the same name
     std::array<std::vector<SlabCache>, 2> caches_;
     std::recursive_mutex retire_mutex_;  // one unpublishing at a time: a slot has room for one step
     pool::Slot* retire_slot_ = nullptr;  // null: this process's own

@@ -23,19 +23,31 @@ void Heap::prepare(std::uint64_t bytes) {
 }
 
 std::uint64_t Heap::trim() {
+    if (pool_.probe().is_devdax) return 0;
     const pool::Pool::AllocationLock lock(pool_);
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
     const std::uint64_t usable = pool_.usable_chunks();
-    std::uint64_t first_free = usable;
-    while (first_free > 0 && ChunkWord{chunk(first_free - 1).word}.kind() == ChunkKind::free) --first_free;
-    first_free = std::max<std::uint64_t>(first_free, 1);
-    if (first_free >= usable || pool_.probe().is_devdax) return 0;
-    // Said before it is done: nobody reads or allocates there any more when the space goes.
-    pool_.medium().store(&pool_.state().usable_chunks.value, first_free);
-    pool_.medium().persist(&pool_.state().usable_chunks.value, sizeof(std::uint64_t));
-    if (pool_.probe().needs_sync) pool_.file().sync_data();
-    const std::uint64_t bytes = (usable - first_free) * chunk_bytes;
-    pool_.file().punch(pool_.chunk_offset(first_free), bytes);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> runs;
+    for (std::uint64_t i = 0; i < usable; ++i) {
+        const ChunkWord word{chunk(i).word};
+        // Behind a head whose run is half freed, chunks look free that are not.
+        if (word.kind() == ChunkKind::run_head) i += std::max<std::uint64_t>(word.chunks(), 1) - 1;
+        if (word.kind() != ChunkKind::free) continue;
+        set_chunk(i, ChunkWord::make(ChunkKind::hole, 0, 0), {});
+        if (!runs.empty() && runs.back().second == i) {
+            ++runs.back().second;
+        } else {
+            runs.emplace_back(i, i + 1);
+        }
+    }
+    // Said durably before it is done: nobody stores into a chunk whose space is gone.
+    pool_.medium().fence();
+    if (pool_.probe().needs_sync && !runs.empty()) pool_.file().sync_data();
+    std::uint64_t bytes = 0;
+    for (const auto& [begin, end] : runs) {
+        pool_.file().punch(pool_.chunk_offset(begin), (end - begin) * chunk_bytes);
+        bytes += (end - begin) * chunk_bytes;
+    }
     return bytes;
 }
 
@@ -47,7 +59,9 @@ Usage Heap::usage() const {
     for (std::uint64_t i = 0; i < usable; ++i) {
         const ChunkKind kind = ChunkWord{Medium::load(&chunk(i).word)}.kind();
         SlabHeader slab;
-        if (kind == ChunkKind::free) {
+        if (kind == ChunkKind::hole) {
+            usage.usable_bytes -= chunk_bytes;
+        } else if (kind == ChunkKind::free) {
             usage.free_bytes += chunk_bytes;
         } else if (kind == ChunkKind::run_head || kind == ChunkKind::run_body) {
             usage.extent_bytes += chunk_bytes;

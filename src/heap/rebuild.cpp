@@ -29,7 +29,8 @@ void Heap::begin_rebuild() {
         SlabHeader slab;
         const ChunkKind kind = ChunkWord{Medium::load(&chunk(i).word)}.kind();
         const bool is_meta = kind == ChunkKind::meta_slab && read_slab(i, slab) && slab.links == 0;
-        set_chunk(i, is_meta ? ChunkWord::make(kind, 0, 0) : ChunkWord{}, {});
+        const bool is_kept = is_meta || kind == ChunkKind::hole;
+        set_chunk(i, is_kept ? ChunkWord::make(kind, 0, 0) : ChunkWord{}, {});
         if (!is_meta) continue;
         const std::uint64_t begin = pool_.chunk_offset(i) + slab.bitmap;
         m.fill(pool_.at(begin), 0, slab.first_unit - slab.bitmap);

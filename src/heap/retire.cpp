@@ -56,9 +56,10 @@ bool Heap::replace(std::uint64_t* word, Link old, Link fresh) {
     if (replaced) {
         m.persist(word, sizeof *word);
         claim(old);
+        // Somebody may have replaced `fresh` too, and its unit may be another record by now.
         auto& header = pool_.as<RecordHeader>(fresh.offset());
-        m.store(&header.word, 0);
-        m.flush(&header.word, sizeof header.word);
+        expected = old.dead().word;
+        if (m.compare_exchange(&header.word, expected, 0)) m.flush(&header.word, sizeof header.word);
     }
     end_step();
     return replaced;
@@ -70,15 +71,17 @@ void Heap::retire(Link record) {
 }
 
 // Exactly one process wins the state word and puts the record into its list. A record that had replaced another
-// when its writer died takes that one along.
-void Heap::claim(Link record) {
+// when its writer died takes that one along; but one that had only been going to does not: `reachable` tells.
+void Heap::claim(Link record, Reachability* reachable) {
     const Medium& m = pool_.medium();
-    for (Link link = record.alive(); is_current(pool_, link);) {
+    for (Link link = record.alive(); is_plausible(pool_, link);) {
         auto& header = pool_.as<RecordHeader>(link.offset());
+        // Looked at before the record is: should the unit be freed and claimed again, the state will be another.
+        std::uint64_t before = Medium::load(&header.state);
+        if (!is_current(pool_, link)) return;
         Link replaced{};
         const auto kind = static_cast<RecordKind>(header.kind);
         if (kind == RecordKind::value || kind == RecordKind::block) replaced = {Medium::load(&header.word)};
-        std::uint64_t before = Medium::load(&header.state);
         if (UnitState{before}.kind() == UnitState::owned) {
             const std::uint64_t epoch = pool_.probe().needs_sync ? Medium::load(&pool_.runtime().header().sync_started) : 0;
             const std::uint64_t mine = UnitState::make(UnitState::retired, retire_owner(), epoch).word;
@@ -91,6 +94,7 @@ void Heap::claim(Link record) {
         }
         if (!replaced.is_dead() || !replaced.is_record()) return;
         link = replaced.alive();
+        if (reachable != nullptr && reachable->is_reachable(link)) return;
     }
 }
 
@@ -118,6 +122,7 @@ bool Heap::reclaim_locked(std::uint64_t most_kept) {
     const Medium& m = pool_.medium();
     pool::Slot& slot = retire_slot();
     if (const Link freeing{Medium::load(&slot.freeing)}; freeing.is_record()) {  // its owner died right there
+        unlist(freeing);
         finish_freeing(freeing);
     }
     std::uint64_t kept = 0;
@@ -145,6 +150,18 @@ bool Heap::reclaim_locked(std::uint64_t most_kept) {
     }
     kept_ = kept;
     return kept == 0;
+}
+
+// Takes a record out of the list in which it may or may not be.
+void Heap::unlist(Link record) {
+    std::uint64_t* from = &retire_slot().retire_head;
+    for (Link link{Medium::load(from)}; link.is_record() && pool_.contains(link.offset(), sizeof(RecordHeader));) {
+        auto& header = pool_.as<RecordHeader>(link.offset());
+        if (UnitState{Medium::load(&header.state)}.kind() != UnitState::retired) return;
+        if (link == record) return pool_.medium().store(from, header.next.word);
+        from = &header.next.word;
+        link = {Medium::load(from)};
+    }
 }
 
 // Off the list, not yet free: `freeing` remembers it, and the CAS on its state frees it once.

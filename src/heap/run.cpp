@@ -20,14 +20,16 @@ void Heap::set_chunk(std::uint64_t i, ChunkWord word, Link record) {
 }
 
 // Next fit: a search begins where the last one ended, so that a filling pool is not searched from its start.
-std::uint64_t Heap::find_free_chunks(std::uint64_t count) {
+// `free_tail` gets the number of free chunks at the end of the pool when the answer is that there is no place;
+// counted from the front, because behind a head whose run is half freed chunks look free that are not.
+std::uint64_t Heap::find_free_chunks(std::uint64_t count, std::uint64_t& free_tail) {
     const std::uint64_t usable = pool_.usable_chunks();
     const std::uint64_t hint = std::min(persist::Medium::load(&pool_.state().search_hint.value), usable);
     for (const auto& [begin, end] : {std::pair{hint, usable}, std::pair{std::uint64_t{0}, usable}}) {
         std::uint64_t free = 0;
         for (std::uint64_t i = begin; i < end;) {
             const ChunkWord word{persist::Medium::load(&chunk(i).word)};
-            if (word.kind() == ChunkKind::free) {
+            if (word.kind() == ChunkKind::free || word.kind() == ChunkKind::hole) {
                 ++i;
                 if (++free == count) return i - count;
                 continue;
@@ -35,20 +37,33 @@ std::uint64_t Heap::find_free_chunks(std::uint64_t count) {
             free = 0;
             i += word.kind() == ChunkKind::run_head ? std::max<std::uint64_t>(word.chunks(), 1) : 1;
         }
+        free_tail = free;
     }
     return usable;
 }
 
 std::uint64_t Heap::obtain_chunks(std::uint64_t count) {
-    std::uint64_t first = find_free_chunks(count);
+    std::uint64_t tail = 0;
+    std::uint64_t first = find_free_chunks(count, tail);
     if (first == pool_.usable_chunks()) {
-        std::uint64_t tail = 0;  // free chunks at the end need not be grown again
-        while (tail < first && ChunkWord{chunk(first - tail - 1).word}.kind() == ChunkKind::free) ++tail;
-        pool_.grow(count - std::min(tail, count));
-        first -= std::min(tail, count);
+        tail = std::min(tail, count);  // free chunks at the end need not be grown again
+        pool_.grow(count - tail);
+        first -= tail;
     }
+    fill_holes(first, count);
     pool_.medium().store(&pool_.state().search_hint.value, first + count);
     return first;
+}
+
+// What trim() gave back must be promised by the file system again before anybody stores there.
+void Heap::fill_holes(std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t i = first; i < first + count; ++i) {
+        if (ChunkWord{chunk(i).word}.kind() != ChunkKind::hole) continue;
+        std::uint64_t end = i;
+        while (end < first + count && ChunkWord{chunk(end).word}.kind() == ChunkKind::hole) ++end;
+        pool_.allocate_again(i, end - i);
+        for (; i < end; ++i) set_chunk(i, {}, {});
+    }
 }
 
 Extent Heap::allocate_extent(std::uint64_t length, std::uint64_t record_offset) {

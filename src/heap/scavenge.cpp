@@ -18,7 +18,9 @@ void Heap::finish_step(std::uint64_t slot_index, Reachability& reachable) {
         case pool::Intent::unlink: {
             auto* word = &pool_.as<std::uint64_t>(slot.step_a);
             const Link found{Medium::load(word)};
-            if (found.is_record() && found.is_dead()) {
+            const bool is_there = found.is_record() && found.is_dead() && is_current(pool_, found.alive()) &&
+                                  pool_.as<RecordHeader>(found.offset()).home == slot.step_a;
+            if (is_there) {
                 claim(found);
                 std::uint64_t expected = found.word;
                 if (m.compare_exchange(word, expected, slot.step_b)) m.flush(word, sizeof *word);
@@ -29,9 +31,12 @@ void Heap::finish_step(std::uint64_t slot_index, Reachability& reachable) {
             const Link fresh{slot.step_a};
             if (is_current(pool_, fresh) && reachable.is_reachable(fresh)) {
                 auto& header = pool_.as<RecordHeader>(fresh.offset());
-                const Link old{Medium::load(&header.word)};
-                if (old.is_record() && old.is_dead()) claim(old);
-                m.store(&header.word, 0);
+                std::uint64_t word = Medium::load(&header.word);
+                const Link old{word};
+                if (old.is_record() && old.is_dead()) {
+                    claim(old);
+                    if (m.compare_exchange(&header.word, word, 0)) m.flush(&header.word, sizeof header.word);
+                }
             }
             break;
         }
@@ -82,7 +87,7 @@ void Heap::sweep_record(std::uint64_t offset, UnitState state, Reachability& rea
         return;
     }
     const Link link = Link::to(offset, header.version);
-    if (!reachable.is_reachable(link)) claim(link);
+    if (!reachable.is_reachable(link)) claim(link, &reachable);
 }
 
 // Runs whose claimer died before the record that they are for was published, or whose freeing was cut short.

@@ -46,7 +46,7 @@ std::uint64_t Heap::allocate_record(std::uint64_t length) {
                                                 std::to_string(pool_.super().chunk_bytes) +
                                                 " bytes; shorten the id or type, or create the pool with larger chunks");
     }
-    const std::uint64_t claim = UnitState::make(UnitState::owned, pool_.owner()).word;
+    const std::uint64_t claim = UnitState::make(UnitState::owned, pool_.owner(), ++claims_).word;
     return claim_unit(meta, class_of(std::max<std::uint64_t>(length, sizeof(RecordHeader))), claim).offset;
 }
 
@@ -130,7 +130,10 @@ bool Heap::adopt_slab(Which which, std::size_t size_class, SlabCache& cache, std
         ++looked;
         for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
             if (persist::Medium::load(unit_word(i, slab, unit)) != 0) continue;
-            clear_hint(i, slab, unit);
+            // Who died while freeing a unit may have left its bit; nobody else allocates here to mind them.
+            for (; unit < slab.units; ++unit) {
+                if (persist::Medium::load(unit_word(i, slab, unit)) == 0) clear_hint(i, slab, unit);
+            }
             set_chunk(i, ChunkWord::make(kind, pool_.owner(), 0), {});
             chunk = i;
             return true;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <dirent.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -31,6 +32,7 @@ Calls system_calls() noexcept {
         .close = ::close,
         .fstat = ::fstat,
         .stat = ::stat,
+        .fstatat = ::fstatat,
         .fstatfs = ::fstatfs,
         .fstatvfs = ::fstatvfs,
         .ftruncate = ::ftruncate,
@@ -39,6 +41,9 @@ Calls system_calls() noexcept {
         .pwrite = ::pwrite,
         .fsync = ::fsync,
         .fdatasync = ::fdatasync,
+        .syncfs = ::syncfs,
+        .fchmod = ::fchmod,
+        .getdents64 = ::getdents64,
         .fcntl_lock = call_fcntl_lock,
         .ioctl = call_ioctl,
         .dup3 = ::dup3,

@@ -19,6 +19,7 @@ struct Calls {
     int (*close)(int fd);
     int (*fstat)(int fd, struct stat* status);
     int (*stat)(const char* path, struct stat* status);
+    int (*fstatat)(int directory, const char* path, struct stat* status, int flags);
     int (*fstatfs)(int fd, struct statfs* status);
     int (*fstatvfs)(int fd, struct statvfs* status);
     int (*ftruncate)(int fd, off_t size);
@@ -27,6 +28,9 @@ struct Calls {
     ssize_t (*pwrite)(int fd, const void* bytes, size_t size, off_t offset);
     int (*fsync)(int fd);
     int (*fdatasync)(int fd);
+    int (*syncfs)(int fd);
+    int (*fchmod)(int fd, mode_t mode);
+    ssize_t (*getdents64)(int fd, void* entries, size_t size);
     int (*fcntl_lock)(int fd, int command, struct flock* lock);
     int (*ioctl)(int fd, unsigned long request, void* argument);
     int (*dup3)(int from, int to, int flags);

@@ -93,6 +93,16 @@ std::optional<File> File::open_if_exists(const std::string& path, int flags) {
     throw_failure("open", path, errno);
 }
 
+std::optional<File> File::open_in(const File& directory, const std::string& name, int flags, mode_t mode) {
+    int fd;
+    do {
+        fd = calls().openat(directory.fd(), name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode);
+    } while (fd < 0 && errno == EINTR);
+    if (fd >= 0) return File(fd, directory.path() + "/" + name, opens_for_writing(flags));
+    if (errno == ENOENT) return std::nullopt;
+    throw_failure((flags & O_CREAT) != 0 ? "create" : "open", directory.path() + "/" + name, errno);
+}
+
 File File::create_unnamed(const std::string& directory, mode_t mode) {
     const int fd = open_descriptor(directory, O_RDWR | O_TMPFILE, mode);
     if (fd < 0) throw_failure("create a file in", directory, errno);
@@ -229,6 +239,10 @@ FileSystem File::fs_kind() const {
         default:
             return FileSystem::other;
     }
+}
+
+void File::set_mode_bits(unsigned bits) {
+    if (calls().fchmod(fd_, bits) != 0) throw_failure("set the permissions of", path_, errno);
 }
 
 bool File::shares_extents() const {

@@ -34,6 +34,8 @@ public:
     static File open(const std::string& path, int flags, mode_t mode = 0);
     /// The same for a file that may be missing: nothing where there is none.
     static std::optional<File> open_if_exists(const std::string& path, int flags);
+    /// The file `name` in an open directory, itself and no symbolic link: nothing where there is none.
+    static std::optional<File> open_in(const File& directory, const std::string& name, int flags, mode_t mode = 0);
     /// A file without a name in `directory` (O_TMPFILE): it vanishes unless link_as() names it.
     static File create_unnamed(const std::string& directory, mode_t mode);
     /// Gives the file a name; `already_exists` if somebody has it.
@@ -65,6 +67,7 @@ public:
     Identity identity() const;
     unsigned link_count() const;
     unsigned mode_bits() const;
+    void set_mode_bits(unsigned bits);
     bool is_writable() const noexcept { return writable_; }
     FileSystem fs_kind() const;
     /// True if part of the file shares its blocks with another (a reflink on xfs), where a write in allocated

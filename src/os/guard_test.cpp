@@ -52,6 +52,7 @@ TEST(os, guards_nest_and_each_catches_its_own) {
 
 TEST(os, threads_are_guarded_apart) {
     std::vector<std::thread> threads;
+    threads.reserve(4);
     for (int i = 0; i < 4; ++i) {
         threads.emplace_back([] {
             const HalfGone memory;

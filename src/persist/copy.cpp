@@ -13,10 +13,10 @@ namespace {
 
 // Below this a cached copy is faster, and leaves the lines where the next reader finds them. Flushing them
 // costs more than a non-temporal store, so that line media change over earlier.
-constexpr std::size_t streamed_from_bytes = 16 * 1024;
+constexpr std::size_t streamed_from_bytes = std::size_t{16} * 1024;
 constexpr std::size_t streamed_from_bytes_on_lines = 1024;
 // A load is non-temporal only where the destination would hardly stay in the cache until it is used.
-constexpr std::size_t load_streamed_from_bytes = 1024 * 1024;
+constexpr std::size_t load_streamed_from_bytes = std::size_t{1024} * 1024;
 // A row that begins or ends inside a line pays for its two ends.
 constexpr std::size_t unaligned_row_streamed_from_bytes = 1024;
 

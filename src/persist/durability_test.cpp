@@ -83,7 +83,11 @@ os::Calls calls_of_machine() {
 
 class Durabilities : public testing::Test {
 protected:
-    ~Durabilities() override { ::unsetenv("PMEMCPY_DURABILITY"); }
+    ~Durabilities() override { set_limit(""); }
+
+    static void set_limit(const char* text) {
+        ::setenv("PMEMCPY_DURABILITY", text, 1);  // NOLINT(concurrency-mt-unsafe): the test has one thread
+    }
 
     static Probe probe_machine(const Machine& chosen, MapSync map_sync = MapSync::automatic) {
         const os::File file = os::File::create_unnamed("/dev/shm", 0600);
@@ -185,19 +189,19 @@ TEST_F(Durabilities, a_character_device_that_is_no_devdax_is_unsupported) {
 }
 
 TEST_F(Durabilities, the_environment_may_only_lower) {
-    ::setenv("PMEMCPY_DURABILITY", "byte", 1);
+    set_limit("byte");
     EXPECT_EQ(probe_machine(fsdax).durability, Durability::line);
     EXPECT_FALSE(probe_machine(fsdax).is_lowered);
-    ::setenv("PMEMCPY_DURABILITY", "page", 1);
+    set_limit("page");
     EXPECT_EQ(probe_machine({.magic = TMPFS_MAGIC}).durability, Durability::none);
     const Probe lowered = probe_machine(fsdax);
     EXPECT_EQ(lowered.durability, Durability::page);
     EXPECT_TRUE(lowered.needs_sync);
     EXPECT_TRUE(lowered.is_lowered);
     EXPECT_EQ(probe_machine(devdax).durability, Durability::none);
-    ::setenv("PMEMCPY_DURABILITY", "none", 1);
+    set_limit("none");
     EXPECT_FALSE(probe_machine(virtio_pmem).needs_sync);
-    ::setenv("PMEMCPY_DURABILITY", "everything", 1);
+    set_limit("everything");
     EXPECT_EQ(code_of_probe(fsdax, MapSync::automatic), Code::invalid_argument);
 }
 

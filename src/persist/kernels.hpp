@@ -9,7 +9,7 @@
 namespace pmemcpy::persist {
 
 /// Where bytes are looked at twice, this many at a time: they stay in the first-level cache in between.
-inline constexpr std::size_t piece_bytes = 16 * 1024;
+inline constexpr std::size_t piece_bytes = std::size_t{16} * 1024;
 
 /// The inner loops in one instruction set. Destinations are 64-byte aligned and sizes multiples of 64.
 struct Kernels {

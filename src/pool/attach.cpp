@@ -183,6 +183,7 @@ bool Pool::is_alive(std::uint64_t owner) {
 }
 
 bool Pool::scavenge_dead(Lifecycle& lifecycle) {
+    const std::lock_guard one_thread(scavenge_mutex_);
     bool all = true;
     const std::uint64_t used = persist::Medium::load(&runtime_->header().slots_used);
     for (std::uint64_t i = 0; i < used; ++i) {

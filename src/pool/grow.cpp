@@ -43,18 +43,33 @@ void Pool::grow(std::uint64_t chunks) {
                                         " bytes and " + std::to_string(chunks * super_.chunk_bytes) +
                                         " more are needed; erase something, or create a larger pool");
     }
-    const std::uint64_t room = os::headroom_bytes(file_) / super_.chunk_bytes;
-    if (chunks > room) {  // checked first, because on tmpfs an overrun of the memory cgroup kills
-        throw Error(Code::no_space, "the file system or memory cgroup of " + path() + " has room for " +
-                                        std::to_string(room * super_.chunk_bytes) + " bytes and " +
-                                        std::to_string(chunks * super_.chunk_bytes) + " more are needed");
-    }
+    const std::uint64_t room = check_headroom(chunks);
     std::uint64_t step = std::min({growth_step(chunks, usable, super_.chunk_bytes), left, room});
-    file_.allocate(chunk_offset(usable), step * super_.chunk_bytes);
-    // The space must be on the device before anything says that it is ours.
-    if (durability() != Durability::none && !probe_.is_devdax) file_.sync_data();
+    try {
+        file_.allocate(chunk_offset(usable), step * super_.chunk_bytes);
+    } catch (const Error& error) {
+        if (error.kind() != Code::no_space || step == chunks) throw;
+        step = chunks;  // what is asked may fit where more did not
+        file_.allocate(chunk_offset(usable), step * super_.chunk_bytes);
+    }
+    if (durability() != Durability::none && !probe_.is_devdax) file_.sync_data();  // before anything says it is ours
     medium_.store(&state().usable_chunks.value, usable + step);
     medium_.persist(&state().usable_chunks.value, sizeof(std::uint64_t));
+}
+
+void Pool::allocate_again(std::uint64_t first, std::uint64_t chunks) {
+    check_headroom(chunks);
+    file_.allocate(chunk_offset(first), chunks * super_.chunk_bytes);
+    if (durability() != Durability::none) file_.sync_data();
+}
+
+// Asked before allocating, because on tmpfs an overrun of the memory cgroup kills. Returns chunks.
+std::uint64_t Pool::check_headroom(std::uint64_t chunks) {
+    const std::uint64_t room = os::headroom_bytes(file_) / super_.chunk_bytes;
+    if (chunks <= room) return room;
+    throw Error(Code::no_space, "the file system or memory cgroup of " + path() + " has room for " +
+                                    std::to_string(room * super_.chunk_bytes) + " bytes and " +
+                                    std::to_string(chunks * super_.chunk_bytes) + " more are needed");
 }
 
 void Pool::sync() {

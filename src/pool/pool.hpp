@@ -102,6 +102,8 @@ class Pool {
 
     /// Makes at least `chunks` more chunks usable. Caller holds the allocation lock. Throws no_space.
     void grow(std::uint64_t chunks);
+    /// Space for usable chunks that trim() had given back. Caller holds the allocation lock. Throws no_space.
+    void allocate_again(std::uint64_t first, std::uint64_t chunks);
 
     /// On page media: everything stored so far survives power loss when this returns (law 10).
     void sync();
@@ -142,6 +144,7 @@ class Pool {
     bool try_join();
     void take_slot(Lifecycle& lifecycle);
     void begin_slot(Slot& slot);
+    std::uint64_t check_headroom(std::uint64_t chunks);
     void set_clean(bool clean);
 
     os::File file_;
@@ -159,6 +162,7 @@ class Pool {
     bool attached_ = false;
     std::mutex allocation_mutex_;
     std::mutex sync_mutex_;
+    std::mutex scavenge_mutex_;  // threads share the locks of their descriptors, so those do not part them
 };
 
 }  // namespace pmemcpy::pool

@@ -140,7 +140,7 @@ void Store::ensure_in_place(Directory& directory) {
         std::uint64_t* slot = directory.slot_word(0);
         std::uint64_t expected = directory.empty_word(0);
         if (Medium::load(slot) != expected) continue;
-        const Selection whole = Box::whole(d.dims);
+        const Selection whole = Box::whole(d.order == Order::fortran ? array::reversed(d.dims) : d.dims);
         catalog::Block block{};
         const std::uint64_t length = sizeof block + 16 * static_cast<std::uint64_t>(d.dims.size());
         catalog::Draft draft(heap_, length);

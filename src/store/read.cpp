@@ -102,6 +102,11 @@ bool Store::try_load(std::string_view id, Directory& directory, void* data, cons
         });
         cover.plan([&](std::uint64_t handle, const Selection& part) { pieces.push_back({directory.block(handle), part}); },
                    [&](const Selection& part) {
+                       if (directory.damaged() > 0) {
+                           throw Error(Code::corrupt, "array '" + std::string(id) + "': the records of " +
+                                                          std::to_string(directory.damaged()) +
+                                                          " blocks are damaged, so elements may be missing; run pmemcpy verify");
+                       }
                        if (!d.fill.empty()) return fill_part(data, wanted, part, d.fill);
                        Selection missing = array::compose(wanted, part);
                        if (d.order == Order::fortran) missing = array::reversed(missing);

@@ -27,7 +27,7 @@ void Store::compact() {
             if (const auto directory = directory_of(*definition)) compact_array(*directory);
         } else if (const auto entry = catalog_.find(id)) {
             const auto seen = read_value_record(*definition);
-            if (seen && is_committed(seen->record.step) && seen->record.previous.is_record()) heap_.retire(seen->record.previous);
+            if (seen && is_committed(seen->record.step) && seen->record.previous.is_record()) catalog_.retire_versions_before(*definition);
         }
     }
     take_back_space();

@@ -128,10 +128,17 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
         // Drawn after the look at the word, so that it is higher than the version it replaces (law 1).
         const Link fresh = draft.seal(pool_.draw_version());
         if (replaced.is_record()) {
+            const bool takes_all = value.step == 0 && seen->record.previous.is_record();
+            if (takes_all && is_committed(seen->record.step)) catalog_.retire_versions_before(old);
             if (!heap_.replace(word, old, fresh)) continue;
-            if (value.step == 0 && seen->record.previous.is_record()) heap_.retire(seen->record.previous);
+            if (takes_all) {
+                catalog_.retire_versions_before(seen->record.previous);
+                heap_.retire(seen->record.previous);
+            }
         } else {
-            if (keeps_old && seen->record.previous.is_record()) heap_.retire(seen->record.previous);
+            // Once a version is committed nobody needs those before it. A rank may be in the next step already while
+            // another one is about to commit this one; then readers still need them.
+            if (keeps_old && is_committed(seen->record.step)) catalog_.retire_versions_before(old);
             std::uint64_t expected = old.word;
             if (!m.compare_exchange(word, expected, fresh.word)) continue;
             m.persist(word, sizeof *word);
@@ -167,7 +174,7 @@ std::optional<Store::ValueSeen> Store::read_value(Link entry) const {
         const auto definition = catalog_.definition(entry);
         if (!definition || is_array(*definition)) return std::nullopt;
         auto seen = read_value_record(*definition);
-        if (seen && !is_visible(seen->record.step)) {
+        while (seen && !is_visible(seen->record.step)) {
             if (!seen->record.previous.is_record()) return std::nullopt;
             seen = read_value_record(seen->record.previous);
         }

@@ -41,6 +41,9 @@ std::vector<Damage> Store::verify(const std::function<void(std::uint64_t, std::u
                 const std::lock_guard one_thread(directory->mutex());
                 directory->refresh();
                 for (const auto& [handle, block] : directory->blocks()) blocks.push_back(block);
+                if (directory->damaged() > 0) {
+                    damages.push_back({id, {}, std::to_string(directory->damaged()) + " block records are damaged"});
+                }
             }
             for (const BlockRecord& block : blocks) {
                 const Pin pin(heap_, block.link);

@@ -182,17 +182,15 @@ void Store::retire_covered(Directory& directory, const Selection& box, std::uint
         }
         if (step == 0 ? is_committed(there.block.step) : there.block.step == step) covered.push_back(handle);
     });
-    if (step != 0) {
-        // Of the committed versions of this very box readers see only the newest.
-        std::uint64_t newest = 0;
-        for (const std::uint64_t handle : directory.same_box(box)) {
-            const BlockRecord& there = directory.block(handle);
-            if (is_committed(there.block.step)) newest = std::max(newest, there.version);
-        }
-        for (const std::uint64_t handle : directory.same_box(box)) {
-            const BlockRecord& there = directory.block(handle);
-            if (is_committed(there.block.step) && there.version < newest) covered.push_back(handle);
-        }
+    // Of the committed versions of this very box readers see only the newest, which need not be this one.
+    std::uint64_t newest = 0;
+    for (const std::uint64_t handle : directory.same_box(box)) {
+        const BlockRecord& there = directory.block(handle);
+        if (is_committed(there.block.step)) newest = std::max(newest, there.version);
+    }
+    for (const std::uint64_t handle : directory.same_box(box)) {
+        const BlockRecord& there = directory.block(handle);
+        if (is_committed(there.block.step) && there.version < newest) covered.push_back(handle);
     }
     for (const std::uint64_t handle : covered) {
         heap_.unlink(directory.slot_word(handle), directory.block(handle).link, directory.empty_word(handle));

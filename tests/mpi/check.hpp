@@ -7,8 +7,7 @@
 #include <exception>
 #include <sstream>
 
-// What a test under MPI needs: a claim that fails in one rank ends all of them, so that none waits for the
-// others.
+// What a test under MPI needs: a claim that fails in one rank ends all, so that none waits for the others.
 
 namespace mpi_test {
 

@@ -1,5 +1,5 @@
-// Reads what Figure 3 or Figure 6 has left, on any number of ranks: figure_reader POOL WRITERS
-// ELEMENTS-OF-EACH
+// Reads what Figure 3 or Figure 6 has left, on any number of ranks.
+// usage: figure_reader POOL WRITERS ELEMENTS-OF-EACH
 #include <cmath>
 #include <pmemcpy/pmemcpy.hpp>
 #include <set>

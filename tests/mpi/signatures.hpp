@@ -16,8 +16,7 @@ struct Point {
     friend bool operator==(const Point&, const Point&) = default;
 };
 
-/// The figures' lines on one variable each, under ids that begin with `prefix`. `equal(found, expected)`
-/// complains.
+/// The figures' lines, on ids that begin with `prefix`. `equal(found, expected)` complains.
 template <class Pmem, class Equal>
 void call_all(Pmem& pmem, const std::string& prefix, const Equal& equal) {
     // pmem.store<T>(std::string id, T &data) and pmem.store<T>(std::string id, T &data, SerializerType)
@@ -39,8 +38,8 @@ void call_all(Pmem& pmem, const std::string& prefix, const Equal& equal) {
         equal(pmem.template load<double>(prefix + id), number);
     }
 
-    // pmem.alloc<T>(std::string id, int ndims, size_t *dims), with a SerializerType, and with
-    // pmemcpy::Dimensions
+    // pmem.alloc<T>(std::string id, int ndims, size_t *dims), also with a SerializerType, and
+    // pmem.alloc<T>(std::string id, pmemcpy::Dimensions dims)
     int ndims = 2;
     std::size_t dims[] = {4, 3};
     pmem.template alloc<int>(prefix + "array", ndims, dims);

@@ -8,8 +8,7 @@
 
 int main(int argc, char** argv) {
     return mpi_test::main_with(argc, argv, [&] {
-        // pmem.mmap(std::string filename, int comm): a communicator is an int in MPICH, and a pointer in Open
-        // MPI.
+        // pmem.mmap(std::string filename, int comm): the communicator is an int in MPICH only.
         std::string filename = argv[1];
         MPI_Comm comm = MPI_COMM_WORLD;
         pmap::PMEM pmem;

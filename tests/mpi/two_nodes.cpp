@@ -1,5 +1,5 @@
-// A communicator that spans nodes: two_nodes POOL. The ranks are told that every other one of them is on
-// another node.
+// A communicator that spans nodes: the ranks are told that every other one of them is on another node.
+// usage: two_nodes POOL
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>
 

@@ -1,0 +1,82 @@
+#include "os/directory.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <pmemcpy/error.hpp>
+#include <unistd.h>
+
+namespace pmemcpy::os {
+namespace {
+
+class directory : public testing::Test {
+protected:
+    directory() {
+        std::string name = (std::filesystem::temp_directory_path() / "pmemcpy_directory_XXXXXX").string();
+        path_ = ::mkdtemp(name.data());
+        here_ = File::open(path_, O_RDONLY | O_DIRECTORY);
+    }
+    ~directory() override { std::filesystem::remove_all(path_); }
+    void write(const std::string& name) { std::ofstream(path_ / name) << "text"; }
+
+    std::filesystem::path path_;
+    File here_;
+};
+
+TEST_F(directory, lists_every_name_of_a_large_directory_twice) {
+    for (int i = 0; i < 3000; ++i) write("a_name_of_some_length_" + std::to_string(i));
+    EXPECT_EQ(names_in(here_).size(), 3000u);
+    EXPECT_EQ(names_in(here_).size(), 3000u);
+}
+
+TEST_F(directory, tells_what_a_name_stands_for) {
+    write("file");
+    std::filesystem::create_symlink("file", path_ / "link");
+    ASSERT_TRUE(make_directory_in(here_, "sub", 0755));
+    EXPECT_FALSE(make_directory_in(here_, "sub", 0755));
+    EXPECT_EQ(look_in(here_, "file")->what, Named::regular);
+    EXPECT_EQ(look_in(here_, "file")->size, 4u);
+    EXPECT_EQ(look_in(here_, "link")->what, Named::other);
+    EXPECT_EQ(look_in(here_, "sub")->what, Named::directory);
+    EXPECT_FALSE(look_in(here_, "nothing"));
+}
+
+TEST_F(directory, links_renames_and_removes) {
+    write("file");
+    EXPECT_TRUE(link_in(here_, "file", here_, "second"));
+    EXPECT_FALSE(link_in(here_, "file", here_, "second"));
+    EXPECT_EQ(look_in(here_, "second")->identity, look_in(here_, "file")->identity);
+    EXPECT_EQ(look_in(here_, "second")->link_count, 2u);
+    EXPECT_TRUE(rename_in(here_, "second", here_, "third"));
+    EXPECT_FALSE(rename_in(here_, "second", here_, "third"));
+    EXPECT_TRUE(remove_in(here_, "third"));
+    EXPECT_FALSE(remove_in(here_, "third"));
+    EXPECT_THROW(link_in(here_, "nothing", here_, "x"), Error);
+}
+
+TEST_F(directory, removes_only_empty_directories) {
+    ASSERT_TRUE(make_directory_in(here_, "sub", 0755));
+    write("sub/file");
+    EXPECT_FALSE(remove_directory_in(here_, "sub"));
+    std::filesystem::remove(path_ / "sub/file");
+    EXPECT_TRUE(remove_directory_in(here_, "sub"));
+    EXPECT_FALSE(remove_directory_in(here_, "sub"));
+}
+
+TEST_F(directory, opening_a_name_in_it_follows_no_symbolic_link) {
+    write("file");
+    std::filesystem::create_symlink("file", path_ / "link");
+    EXPECT_TRUE(File::open_in(here_, "file", O_RDONLY));
+    EXPECT_FALSE(File::open_in(here_, "nothing", O_RDONLY));
+    EXPECT_THROW(File::open_in(here_, "link", O_RDONLY), Error);
+}
+
+TEST_F(directory, its_file_system_can_be_synced) {
+    write("file");
+    sync_file_system(here_);
+}
+
+}  // namespace
+}  // namespace pmemcpy::os

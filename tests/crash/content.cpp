@@ -1,0 +1,94 @@
+#include "content.hpp"
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "base/hash.hpp"
+
+namespace pmemcpy::crash {
+namespace {
+
+std::uint64_t hash_of(const std::string& shape, std::span<const std::byte> bytes) {
+    return base::xxh3_64(shape.data(), shape.size()) * 31 + base::xxh3_64(bytes.data(), bytes.size());
+}
+
+PMEM::Decode hash_into(std::uint64_t& hash) {
+    return [&hash](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
+        hash = hash_of(type.name() + "/" + std::to_string(static_cast<int>(serializer)), bytes);
+    };
+}
+
+// The elements as a load gives them, and a pattern where no store has been.
+std::uint64_t observe_array(const PMEM& pmem, const Info& info) {
+    const std::string shape = info.type.name() + to_string(info.dims);
+    if (info.is_contiguous && !info.is_frozen) return hash_of(shape, {});  // not under the promise
+    const std::size_t element = info.type.size();
+    std::vector<std::byte> whole(info.dims.elements() * element, std::byte{0xee});
+    std::vector<std::byte> part;
+    for (const BlockInfo& block : pmem.blocks(info.id)) {
+        const Selection& box = block.box;
+        part.resize(box.elements() * element);
+        pmem.load(info.id, info.type, part.data(), box);
+        std::size_t from = 0;
+        const int dimensions = box.size();
+        std::array<std::size_t, 4> index{};
+        for (std::size_t n = box.elements(); n > 0; --n, from += element) {
+            std::size_t at = 0;
+            for (int d = 0; d < dimensions; ++d) {
+                at = at * info.dims[d] + box.offset[d] + index[static_cast<std::size_t>(d)] * box.stride[d];
+            }
+            std::memcpy(whole.data() + at * element, part.data() + from, element);
+            for (int d = dimensions; d-- > 0;) {
+                if (++index[static_cast<std::size_t>(d)] < box.count[d]) break;
+                index[static_cast<std::size_t>(d)] = 0;
+            }
+        }
+    }
+    return hash_of(shape, whole);
+}
+
+void observe_attributes(const PMEM& pmem, const std::string& id, Content& content) {
+    for (const std::string& name : pmem.attributes(id)) {
+        std::uint64_t hash = 0;
+        pmem.get_attribute_encoded(id, name, hash_into(hash));
+        content[id + "@" + name] = hash;
+    }
+}
+
+}  // namespace
+
+Content observe(const PMEM& pmem) {
+    Content content;
+    for (const std::string& id : pmem.ids()) {
+        const Info info = pmem.info(id);
+        if (info.kind == VariableKind::array) {
+            content[id] = observe_array(pmem, info);
+        } else {
+            std::uint64_t hash = 0;
+            pmem.load_encoded(id, hash_into(hash));
+            content[id] = hash;
+        }
+        if (info.attributes > 0) observe_attributes(pmem, id, content);
+    }
+    for (const std::string& id : pmem.groups()) {
+        content[id + "/"] = 1;
+        observe_attributes(pmem, id, content);
+    }
+    observe_attributes(pmem, "/", content);
+    return content;
+}
+
+std::string difference(const Content& found, const Content& wanted) {
+    for (const auto& [key, hash] : wanted) {
+        const auto there = found.find(key);
+        if (there == found.end()) return "'" + key + "' is lost";
+        if (there->second != hash) return "'" + key + "' has another content";
+    }
+    for (const auto& [key, hash] : found) {
+        if (!wanted.contains(key)) return "'" + key + "' should not be there";
+    }
+    return {};
+}
+
+}  // namespace pmemcpy::crash

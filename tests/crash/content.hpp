@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include <pmemcpy/pmemcpy.hpp>
+
+namespace pmemcpy::crash {
+
+/// What a pool holds, as a user sees it: variables, attributes ("id@name") and groups ("id/"), each with a hash of
+/// type, shape and bytes. The blocks of an array are not told apart, for what covers whom is not the user's.
+using Content = std::map<std::string, std::uint64_t>;
+
+/// Loads everything. Throws what the library throws; a pool in order throws nothing.
+Content observe(const PMEM& pmem);
+
+/// Whether the key is a group: made before the first variable in it, and so a unit of its own.
+inline bool is_group(const std::string& key) { return key.back() == '/'; }
+
+/// The first difference in words; empty when there is none.
+std::string difference(const Content& found, const Content& wanted);
+
+}  // namespace pmemcpy::crash

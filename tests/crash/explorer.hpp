@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "media.hpp"
+#include "script.hpp"
+
+namespace pmemcpy::crash {
+
+struct Counts {
+    std::uint64_t events = 0;
+    std::uint64_t points = 0;      // moments at which a new image was possible
+    std::uint64_t exhausted = 0;   // of those, with every choice of old or new lines tried
+    std::uint64_t images = 0;
+    std::uint64_t recoveries = 0;  // second ones, and those of an image whose recovery was cut short, included
+    std::uint64_t audits = 0;      // pools emptied to see whether all space comes back
+    std::uint64_t failures = 0;
+    std::vector<std::string> first_failures;
+
+    Counts& operator+=(const Counts& other);
+};
+
+struct Plan {
+    Model model = Model::line;
+    std::uint64_t seed = 1;
+    std::uint64_t random_images = 20000;   // about so many for a run
+    std::uint64_t exhaustive_limit = 64;   // all choices of old or new where there are no more than these
+    bool tears_words = false;              // a store of more than 8 bytes arrives word by word, in any order
+    std::uint64_t nested_images = 8;       // of each recovery that is itself cut short
+};
+
+/// Recovers a run's crash images, one after the other, and judges each by what the user may see.
+class Explorer {
+  public:
+    Explorer(SimulatedKernel& kernel, const Run& run, const Plan& plan);
+    Counts explore();
+
+  private:
+    class RecoverySink;
+    struct Allowed {
+        std::size_t first;  // contents[first..last]
+        std::size_t last;
+    };
+
+    void explore_point(const std::vector<std::uint32_t>& newest, std::uint64_t images);
+    void explore_acknowledged();
+    void put_line(std::uint32_t line, const Media::Granule& granule, std::size_t cut);
+    void put_torn(const Media::Granule& granule, std::size_t cut);
+    void check();
+    std::string judge(const Content& found) const;
+    void recover_and_check();
+    void audit(PMEM& pmem);
+    void check_second(const Content& found);
+    void check_cut_short(const Content& found);
+    void fail(const std::string& what);
+
+    SimulatedKernel& kernel_;
+    const Run& run_;
+    Plan plan_;
+    Image image_;
+    Media media_;
+    Allowed allowed_{0, 0};
+    std::mt19937_64 random_;
+    Counts counts_;
+    std::size_t event_ = 0;
+    std::vector<std::pair<std::uint32_t, std::size_t>> cuts_;  // of the image at hand, for the report
+};
+
+}  // namespace pmemcpy::crash

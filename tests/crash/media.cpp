@@ -1,0 +1,87 @@
+#include "media.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pmemcpy::crash {
+
+Image::Image(std::span<std::byte> live, std::vector<std::byte> certain) : live_(live), certain_(std::move(certain)) {
+    std::memcpy(live_.data(), certain_.data(), live_.size());
+}
+
+void Image::commit(std::uint64_t offset, std::span<const std::byte> bytes) {
+    std::memcpy(certain_.data() + offset, bytes.data(), bytes.size());
+    std::memcpy(live_.data() + offset, bytes.data(), bytes.size());
+}
+
+void Image::put(std::uint64_t offset, std::span<const std::byte> bytes) {
+    std::memcpy(live_.data() + offset, bytes.data(), bytes.size());
+    touched(offset, bytes.size());
+}
+
+void Image::touched(std::uint64_t offset, std::uint64_t size) {
+    for (std::uint64_t p = offset / page; p <= (offset + size - 1) / page; ++p) dirty_.set(p);
+}
+
+void Image::restore() {
+    for (std::size_t p = dirty_._Find_first(); p < dirty_.size(); p = dirty_._Find_next(p)) {
+        const std::uint64_t size = std::min<std::uint64_t>(page, live_.size() - p * page);
+        std::memcpy(live_.data() + p * page, certain_.data() + p * page, size);
+    }
+    dirty_.reset();
+}
+
+bool Image::is_restored() const { return std::memcmp(live_.data(), certain_.data(), live_.size()) == 0; }
+
+Media::Media(Model model, Image& image, const Recording& recording)
+    : model_(model), granule_bytes_(model == Model::line ? 64 : 4096), image_(image), recording_(recording) {}
+
+void Media::commit(Pending::iterator granule, std::size_t stores) {
+    auto& all = granule->second.stores;
+    for (std::size_t i = 0; i < stores; ++i) image_.commit(all[i].offset, bytes_of(all[i]));
+    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stores));
+    granule->second.flushed = 0;
+}
+
+std::vector<std::uint32_t> Media::apply(const Event& event) {
+    std::vector<std::uint32_t> changed;
+    switch (event.kind) {
+        case Event::Kind::store:
+        case Event::Kind::punch:  // journalled by the file system: it may have happened or not
+        case Event::Kind::bulk:
+            for (std::uint32_t done = 0; done < event.size;) {
+                const std::uint32_t at = event.offset + done;
+                const std::uint32_t size = std::min(granule_bytes_ - at % granule_bytes_, event.size - done);
+                Granule& granule = pending_[at / granule_bytes_];
+                granule.stores.push_back({at, size, event.data + done});
+                granule.operation = operation_;
+                if (event.kind == Event::Kind::bulk) granule.flushed = granule.stores.size();
+                changed.push_back(at / granule_bytes_);
+                done += size;
+            }
+            break;
+        case Event::Kind::flush: {
+            const std::uint32_t last = (event.offset + event.size - 1) / granule_bytes_;
+            for (auto i = pending_.lower_bound(event.offset / granule_bytes_); i != pending_.end() && i->first <= last; ++i) {
+                i->second.flushed = i->second.stores.size();
+            }
+            break;
+        }
+        case Event::Kind::fence:
+            if (model_ == Model::page) break;
+            for (auto i = pending_.begin(); i != pending_.end();) {
+                if (i->second.flushed > 0) commit(i, i->second.flushed);
+                i = i->second.stores.empty() ? pending_.erase(i) : std::next(i);
+            }
+            break;
+        case Event::Kind::sync:
+            if (model_ == Model::line) break;
+            for (auto i = pending_.begin(); i != pending_.end(); i = pending_.erase(i)) commit(i, i->second.stores.size());
+            break;
+        case Event::Kind::begin: operation_ = event.offset; break;
+        case Event::Kind::acknowledge: break;
+    }
+    return changed;
+}
+
+}  // namespace pmemcpy::crash

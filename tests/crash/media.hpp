@@ -1,0 +1,76 @@
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "recorder.hpp"
+#include "simulated_kernel.hpp"
+
+namespace pmemcpy::crash {
+
+/// The bytes that a recovery is let loose on. Between two images they are those that the medium holds for certain.
+class Image {
+  public:
+    /// `live` is the simulated pool; `certain` is what it is to hold.
+    Image(std::span<std::byte> live, std::vector<std::byte> certain);
+
+    /// The medium has taken these bytes for good.
+    void commit(std::uint64_t offset, std::span<const std::byte> bytes);
+    /// These bytes happen to be there in this image.
+    void put(std::uint64_t offset, std::span<const std::byte> bytes);
+    /// Somebody, such as a recovery, has written there.
+    void touched(std::uint64_t offset, std::uint64_t size);
+    void restore();
+    /// Whether the live bytes are the certain ones: false after restore() if a store went past the trace hook.
+    bool is_restored() const;
+    const std::vector<std::byte>& certain() const { return certain_; }
+    std::span<std::byte> live() const { return live_; }
+
+  private:
+    static constexpr std::uint64_t page = 4096;
+    std::span<std::byte> live_;
+    std::vector<std::byte> certain_;
+    std::bitset<SimulatedKernel::most_pool_bytes / page> dirty_;
+};
+
+/// What a medium may hold at each moment of a recording: the certain bytes, and for each granule (a cache line, or a
+/// page of the page cache) the stores that may have reached it, of which any prefix has.
+class Media {
+  public:
+    struct Store {
+        std::uint32_t offset;
+        std::uint32_t size;
+        std::uint32_t data;
+    };
+    struct Granule {
+        std::vector<Store> stores;
+        std::size_t flushed = 0;  // this many are certain after the next fence
+        std::size_t operation = 0;
+    };
+    using Pending = std::map<std::uint32_t, Granule>;
+
+    Media(Model model, Image& image, const Recording& recording);
+
+    /// Takes the next event. Returns the granules in which new images have become possible.
+    std::vector<std::uint32_t> apply(const Event& event);
+    const Pending& pending() const { return pending_; }
+    std::span<const std::byte> bytes_of(const Store& store) const {
+        return std::span(recording_.bytes).subspan(store.data, store.size);
+    }
+
+  private:
+    void commit(Pending::iterator granule, std::size_t stores);
+
+    Model model_;
+    std::uint32_t granule_bytes_;
+    Image& image_;
+    const Recording& recording_;
+    Pending pending_;
+    std::size_t operation_ = 0;
+};
+
+}  // namespace pmemcpy::crash

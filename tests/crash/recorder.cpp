@@ -1,0 +1,46 @@
+#include "recorder.hpp"
+
+#include <algorithm>
+
+namespace pmemcpy::crash {
+
+Recorder::Recorder(SimulatedKernel& kernel) : kernel_(kernel), previous_(persist::trace_sink()) {
+    persist::set_trace_sink(this);
+    kernel_.set_listener(this);
+}
+
+Recorder::~Recorder() {
+    persist::set_trace_sink(previous_);
+    kernel_.set_listener(nullptr);
+}
+
+void Recorder::mark(Event::Kind kind, std::size_t operation) {
+    recording_.events.push_back({kind, static_cast<std::uint32_t>(operation)});
+}
+
+void Recorder::add(Event::Kind kind, const void* address, std::size_t size, const persist::Site& site, bool with_bytes) {
+    const std::span<std::byte> pool = kernel_.pool();
+    const auto* begin = static_cast<const std::byte*>(address);
+    if (begin < pool.data() || begin >= pool.data() + pool.size()) return;  // the .rt: nothing of it outlives a crash
+    Event event{kind, static_cast<std::uint32_t>(begin - pool.data()), static_cast<std::uint32_t>(size),
+                static_cast<std::uint32_t>(recording_.bytes.size()), site};
+    if (with_bytes) recording_.bytes.insert(recording_.bytes.end(), begin, begin + size);
+    recording_.events.push_back(event);
+}
+
+void Recorder::on_store(const void* address, std::size_t size, const persist::Site& site) {
+    add(Event::Kind::store, address, size, site, true);
+}
+void Recorder::on_bulk(const void* address, std::size_t size, const persist::Site& site) {
+    add(Event::Kind::bulk, address, size, site, true);
+}
+void Recorder::on_flush(const void* address, std::size_t size, const persist::Site& site) {
+    add(Event::Kind::flush, address, size, site, false);
+}
+void Recorder::on_fence(const persist::Site& site) { recording_.events.push_back({Event::Kind::fence, 0, 0, 0, site}); }
+void Recorder::on_sync() { recording_.events.push_back({Event::Kind::sync}); }
+void Recorder::on_punch(std::uint64_t offset, std::uint64_t length) {
+    add(Event::Kind::punch, kernel_.pool().data() + offset, length, {}, true);
+}
+
+}  // namespace pmemcpy::crash

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <pmemcpy/pmemcpy.hpp>
+
+#include "content.hpp"
+#include "recorder.hpp"
+#include "simulated_kernel.hpp"
+
+namespace pmemcpy::crash {
+
+enum class Effect {
+    changes,  ///< the user sees another content after it
+    neutral,  ///< the user sees the same
+    hidden,   ///< the user sees the same until a step is committed; the process itself sees more
+};
+
+/// One call of the library.
+struct Operation {
+    std::string name;
+    Effect effect;
+    std::function<void(PMEM&)> call;
+    bool is_sync = false;  ///< on page media it acknowledges all before it
+};
+
+/// Calls in order, as one process makes them on a pool of its own.
+struct Script {
+    std::string name;
+    Options options;
+    std::vector<Operation> operations;
+};
+
+Options small_pool(std::uint64_t max_bytes = 256 * 1024);
+
+/// What one run of a script did to the pool, and what the user may see after each operation.
+struct Run {
+    std::vector<std::byte> start;   ///< the pool as created
+    Recording recording;
+    std::vector<Content> contents;  ///< [0] before the first operation, [i + 1] after operation i
+    std::vector<bool> is_sync;      ///< as contents: from here on all before is acknowledged on page media
+    std::vector<std::byte> end;
+};
+
+/// Runs a script on the simulated kernel. Throws std::logic_error when an operation does not do what its effect says.
+Run perform(SimulatedKernel& kernel, const Script& script);
+
+/// The scripts through all public verbs.
+std::vector<Script> scripts();
+/// A script of `length` calls drawn at random.
+Script random_script(std::uint64_t seed, std::size_t length);
+
+}  // namespace pmemcpy::crash

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "os/calls.hpp"
+
+namespace pmemcpy::crash {
+
+/// What the simulated file system says of itself.
+enum class Model {
+    line,  ///< DAX: it maps with MAP_SYNC, so that a flushed line is durable at the next fence
+    page,  ///< behind the page cache: durable after fdatasync
+};
+
+/// Hears what the pool's file goes through beside the stores into its mapping.
+class FileListener {
+  public:
+    virtual ~FileListener() = default;
+    virtual void on_sync() = 0;
+    virtual void on_punch(std::uint64_t offset, std::uint64_t length) = 0;
+};
+
+/// A kernel with one pool and its .rt, both in memory of this process, so that opening a pool costs no system call
+/// and a crash image is put in place by changing a few bytes. One process, so that every lock is free.
+class SimulatedKernel {
+  public:
+    static constexpr const char* path = "/simulated/pool";
+    static constexpr std::uint64_t most_pool_bytes = std::uint64_t{2} << 20;
+
+    explicit SimulatedKernel(Model model);
+    ~SimulatedKernel();
+    SimulatedKernel(const SimulatedKernel&) = delete;
+    SimulatedKernel& operator=(const SimulatedKernel&) = delete;
+
+    /// The bytes of the pool's file, which are also those of every mapping of it.
+    std::span<std::byte> pool() { return {pool_, size_}; }
+    void set_listener(FileListener* listener) { listener_ = listener; }
+    /// How much the file system has left for fallocate to promise.
+    void set_free_bytes(std::uint64_t bytes) { free_bytes_ = bytes; }
+
+  private:
+    friend struct Handlers;
+
+    Model model_;
+    std::byte* arena_;    // the pool, then the .rt
+    std::byte* pool_;
+    std::byte* runtime_;
+    std::uint64_t size_ = 0;
+    std::uint64_t runtime_size_ = 0;
+    bool linked_ = false;
+    std::uint64_t free_bytes_ = std::uint64_t{1} << 40;
+    std::int64_t ticks_ = 0;
+    FileListener* listener_ = nullptr;
+    os::Calls previous_;
+};
+
+}  // namespace pmemcpy::crash
