@@ -18,16 +18,17 @@ std::unique_ptr<Source> source_in_pool(const Arguments& arguments) {
     pmem.mmap(arguments.pool, {.mode = pmemcpy::Mode::read});
     std::size_t there = 0;
     const auto wanted = static_cast<std::size_t>(arguments.variables);
-    while ((wanted == 0 || there < wanted) && pmem.exists("v" + std::to_string(there))) ++there;
+    while ((wanted == 0 || there < wanted) && pmem.exists(generated_id(there))) ++there;
     if (there == 0 || there < wanted) {
-        throw pmemcpy::Error(pmemcpy::Code::not_found, arguments.pool + " holds no variable v" +
-                                                           std::to_string(there) +
-                                                           " that `domain3d write` generated");
+        throw pmemcpy::Error(
+            pmemcpy::Code::not_found,
+            arguments.pool + " holds no variable " + generated_id(there) +
+                ", as `domain3d write` makes them; give --input and --variable for real data");
     }
-    const pmemcpy::Dimensions shape = pmem.load_dims("v0");
+    const pmemcpy::Dimensions shape = pmem.load_dims(generated_id(0));
     if (shape.size() != 3) {
         throw pmemcpy::Error(pmemcpy::Code::invalid_argument,
-                             arguments.pool + ": variable v0 has the shape " + pmemcpy::to_string(shape) +
+                             arguments.pool + ": the variables have the shape " + pmemcpy::to_string(shape) +
                                  ", and not three dimensions");
     }
     return generated_source(shape, there);

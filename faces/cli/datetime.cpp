@@ -85,7 +85,7 @@ std::string calendar_text(std::int64_t ticks, TimeUnit unit, bool& is_printable)
 std::string datetime_text(std::int64_t ticks, TimeUnit unit) {
     if (ticks == INT64_MIN) return "NaT";
     bool is_printable = true;
-    const std::string text = calendar_text(ticks, unit, is_printable);
+    std::string text = calendar_text(ticks, unit, is_printable);
     if (is_printable) return text;
     return fmt::format("{} {} since 1970", ticks, unit_names[static_cast<std::size_t>(unit)]);
 }

@@ -37,6 +37,13 @@ std::vector<Info> existing(const PMEM& pmem, const std::vector<std::string>& ids
     return infos;
 }
 
+/// A struct's type tells all its members; a table has room for the first.
+std::string short_type(const Type& type) {
+    constexpr std::size_t longest = 28;
+    const std::string name = type.name();
+    return name.size() <= longest ? name : name.substr(0, longest - 3) + "...";
+}
+
 void print_table(const std::vector<Info>& infos) {
     using Align = Table::Align;
     Table table({{"kind"},
@@ -48,7 +55,7 @@ void print_table(const std::vector<Info>& infos) {
                  {"id"}});
     for (const Info& info : infos) {
         const bool is_group = info.kind == VariableKind::group;
-        table.add({name_of(info.kind), is_group ? "-" : info.type.name(), shape_text(info),
+        table.add({name_of(info.kind), is_group ? "-" : short_type(info.type), shape_text(info),
                    info.kind == VariableKind::array ? std::to_string(info.blocks) : "-",
                    is_group ? "-" : human_size(info.bytes), human_time(info.written_ns), info.id});
     }

@@ -6,6 +6,8 @@
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <pmemcpy/error.hpp>
+#include <string>
+#include <vector>
 
 #include "exit_code.hpp"
 #include "invocation.hpp"
@@ -42,8 +44,12 @@ int main(int argc, char** argv) {
             command.parse(argc, argv);
         } catch (const CLI::ParseError& error) {
             if (error.get_exit_code() == 0) return command.exit(error);  // --help, --version
-            const std::string message =
-                std::string(error.what()) + "; `pmemcpy --help` and `pmemcpy VERB --help` tell more";
+            const std::vector<std::string> strange = command.remaining();
+            const bool is_verb =
+                command.get_subcommands().empty() && !strange.empty() && strange[0][0] != '-';
+            const std::string problem =
+                is_verb ? "there is no verb '" + strange[0] + "'" : std::string(error.what());
+            const std::string message = problem + "; `pmemcpy --help` and `pmemcpy VERB --help` tell more";
             return fail(invocation, "usage", message.c_str(), cli::exit_usage);
         }
         const int status = invocation.run();

@@ -39,7 +39,7 @@ int verify(const std::string& pool, bool json) {
         fmt::print("{}\n", dump({{"checked_bytes", checked_bytes}, {"damage", list}}));
     } else {
         for (const Damage& damage : damages) {
-            fmt::print("{}{}: {}\n", damage.id, damage.box.size() == 0 ? "" : " " + to_string(damage.box),
+            fmt::print("{}{}: {}\n", damage.id, damage.box.count.empty() ? "" : " " + to_string(damage.box),
                        damage.what);
         }
         if (damages.empty()) fmt::print("{} checked, all is well\n", human_size(checked_bytes));

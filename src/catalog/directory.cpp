@@ -135,7 +135,8 @@ bool Directory::is_unchanged(std::uint64_t handle) const {
 
 Directory::EmptySlot Directory::find_empty() {
     for (;;) {
-        for (std::size_t tried = 0; tried < segments_.size(); ++tried) {
+        // Once round, and the first one again from its beginning.
+        for (std::size_t tried = 0; tried <= segments_.size() && !segments_.empty(); ++tried) {
             SegmentSeen& segment = segments_[empty_segment_];
             for (; empty_slot_ < segment.count; ++empty_slot_) {
                 const Link word{Medium::load(&segment.slots[empty_slot_])};

@@ -68,7 +68,6 @@ bool Catalog::find_in_chain(const std::uint64_t* head, const Key& key, Looking l
         if (calm && before % 2 == 0 && pool_.recovery_count() == before) return found;
         // In a rebuild that this process itself does, nobody else is there and the count stays odd.
         if (calm && before % 2 == 1 && !pool_.read_only()) return found;
-        if (owner.is_record() && !heap::is_current(pool_, owner)) return false;  // the chain went with its owner
         if (restart >= restarts_before_yield) std::this_thread::yield();
     }
     throw Error(Code::corrupt, pool_.path() + ": the chain of '" + std::string(key.bytes) +
@@ -189,6 +188,7 @@ bool Catalog::is_in_chain(const std::uint64_t* head, Link node) const {
 }
 
 bool Catalog::is_group(const pool::Pool& pool, Link definition) {
+    if (!heap::is_plausible(pool, definition)) return false;
     const auto& header = pool.as<heap::RecordHeader>(definition.offset());
     return static_cast<RecordKind>(header.kind) == RecordKind::value &&
            static_cast<ValueKind>(pool.as<Value>(definition.offset()).kind) == ValueKind::group;

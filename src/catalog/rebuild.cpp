@@ -56,6 +56,7 @@ class Scan {
         std::uint64_t identity;
         std::uint64_t node;  // whose key is the name: the identity itself or an alias
         Link definition;
+        bool kept = false;
     };
     std::vector<Named> named_;
     std::vector<Extent> outside_;
@@ -107,9 +108,10 @@ bool Scan::data_holds(const RecordHeader& record) const {
     const Extent extent = Catalog::extent_of(record);
     if (extent.length == 0) return true;
     if (!heap_.is_sane(extent)) return false;
+    // Bytes that are missing although they were durable are a damage to be told of, not a store that did not happen.
+    if (!pool_.probe().needs_sync || record.version < pool_.state().synced_version.value) return true;
     const heap::Bytes there = heap_.bytes(extent);
     if (there.data == nullptr) return false;  // a payload file that never reached the medium
-    if (!pool_.probe().needs_sync || record.version < pool_.state().synced_version.value) return true;
     std::uint64_t bytes = 0;
     std::uint32_t crc = 0;
     if (static_cast<RecordKind>(record.kind) == RecordKind::value) {
@@ -178,7 +180,7 @@ void Scan::elect() {
         std::pair key(name.parent, std::string(reinterpret_cast<const char*>(&name + 1), name.key_bytes));
         const auto found = by_key.find(key);
         if (found != by_key.end() && header(found->second.node).version > header(node).version) continue;
-        by_key[std::move(key)] = {identity, node, definition};
+        by_key[std::move(key)] = {identity, node, definition, false};
     }
     std::map<std::uint64_t, bool> incarnations;
     for (const auto& [key, named] : by_key) {
@@ -260,7 +262,7 @@ void Scan::rewrite(std::uint64_t bucket_mask) {
     m.fill(pool_.at(table), 0, (bucket_mask + 1) * 8);
     m.flush(pool_.at(table), (bucket_mask + 1) * 8);
     std::unordered_map<std::uint64_t, std::uint64_t> owners;  // incarnation -> identity
-    for (const Named& named : named_) {
+    for (Named& named : named_) {
         auto& entry = pool_.as<Entry>(named.identity);
         const Link empty = Link::mark(mark_empty, entry.header.version);
         const bool renamed = named.node != named.identity;
@@ -275,9 +277,11 @@ void Scan::rewrite(std::uint64_t bucket_mask) {
         } else {
             set(&definition.word, {});
         }
+        named.kept = true;
         if (entry.parent == 0) owners.emplace(entry.header.incarnation, named.identity);
     }
     for (const Named& named : named_) {
+        if (!named.kept) continue;  // in a copy made while in use, two records may claim the same space
         const auto& name = pool_.as<Entry>(named.node);
         if (name.parent == 0) {
             put_in_chain(&pool_.as<std::uint64_t>(table + 8 * (name.hash & bucket_mask)), named.node);

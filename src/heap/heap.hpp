@@ -122,6 +122,8 @@ class Heap {
     };
     /// Lets others allocate from the slabs of this process.
     void release_slabs();
+    /// Makes chunks of slabs for data in which nothing is left.
+    void give_back_slabs();
 
     /// Makes huge pages and allocates ahead, so that at least `bytes` are usable.
     void prepare(std::uint64_t bytes);
@@ -169,6 +171,7 @@ class Heap {
     bool read_slab(std::uint64_t chunk, SlabHeader& out) const;
     std::uint64_t* unit_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const;
     std::uint64_t* bitmap_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const;
+    bool is_empty_data_slab(std::uint64_t chunk) const;
     void clear_hint(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit);
     bool mark_data_unit(const Extent& extent, Link record, std::uint64_t i, ChunkWord word);
     bool find_unit(std::uint64_t offset, std::uint64_t& chunk, SlabHeader& slab, std::uint32_t& unit) const;

@@ -15,7 +15,8 @@ void Heap::prepare(std::uint64_t bytes) {
     {
         const pool::Pool::AllocationLock lock(pool_);
         const std::uint64_t usable = pool_.usable_chunks();
-        if (wanted > usable) pool_.grow(wanted - usable);
+        // What will be stored outside takes no space here.
+        if (wanted > usable && outside_ == nullptr) pool_.grow(wanted - usable);
     }
     const std::uint64_t end = base::align_down(pool_.chunk_offset(pool_.usable_chunks()), os::huge_page_bytes);
     if (end == 0 || pool_.mapping().collapse(0, end)) return;

@@ -65,7 +65,8 @@ Heap::Unit Heap::claim_unit(Which which, std::size_t size_class, std::uint64_t c
     SlabCache& cache = caches_[which][size_class];
     const std::lock_guard one_thread(cache.mutex);
     Unit unit{};
-    for (std::size_t tried = 0; tried < cache.chunks.size(); ++tried) {
+    // Once round, and the first one again from its beginning: that is where units were freed meanwhile.
+    for (std::size_t tried = 0; tried <= cache.chunks.size() && !cache.chunks.empty(); ++tried) {
         if (claim_in(which, cache.chunks[cache.current], cache.cursor, claim_word, unit)) return unit;
         cache.current = (cache.current + 1) % cache.chunks.size();
         cache.cursor = 0;
@@ -232,6 +233,39 @@ bool Heap::free_unit(std::uint64_t offset, UnitState expected) {
     pool_.medium().flush(word, sizeof *word);
     clear_hint(chunk, slab, unit);
     return true;
+}
+
+// The bit of a unit is the last thing that its freeing touches, so a slab without bits is done with.
+bool Heap::is_empty_data_slab(std::uint64_t chunk) const {
+    SlabHeader slab;
+    if (!read_slab(chunk, slab) || slab.links == 0) return false;
+    for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
+        if (unit % 64 == 0 && persist::Medium::load(bitmap_word(chunk, slab, unit)) != 0) return false;
+        if (persist::Medium::load(unit_word(chunk, slab, unit)) != 0) return false;
+    }
+    return true;
+}
+
+// Only from slabs that nobody else claims units in: our own, with their cache locked, and those without an owner.
+void Heap::give_back_slabs() {
+    const auto give_back = [this](std::uint64_t i) {
+        if (!is_empty_data_slab(i)) return false;
+        set_chunk(i, {}, {});
+        return true;
+    };
+    for (SlabCache& cache : caches_[data]) {
+        const std::lock_guard one_thread(cache.mutex);
+        if (cache.chunks.empty()) continue;
+        const pool::Pool::AllocationLock lock(pool_);
+        std::erase_if(cache.chunks, give_back);
+        cache.current = 0;
+        cache.cursor = 0;
+    }
+    const pool::Pool::AllocationLock lock(pool_);
+    for (std::uint64_t i = 0; i < pool_.usable_chunks(); ++i) {
+        const ChunkWord word{persist::Medium::load(&chunk(i).word)};
+        if (word.kind() == ChunkKind::data_slab && word.owner() == 0) give_back(i);
+    }
 }
 
 void Heap::release_slabs() {

@@ -168,6 +168,7 @@ void Pool::set_clean(bool clean) {
     if (clean) {
         // Every derived word was flushed where it was written, so one fence makes the links trustworthy.
         medium_.fence();
+        if (before_sync_) before_sync_();
         if (probe_.needs_sync) file_.sync_data();
     }
     medium_.store(&state().clean.value, clean ? clean_mark(state()) : 0);

@@ -63,7 +63,8 @@ static_assert(offsetof(Superblock, chunk_bytes) == 40);
 static_assert(offsetof(Superblock, devices) == 120);
 static_assert(sizeof(Superblock) == 632 && sizeof(Superblock) <= page_bytes);
 
-inline constexpr std::uint64_t feature_directory_layout = 1;
+inline constexpr std::uint64_t feature_directory_layout = 1;  // payloads are files beside this one
+inline constexpr std::uint64_t known_features = feature_directory_layout;
 
 /// The words that change, each alone on its cache line so that ranks do not slow each other down.
 struct alignas(64) StateWord {
@@ -83,7 +84,8 @@ struct PoolState {
     StateWord failed;           // 1 after a sync that the device refused: only repair helps
     StateWord runtime_inode;    // of the .rt file that belongs to this session
     StateWord search_hint;      // chunk at which the next search for space begins
+    StateWord payload_bytes;    // derived, directory layout: in payload files; may be too much after a crash
 };
-static_assert(sizeof(PoolState) == 640 && sizeof(PoolState) <= page_bytes);
+static_assert(sizeof(PoolState) == 704 && sizeof(PoolState) <= page_bytes);
 
 }  // namespace pmemcpy::pool

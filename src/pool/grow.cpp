@@ -84,6 +84,7 @@ void Pool::sync() {
     const std::uint64_t mark = persist::Medium::load(&state().next_version.value);
     try {
         // Data first, then the mark that vouches for it (law 10).
+        if (before_sync_) before_sync_();
         file_.sync_data();
         medium_.store(&state().synced_version.value, mark);
         file_.sync_data();

@@ -58,15 +58,16 @@ Superblock describe(const Shape& shape, std::uint64_t max_bytes) {
     super.default_serializer = shape.default_serializer;
     super.device_count = 1;
     super.devices[0] = {0, 1, g.max_bytes, {}};
+    if ((shape.features & feature_directory_layout) != 0) super.devices[super.device_count++] = {1, 2, g.max_bytes, {}};
     super.checksum = checksum_of(super);
     return super;
 }
 
-void write_empty_pool(os::File& file, const Superblock& super, std::uint64_t usable_chunks) {
+void write_empty_pool(os::File& file, const Superblock& super, std::uint64_t usable_chunks, bool is_clean) {
     PoolState state{};
     state.usable_chunks.value = usable_chunks;
     state.next_version.value = 1;
-    state.clean.value = clean_mark(state);
+    if (is_clean) state.clean.value = clean_mark(state);
     file.write_exactly(&super, sizeof super, superblock_offset);
     file.write_exactly(&super, sizeof super, spare_offset);
     file.write_exactly(&state, sizeof state, state_offset);
@@ -92,7 +93,7 @@ void Pool::create(const std::string& path, const Shape& shape) {
     }
     file.resize(super.max_bytes);
     file.allocate(0, allocated);
-    write_empty_pool(file, super, usable);
+    write_empty_pool(file, super, usable, !shape.begins_unclean);
     file.sync_data();
     file.link_as(path);
     os::File::open(directory, O_RDONLY | O_DIRECTORY).sync_all();
@@ -162,7 +163,9 @@ void Pool::read_superblock() {
     if (super_.magic != pool_magic && spare.magic != pool_magic) {
         throw Error(Code::corrupt, path() + " is no pMEMCPY pool: it does not begin with the magic \"pMEMCPY\"");
     }
-    const Superblock& readable = super_.magic == pool_magic ? super_ : spare;
+    // One whole superblock is enough. Only when neither is do their first words tell why.
+    const bool spare_is_better = !is_consistent(super_) && (is_consistent(spare) || super_.magic != pool_magic);
+    const Superblock& readable = spare_is_better ? spare : super_;
     if (readable.endian != endian_mark) {
         throw Error(Code::unsupported, path() + " was written on a machine of the other byte order");
     }
@@ -174,6 +177,10 @@ void Pool::read_superblock() {
     if (!is_consistent(super_)) super_ = spare;
     if (!is_consistent(super_)) {
         throw Error(Code::corrupt, path() + ": both superblocks are damaged; run pmemcpy repair");
+    }
+    if ((super_.features & ~known_features) != 0) {
+        throw Error(Code::unsupported, path() + " needs features that this library does not know (bits " +
+                                           std::to_string(super_.features & ~known_features) + "); use a newer pMEMCPY");
     }
     if (super_.max_bytes > size) {
         throw Error(Code::corrupt, path() + " is truncated: it has " + std::to_string(size) + " bytes of " +

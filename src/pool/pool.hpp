@@ -12,9 +12,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace pmemcpy::pool {
 
@@ -25,6 +27,7 @@ struct Shape {
     std::uint64_t chunk_bytes = default_chunk_bytes;
     std::uint32_t default_serializer = 1;
     std::uint64_t features = 0;
+    bool begins_unclean = false;  // the first to open it recovers it, because something may lie beside it
     unsigned mode = 0666;  // before the umask
 };
 
@@ -105,6 +108,8 @@ class Pool {
     /// Space for usable chunks that trim() had given back. Caller holds the allocation lock. Throws no_space.
     void allocate_again(std::uint64_t first, std::uint64_t chunks);
 
+    /// Done before anything says that what was stored is durable: for whoever keeps data outside the pool file.
+    void set_before_sync(std::function<void()> before_sync) { before_sync_ = std::move(before_sync); }
     /// On page media: everything stored so far survives power loss when this returns (law 10).
     void sync();
 
@@ -162,6 +167,7 @@ class Pool {
     bool attached_ = false;
     std::mutex allocation_mutex_;
     std::mutex sync_mutex_;
+    std::function<void()> before_sync_;
     std::mutex scavenge_mutex_;  // threads share the locks of their descriptors, so those do not part them
 };
 

@@ -2,6 +2,7 @@
 #include "array/selection.hpp"
 #include "os/process.hpp"
 #include "persist/copy.hpp"
+#include "store/retry.hpp"
 #include "store/store.hpp"
 
 #include <algorithm>
@@ -90,7 +91,7 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
     check(id, asked);
     asked.step = step_.load();
     with_space([&] {
-        for (;;) {
+        for (Retry retry(id);; retry.again()) {
             const Link entry = catalog_.create(id);
             std::uint64_t* word = catalog_.value_word(entry);
             const Link there{Medium::load(word)};
@@ -126,6 +127,7 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
             return;
         }
     });
+    if (options.contiguous) name_changed(id);
 }
 
 // The one block of a contiguous array is always in the first slot, so that one CAS decides whose it is.
@@ -133,7 +135,7 @@ void Store::ensure_in_place(Directory& directory) {
     const std::lock_guard one_thread(directory.mutex());
     const ArrayDefinition& d = directory.definition();
     const std::uint64_t bytes = d.dims.elements() * d.type.size();
-    for (;;) {
+    for (Retry retry("a contiguous array");; retry.again()) {
         if (!directory.refresh()) throw Error(Code::not_found, "the array was erased meanwhile");
         if (!directory.blocks().empty() || bytes == 0) return;
         directory.find_empty();  // makes the first segment
@@ -166,6 +168,7 @@ void Store::ensure_in_place(Directory& directory) {
 }
 
 bool Store::is_array(Link definition) const {
+    if (!heap::is_plausible(pool_, definition)) throw Error(Code::corrupt, "a variable's link leads out of the pool; run pmemcpy verify");
     return static_cast<RecordKind>(pool_.as<heap::RecordHeader>(definition.offset()).kind) == RecordKind::array;
 }
 
@@ -199,7 +202,7 @@ std::shared_ptr<Directory> Store::directory_of(Link definition) const {
 }
 
 std::shared_ptr<Directory> Store::array(std::string_view id) const {
-    for (;;) {
+    for (Retry retry(id);; retry.again()) {
         const auto definition = defined(id);
         if (!definition || !is_array(*definition)) throw_no_array(id, definition);
         if (auto directory = directory_of(*definition)) return directory;

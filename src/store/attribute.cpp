@@ -1,5 +1,6 @@
 // Attributes: entries that hang on their owner's entry, each with a value of its own, so that each change is one CAS.
 
+#include "store/retry.hpp"
 #include "store/store.hpp"
 
 #include <algorithm>
@@ -52,15 +53,15 @@ void Store::set_attribute(std::string_view id, std::string_view name, const Type
 
 void Store::get_attribute(std::string_view id, std::string_view name, const PMEM::Decode& decode) const {
     check_readable();
-    for (int attempt = 0;; ++attempt) {
+    for (Retry retry(name);; retry.again()) {
         if (id == "/" && !defined(id)) break;
         const auto attribute = catalog_.find_attribute(owner_of_attributes(id), name);
         const auto seen = attribute ? read_value(*attribute) : std::nullopt;
         if (!seen) break;
         try {
-            return decode_value(*seen, decode);
+            return decode_value(name, *seen, decode);
         } catch (const Error& error) {
-            if (error.kind() != Code::busy || attempt > 1000000) throw;
+            if (error.kind() != Code::busy) throw;
         }
     }
     throw Error(Code::not_found, "'" + std::string(id) + "' has no attribute '" + std::string(name) + "'");

@@ -1,5 +1,6 @@
 #include "array/id.hpp"
 #include "array/selection.hpp"
+#include "store/retry.hpp"
 #include "store/store.hpp"
 
 #include <algorithm>
@@ -21,10 +22,16 @@ void Store::erase(std::string_view id) {
         throw Error(Code::unsupported, "erase of '" + std::string(id) + "' inside a step: it would be seen at once; erase it after commit");
     }
     const auto entry = catalog_.find(id);
-    if (!entry || !catalog_.definition(*entry)) {
+    const auto definition = entry ? catalog_.definition(*entry) : std::nullopt;
+    if (!definition) {
         throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
     }
+    if (!directory_layout_) return catalog_.erase(*entry, id);
+    const bool is_group = catalog::Catalog::is_group(pool_, *definition);
+    if (!is_group) directory_layout_->leaving(id);
     catalog_.erase(*entry, id);
+    if (is_group) return directory_layout_->group_erased(id);
+    name_changed(id);
 }
 
 void Store::rename(std::string_view from, std::string_view to) {
@@ -35,6 +42,8 @@ void Store::rename(std::string_view from, std::string_view to) {
         throw Error(Code::unsupported, "rename of '" + std::string(from) + "' inside a step: it would be seen at once; rename it after commit");
     }
     with_space([&] { catalog_.rename(from, to); });
+    name_changed(from);
+    name_changed(to);
 }
 
 std::vector<std::string> Store::ids(std::string_view prefix, bool groups) const {
@@ -73,7 +82,7 @@ Info Store::describe_value(std::string_view id, const ValueSeen& seen) const {
 
 Info Store::info(std::string_view id) const {
     check_readable();
-    for (;;) {
+    for (Retry retry(id);; retry.again()) {
         const auto definition = defined(id);
         const auto entry = catalog_.find(id);
         if (!definition || !entry) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
@@ -99,6 +108,8 @@ Info Store::info(std::string_view id) const {
             info.is_contiguous = (d.flags & catalog::array_contiguous) != 0;
             info.has_fill_value = !d.fill.empty();
             info.bytes = info.dims.elements() * d.type.size();
+            // Also while the block is not there yet, because whoever alloc'ed the array died before making it.
+            info.is_frozen = !info.is_contiguous || info.bytes == 0;
             info.step = d.step;
             for (const auto& [handle, block] : directory->blocks()) {
                 if (!is_visible(block.block.step)) continue;

@@ -6,8 +6,9 @@ namespace pmemcpy::store {
 
 namespace {
 
-pool::Shape shape_of(const Options& options) {
+pool::Shape shape_of(const layout::Place& place, const Options& options) {
     pool::Shape shape;
+    if (place.is_directory()) shape.features |= pool::feature_directory_layout;
     shape.max_bytes = options.max_bytes;
     shape.initial_bytes = options.initial_bytes;
     if (options.chunk_bytes != 0) shape.chunk_bytes = options.chunk_bytes;
@@ -18,8 +19,19 @@ pool::Shape shape_of(const Options& options) {
     return shape;
 }
 
+void check_layout(const pool::Pool& pool, const layout::Place& place) {
+    const bool is_directory = (pool.super().features & pool::feature_directory_layout) != 0;
+    if (is_directory == place.is_directory()) return;
+    if (is_directory) {
+        throw Error(Code::unsupported, pool.path() + " holds the records of a pool in a directory; open the directory that it "
+                                                     "lies in, not this file");
+    }
+    throw Error(Code::unsupported, pool.path() + " is a whole pool of one file; open it by its own name, not as a directory");
+}
+
 // Makes the pool if the mode allows it. Says whether it did.
-bool create_if_asked(const std::string& path, const Options& options) {
+bool create_if_asked(const layout::Place& place, const Options& options) {
+    const std::string& path = place.records;
     const bool there = os::exists(path);
     switch (options.mode) {
         case Mode::read:
@@ -38,14 +50,18 @@ bool create_if_asked(const std::string& path, const Options& options) {
             {
                 // Only a pool that nobody uses is replaced; opening it alone tells.
                 pool::Pool old(path, false, MapSync::off);
+                check_layout(old, place);
                 old.check_alone();
+                if (place.is_directory()) layout::remove_payloads(place);
                 os::remove_file(path);
                 os::remove_file(path + ".rt");
             }
             break;
     }
     try {
-        pool::Pool::create(path, shape_of(options));
+        pool::Shape shape = shape_of(place, options);
+        if (place.is_directory()) shape.begins_unclean = layout::make_directories(place, options.permissions);
+        pool::Pool::create(path, shape);
         return true;
     } catch (const Error& error) {
         // Somebody was faster, which is as good unless a new pool was insisted on.
@@ -58,21 +74,29 @@ bool create_if_asked(const std::string& path, const Options& options) {
 
 std::shared_ptr<Store> Store::open(const std::string& path, const Options& options) {
     if (path.empty()) throw Error(Code::invalid_argument, "the path of a pool must not be empty");
-    const bool directory = options.layout == Layout::directory ||
-                           (options.layout == Layout::automatic && (path.back() == '/' || os::is_directory(path)));
-    if (directory) throw Error(Code::unsupported, path + ": the directory layout is not there yet; give a file's name");
-    const bool created = create_if_asked(path, options);
-    auto store = std::make_shared<Store>(path, options);
+    const layout::Place place = layout::place_of(path, options.layout);
+    const bool created = create_if_asked(place, options);
+    auto store = std::make_shared<Store>(place, options);
     if (created && options.prepare) store->prepare(0);
     return store;
 }
 
-Store::Store(const std::string& path, const Options& options)
+Store::Store(const layout::Place& place, const Options& options)
     : options_(options),
-      pool_(path, options.mode == Mode::read, options.map_sync),
+      pool_(place.records, options.mode == Mode::read, options.map_sync),
       heap_(pool_),
       catalog_(pool_, heap_) {
+    check_layout(pool_, place);
+    if (place.is_directory()) {
+        directory_layout_ = std::make_unique<layout::DirectoryLayout>(
+            heap_, place, [this](std::string_view id) { return payload_to_read(id); });
+    }
     pool_.attach(catalog_);
+    if (pool_.file().link_count() == 0) {
+        pool_.detach(catalog_);
+        throw Error(Code::busy, pool_.path() + " was replaced or removed while it was being opened; open it again");
+    }
+    heal_names();
 }
 
 Store::~Store() {
@@ -85,11 +109,13 @@ Store::~Store() {
 
 void Store::close() {
     if (std::exchange(closed_, true)) return;
+    settle_names();
     pool_.detach(catalog_);
 }
 
 void Store::sync() {
     check_writable();
+    settle_names();
     pool_.sync();
     heap_.reclaim(heap::Heap::Effort::thorough);
 }
@@ -102,14 +128,16 @@ bool Store::take_back_space() {
     pool_.scavenge_dead(catalog_);
     if (pool_.probe().needs_sync) pool_.sync();  // what the last sync kept may be freed after this one (law 10)
     heap_.reclaim(heap::Heap::Effort::thorough);
+    heap_.give_back_slabs();
+    heal_names();
     return true;
 }
 
 PoolInfo Store::info() const {
     check_readable();
     PoolInfo info;
-    info.path = pool_.path();
-    info.layout = "file";
+    info.path = directory_layout_ ? directory_layout_->path() : pool_.path();
+    info.layout = directory_layout_ ? "directory" : "file";
     info.uuid = pool_.super().uuid;
     info.durability = pool_.durability();
     info.durability_reason = pool_.probe().reason;
@@ -117,12 +145,16 @@ PoolInfo Store::info() const {
     info.created_ns = pool_.super().created_ns;
     info.chunk_bytes = pool_.super().chunk_bytes;
     info.max_bytes = pool_.super().max_bytes;
-    info.allocated_bytes = pool_.super().first_chunk_offset + pool_.usable_chunks() * pool_.super().chunk_bytes;
     const heap::Usage usage = heap_.usage();
+    info.allocated_bytes = pool_.super().first_chunk_offset + usage.usable_bytes;
     info.free_bytes = usage.free_bytes;
     info.metadata_bytes = usage.record_bytes;
     info.data_bytes = usage.extent_bytes;
     info.retired_records = usage.retired_records;
+    if (directory_layout_) {
+        info.allocated_bytes += directory_layout_->payload_bytes();
+        info.data_bytes += directory_layout_->payload_bytes();
+    }
     info.attached = pool_.count_attached();
     info.committed_step = pool_.state().committed_step.value;
     catalog_.for_each([&](const std::string& id, Link entry) {

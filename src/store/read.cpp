@@ -11,6 +11,7 @@
 #include "os/guard.hpp"
 #include "persist/copy.hpp"
 #include "store/pin.hpp"
+#include "store/retry.hpp"
 #include "store/store.hpp"
 
 #include <atomic>
@@ -46,7 +47,8 @@ void Store::load(std::string_view id, const Type& type, void* data, const Select
     if (const std::string_view variable = array::variable_of_dims_id(id); !variable.empty()) {
         return load_dims(variable, type, data, selection);
     }
-    for (int attempt = 0;; ++attempt) {
+    Retry retry(id);
+    for (int attempt = 0;; ++attempt, retry.again()) {
         const auto directory = array(id);
         const ArrayDefinition& d = directory->definition();
         const bool swaps = !(d.type == type) && d.type.with_byte_order(native_order) == type;
@@ -137,7 +139,11 @@ void Store::copy_part(std::string_view id, const ArrayDefinition& array, const B
                       const Selection& part, void* data) const {
     const Block& b = block.block;
     const heap::Bytes there = heap_.bytes(b.extent);
-    if (there.data == nullptr) return;  // gone with its record, which the look afterwards notices
+    if (there.data == nullptr) {
+        if (!heap::is_current(pool_, block.link)) return;  // gone with its record, which the look afterwards notices
+        throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) + "' has lost its payload file; "
+                                       "restore it from a copy, or erase '" + std::string(id) + "'");
+    }
     const std::byte* from = there.data;
     std::vector<std::byte> unpacked;
     const array::CopyPlan plan(wanted, block.box, part, array.type.size());
@@ -168,6 +174,11 @@ void Store::copy_part(std::string_view id, const ArrayDefinition& array, const B
 
 void Store::check_block(std::string_view id, const BlockRecord& block) const {
     const Block& b = block.block;
+    const heap::Bytes there = heap_.bytes(b.extent);
+    const std::byte* bytes = there.data;
+    if (bytes == nullptr) {
+        throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) + "' has lost its payload file");
+    }
     std::uint32_t expected = b.crc;
     if ((b.flags & catalog::block_in_place) != 0) {
         const std::uint64_t frozen = Medium::load(&pool_.as<heap::RecordHeader>(block.link.offset()).word);
@@ -177,9 +188,6 @@ void Store::check_block(std::string_view id, const BlockRecord& block) const {
         return;
     }
     std::uint32_t found = 0;
-    const heap::Bytes there = heap_.bytes(b.extent);
-    const std::byte* bytes = there.data;
-    if (bytes == nullptr) throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) + "' has lost its payload");
     if (!os::guarded(bytes, b.stored_bytes, [&] { found = base::crc32c(0, bytes, b.stored_bytes); })) {
         throw Error(Code::io_error, "the memory of block " + to_string(block.box) + " of '" + std::string(id) + "' is damaged (SIGBUS)");
     }

@@ -25,6 +25,7 @@ void Store::compact() {
         if (!definition) continue;
         if (is_array(*definition)) {
             if (const auto directory = directory_of(*definition)) compact_array(*directory);
+            name_changed(id);
         } else if (const auto entry = catalog_.find(id)) {
             const auto seen = read_value_record(*definition);
             if (seen && is_committed(seen->record.step) && seen->record.previous.is_record()) catalog_.retire_versions_before(*definition);

@@ -25,6 +25,7 @@ void Store::begin(std::uint64_t step) {
     }
     pool_.medium().persist(begun, sizeof *begun);
     step_ = step;
+    settle_names();
 }
 
 void Store::commit(std::uint64_t step) {
@@ -44,6 +45,7 @@ void Store::commit(std::uint64_t step) {
     }
     pool_.medium().persist(committed, sizeof *committed);
     step_ = 0;
+    settle_names();
 }
 
 }  // namespace pmemcpy::store

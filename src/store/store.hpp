@@ -3,6 +3,7 @@
 #include "catalog/catalog.hpp"
 #include "catalog/directory.hpp"
 #include "heap/heap.hpp"
+#include "layout/directory_layout.hpp"
 #include "pool/pool.hpp"
 
 #include <pmemcpy/pmemcpy.hpp>
@@ -33,7 +34,7 @@ class Store : public std::enable_shared_from_this<Store> {
     class Pin;
 
     static std::shared_ptr<Store> open(const std::string& path, const Options& options);
-    Store(const std::string& path, const Options& options);
+    Store(const layout::Place& place, const Options& options);
     ~Store();
 
     // open.cpp
@@ -117,9 +118,10 @@ class Store : public std::enable_shared_from_this<Store> {
                    SerializerType serializer, const Encoder& encoder);
     bool publish_value(Link entry, std::string_view id, catalog::Draft& draft);
     void encode_into(const Extent& extent, const Encoder& encoder, catalog::Value& value);
-    void decode_value(const ValueSeen& seen, const PMEM::Decode& decode) const;
+    void decode_value(std::string_view id, const ValueSeen& seen, const PMEM::Decode& decode) const;
     Info describe_value(std::string_view id, const ValueSeen& seen) const;
     void check_value(const ValueSeen& seen) const;
+    void check_attributes(const std::string& id, std::vector<Damage>& damages) const;
     Link owner_of_attributes(std::string_view id, bool create);
     Link owner_of_attributes(std::string_view id) const;
     bool step_is_hidden(Link entry, Link definition) const;
@@ -144,10 +146,17 @@ class Store : public std::enable_shared_from_this<Store> {
                    const Selection& part, void* data) const;
     void check_block(std::string_view id, const BlockRecord& block) const;
 
+    // readable.cpp: names for other programs, in the directory layout
+    std::optional<std::uint64_t> payload_to_read(std::string_view id) const;
+    void name_changed(std::string_view id);
+    void settle_names();
+    void heal_names();
+
     Options options_;
     mutable pool::Pool pool_;
     mutable heap::Heap heap_;
     mutable catalog::Catalog catalog_;
+    std::unique_ptr<layout::DirectoryLayout> directory_layout_;  // null in the file layout
     std::atomic<std::uint64_t> step_{0};
     mutable std::mutex directories_mutex_;
     mutable std::unordered_map<std::uint64_t, std::shared_ptr<Directory>> directories_;  // by definition link

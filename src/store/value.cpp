@@ -5,6 +5,7 @@
 #include "os/process.hpp"
 #include "persist/copy.hpp"
 #include "store/pin.hpp"
+#include "store/retry.hpp"
 #include "store/store.hpp"
 
 #include "array/id.hpp"
@@ -25,6 +26,7 @@ void Store::store_value(std::string_view id, const Type& type, SerializerType se
     with_space([&] {
         put_value([&] { return catalog_.create(id); }, id, type, serializer, encoder);
     });
+    name_changed(id);
     heap_.reclaim();
 }
 
@@ -100,7 +102,7 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
     const std::uint64_t home = pool_.offset_of(word);
     m.write(&header.incarnation, &incarnation, sizeof incarnation);
     m.write(&header.home, &home, sizeof home);
-    for (;;) {
+    for (Retry retry(id);; retry.again()) {
         const Link old{Medium::load(word)};
         if (old.is_dead() || !heap::is_current(pool_, entry)) return false;
         Link previous{};
@@ -170,7 +172,7 @@ std::optional<Store::ValueSeen> Store::read_value_record(Link link) const {
 
 // The newest version that this process may see: its own step's, or the newest committed one.
 std::optional<Store::ValueSeen> Store::read_value(Link entry) const {
-    for (;;) {
+    for (Retry retry("a variable");; retry.again()) {
         const auto definition = catalog_.definition(entry);
         if (!definition || is_array(*definition)) return std::nullopt;
         auto seen = read_value_record(*definition);
@@ -202,34 +204,35 @@ void Store::load_value(std::string_view id, const PMEM::Decode& decode) const {
         const auto bytes = std::as_bytes(std::span(d.data(), static_cast<std::size_t>(d.size())));
         return decode(Type::sequence(Type::scalar(Kind::uint64)), SerializerType::none, bytes);
     }
-    for (int attempt = 0;; ++attempt) {
+    for (Retry retry(id);; retry.again()) {
         const auto definition = defined(id);
         if (!definition) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
         if (is_array(*definition)) {
             throw Error(Code::type_mismatch, "'" + std::string(id) + "' is an array of " + array(id)->definition().type.name() +
                                                  "; load it with a box");
         }
-        const auto seen = read_value(*catalog_.find(id));
+        const auto entry = catalog_.find(id);
+        const auto seen = entry ? read_value(*entry) : std::nullopt;
         if (!seen) continue;
         if (static_cast<catalog::ValueKind>(seen->record.kind) == catalog::ValueKind::group) {
             throw Error(Code::type_mismatch, "'" + std::string(id) + "' is a group and has no value");
         }
         try {
-            return decode_value(*seen, decode);
+            return decode_value(id, *seen, decode);
         } catch (const Error& error) {
-            if (error.kind() != Code::busy || attempt > 1000000) throw;  // replaced before it could be pinned
+            if (error.kind() != Code::busy) throw;  // replaced before it could be pinned
         }
     }
 }
 
 // Decoders follow what the bytes say, so the bytes must not change under them: the extent is pinned first.
-void Store::decode_value(const ValueSeen& seen, const PMEM::Decode& decode) const {
+void Store::decode_value(std::string_view id, const ValueSeen& seen, const PMEM::Decode& decode) const {
     const auto serializer = static_cast<SerializerType>(seen.record.serializer);
     if (seen.record.extent.length == 0) return decode(seen.type, serializer, seen.inline_bytes);
     const Pin pin(heap_, seen.link);
     if (!pin) throw Error(Code::busy, "the value was replaced while it was being loaded");
     const heap::Bytes there = heap_.bytes(seen.record.extent);
-    if (there.data == nullptr) throw Error(Code::corrupt, "the value's payload is missing");
+    if (there.data == nullptr) throw Error(Code::corrupt, "'" + std::string(id) + "' has lost its payload file; restore it from a copy, or erase it");
     const std::span<const std::byte> bytes(there.data, seen.record.bytes);
     if (options_.verify_loads && (seen.record.flags & catalog::value_has_crc) != 0 &&
         base::crc32c(0, bytes.data(), bytes.size()) != seen.record.crc) {
@@ -240,7 +243,7 @@ void Store::decode_value(const ValueSeen& seen, const PMEM::Decode& decode) cons
 
 Pinned Store::view_value(std::string_view id) const {
     check_readable();
-    for (;;) {
+    for (Retry retry(id);; retry.again()) {
         const auto entry = catalog_.find(id);
         const auto seen = entry ? read_value(*entry) : std::nullopt;
         if (!seen) throw Error(Code::not_found, "there is no value '" + std::string(id) + "' in " + pool_.path());
@@ -252,7 +255,7 @@ Pinned Store::view_value(std::string_view id) const {
         auto pin = std::make_shared<HeldPin>(const_cast<Store*>(this)->shared_from_this(), heap_, seen->link);
         if (!pin->holds()) continue;
         pin->bytes = heap_.bytes(seen->record.extent);
-        if (pin->bytes.data == nullptr) throw Error(Code::corrupt, "the payload of '" + std::string(id) + "' is missing");
+        if (pin->bytes.data == nullptr) throw Error(Code::corrupt, "'" + std::string(id) + "' has lost its payload file");
         std::byte* data = pin->bytes.data;
         return {std::move(pin), data, seen->record.bytes};
     }

@@ -28,7 +28,8 @@ std::vector<Damage> Store::verify(const std::function<void(std::uint64_t, std::u
             const auto definition = defined(id);
             if (!definition) continue;  // erased meanwhile
             if (!is_array(*definition)) {
-                const auto seen = read_value(*catalog_.find(id));
+                const auto entry = catalog_.find(id);
+                const auto seen = entry ? read_value(*entry) : std::nullopt;
                 if (!seen) continue;
                 check_value(*seen);
                 step(seen->record.bytes);
@@ -60,26 +61,41 @@ std::vector<Damage> Store::verify(const std::function<void(std::uint64_t, std::u
             damages.push_back({id, {}, error.what()});
         }
     }
+    for (const std::string& id : all) check_attributes(id, damages);
+    for (const std::string& id : ids("", true)) check_attributes(id, damages);
+    check_attributes("/", damages);
     return damages;
+}
+
+void Store::check_attributes(const std::string& id, std::vector<Damage>& damages) const {
+    const auto owner = catalog_.find(id);
+    if (!owner) return;
+    catalog_.for_each_attribute(*owner, [&](const std::string& name, Link attribute) {
+        try {
+            if (const auto seen = read_value(attribute)) check_value(*seen);
+        } catch (const Error& error) {
+            damages.push_back({id, {}, "attribute '" + name + "': " + error.what()});
+        }
+    });
 }
 
 void Store::check_value(const ValueSeen& seen) const {
     const catalog::Value& v = seen.record;
-    if ((v.flags & catalog::value_has_crc) == 0) return;
-    const std::byte* bytes = seen.inline_bytes.data();
+    const bool has_crc = (v.flags & catalog::value_has_crc) != 0;
     std::uint32_t crc = 0;
-    if (v.extent.length != 0) {
+    if (v.extent.length == 0) {
+        crc = base::crc32c(0, seen.inline_bytes.data(), v.bytes);
+    } else {
         const Pin pin(heap_, seen.link);
         if (!pin) return;  // replaced meanwhile
         const heap::Bytes there = heap_.bytes(v.extent);
-        bytes = there.data;
-        if (bytes == nullptr) throw Error(Code::corrupt, "the value's payload is missing");
-        if (!os::guarded(bytes, v.bytes, [&] { crc = base::crc32c(0, bytes, v.bytes); })) {
+        const std::byte* bytes = there.data;
+        if (bytes == nullptr) throw Error(Code::corrupt, "the value has lost its payload file");
+        if (has_crc && !os::guarded(bytes, v.bytes, [&] { crc = base::crc32c(0, bytes, v.bytes); })) {
             throw Error(Code::io_error, "the memory of the value is damaged (SIGBUS)");
         }
-    } else {
-        crc = base::crc32c(0, bytes, v.bytes);
     }
+    if (!has_crc) return;
     if (crc != v.crc) throw Error(Code::corrupt, "the value has another checksum than when it was stored");
 }
 

@@ -2,6 +2,7 @@
 #include "array/selection.hpp"
 #include "base/crc32c.hpp"
 #include "store/pin.hpp"
+#include "store/retry.hpp"
 #include "store/store.hpp"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ std::uint64_t place_in_block(const Selection& wanted, const Selection& block) {
 
 PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection& selection, bool writable) {
     writable ? check_writable() : check_readable();
-    for (;;) {
+    for (Retry retry(id);; retry.again()) {
         const auto directory = array(id);
         const ArrayDefinition& d = directory->definition();
         if (!compatible_for_load(d.type, type)) detail::throw_type_mismatch(id, d.type, type);

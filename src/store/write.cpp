@@ -7,6 +7,7 @@
 #include "os/guard.hpp"
 #include "os/process.hpp"
 #include "persist/copy.hpp"
+#include "store/retry.hpp"
 #include "store/store.hpp"
 
 #include <cstring>
@@ -76,6 +77,7 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
         draft.write(sizeof(heap::RecordHeader), record.data(), record.size());
         publish_block(id, *directory, draft, box);
     });
+    name_changed(id);
     heap_.reclaim();
 }
 
@@ -129,7 +131,7 @@ void Store::publish_block(std::string_view id, Directory& directory, catalog::Dr
     const Medium& m = pool_.medium();
     auto& header = draft.as<heap::RecordHeader>();
     const std::uint64_t step = draft.as<Block>().step;
-    for (;;) {
+    for (Retry retry(id);; retry.again()) {
         if (!directory.refresh()) {
             throw Error(Code::not_found, "array '" + std::string(id) + "' was erased while a block was being stored in it");
         }
@@ -210,7 +212,11 @@ void Store::store_in_place(std::string_view id, Directory& directory, const void
     const array::CopyPlan plan(box, block.box, part, directory.definition().type.size());
     const heap::Bytes there = heap_.bytes(block.block.extent);
     std::byte* to = there.data;
-    if (to == nullptr) throw Error(Code::not_found, "array '" + std::string(id) + "' was erased meanwhile");
+    if (to == nullptr) {
+        const bool is_there = heap::is_current(pool_, block.link);
+        throw Error(is_there ? Code::corrupt : Code::not_found,
+                    "array '" + std::string(id) + (is_there ? "' has lost its payload file" : "' was erased meanwhile"));
+    }
     const auto* from = static_cast<const std::byte*>(data);
     const bool alive = os::guarded(to, block.block.extent.length, [&] {
         plan.for_each_rows([&](const array::RowSet& r) {

@@ -229,11 +229,41 @@ class Opening(WithPool):
         self.assertEqual(run("ls", left).stderr, b"")
 
     def test_needs_no_permission_to_write(self) -> None:
+        self.folder.chmod(0o755)
         self.pool.chmod(0o444)
-        if os.access(self.pool, os.W_OK):
-            self.skipTest("this user may write everywhere")
-        self.assertEqual(self.text("ls", self.pool).split(), IDS)
-        self.refused(9, "rm", self.pool, "answer")
+        # Root may write everywhere, so there somebody else looks.
+        other: dict[str, object] = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+
+        def look(*arguments: object) -> subprocess.CompletedProcess:
+            words = [PMEMCPY, *(str(argument) for argument in arguments)]
+            return subprocess.run(words, capture_output=True, timeout=60, cwd="/", **other)
+
+        try:
+            look("--version").check_returncode()
+        except (OSError, subprocess.CalledProcessError):
+            self.skipTest("another user cannot reach the command here")
+        self.assertEqual(look("ls", self.pool).stdout.decode().split(), IDS)
+        self.assertEqual(look("rm", self.pool, "answer").returncode, 9)
+        self.assertEqual(look("verify", self.pool).returncode, 0)
+
+
+class Directory(WithPool):
+    def test_is_a_pool_too(self) -> None:
+        pool = f"{self.folder}/directory/"
+        subprocess.run([FILL, pool], check=True, timeout=60)
+        self.assertEqual(self.text("ls", pool).split(), IDS)
+        self.assertEqual(self.json("info", pool)["layout"], "directory")
+        self.assertEqual(self.json("get", pool, "ocean/TEMP")["values"], TEMP)
+        self.assertEqual(self.json("verify", pool)["damage"], [])
+        line = self.folder / "directory" / "line"
+        self.assertEqual(struct.unpack("=1000q", line.read_bytes()), tuple(range(1000)))
+        self.text("rm", pool, "line")
+        self.assertFalse(line.exists())
+
+    def test_is_made_by_a_trailing_slash(self) -> None:
+        made = self.json("create", f"{self.folder}/new/", "--size", "64MiB")
+        self.assertEqual(made["layout"], "directory")
+        self.refused(3, "create", f"{self.folder}/new/")
 
 
 class Usage(WithPool):
@@ -247,6 +277,7 @@ class Usage(WithPool):
             ("rm", self.pool),
         ):
             self.assertIn("--help", self.refused(2, *arguments))
+        self.assertIn("'lss'", self.refused(2, "lss", self.pool))
         self.assertIn("4XB", self.refused(2, "create", self.folder / "new", "--size", "4XB"))
 
     def test_help_has_the_exit_codes(self) -> None:

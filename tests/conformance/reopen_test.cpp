@@ -193,7 +193,7 @@ TEST_P(reopening, random_work_then_a_crash_loses_and_keeps_nothing) {
             for (int i = 0; i < 300; ++i) {
                 const std::string id = (random() % 2 == 0 ? "g/" : "") + std::to_string(random() % 40);
                 const std::string other = "r" + std::to_string(random() % 40);
-                const unsigned verb = random() % 10;
+                const auto verb = random() % 10;
                 const std::string value((std::size_t{1} << (random() % 18)), static_cast<char>('a' + random() % 26));
                 if (verb < 6) {
                     if (own != nullptr) own->store(id, value);

@@ -115,7 +115,7 @@ TEST_P(space, a_full_pool_keeps_every_value_and_goes_on) {
 TEST_P(space, the_message_of_a_full_pool_says_what_to_do) {
     open();
     expect_error(Code::no_space, [&] { pmem.store("v", std::string(65 << 20, 'x')); }, {path()});
-    expect_error(Code::no_space, [&] { pmem.store("v", std::string(63 << 20, 'x')); }, {path()});
+    expect_error(Code::no_space, [&] { pmem.store("v", std::string(64 << 20, 'x')); }, {path()});
     EXPECT_FALSE(pmem.exists("v"));
     expect_error(Code::no_space, [&] { fill_up(1 << 20), pmem.store("v", std::string(2 << 20, 'x')); }, {"full", "erase"});
     erase_fillers();

@@ -11,7 +11,6 @@
 namespace pmemcpy::crash {
 namespace {
 
-constexpr std::uint64_t most_failures_told = 5;
 constexpr std::uint64_t second_every = 16;     // images between two whose recovery is repeated
 constexpr std::uint64_t audit_every = 16;      // and between two that are emptied
 constexpr std::uint64_t nested_every = 512;    // and between two whose recovery is cut short
@@ -113,7 +112,7 @@ Counts Explorer::explore() {
     }));
     const std::uint64_t each = std::max<std::uint64_t>(plan_.random_images / std::max<std::uint64_t>(changes, 1), 1);
     std::size_t synced = 0;
-    for (event_ = 0; event_ < events.size() && counts_.failures < most_failures_told; ++event_) {
+    for (event_ = 0; event_ < events.size() && counts_.failures < plan_.most_failures; ++event_) {
         const Event& event = events[event_];
         const std::vector<std::uint32_t> newest = media_.apply(event);
         if (event.kind == Event::Kind::begin) {
@@ -354,7 +353,7 @@ void Explorer::check_cut_short(const Content&) {
 }
 
 void Explorer::fail(const std::string& what) {
-    if (++counts_.failures > most_failures_told) return;
+    if (++counts_.failures > plan_.most_failures) return;
     const Event& event = run_.recording.events[event_];
     std::ostringstream text;
     text << what << "\n    at event " << event_ << " (" << name_of(event.kind) << ' ' << file_name(event.site.file_name()) << ':'

@@ -17,6 +17,8 @@ std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise)
     return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
+
+
 class LineMedium : public ::testing::TestWithParam<Script> {};
 
 TEST_P(LineMedium, keeps_every_acknowledged_operation) {
@@ -37,7 +39,14 @@ TEST_P(LineMedium, keeps_every_acknowledged_operation) {
     EXPECT_EQ(counts.failures, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(every, LineMedium, ::testing::ValuesIn(scripts()),
+std::vector<Script> all_scripts() {
+    std::vector<Script> all = scripts();
+    const std::uint64_t seed = number_from_environment("PMEMCPY_CRASH_SEED", 1);
+    for (std::uint64_t i = 0; i < 4; ++i) all.push_back(random_script(seed + i, 150));
+    return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(every, LineMedium, ::testing::ValuesIn(all_scripts()),
                          [](const auto& script) { return script.param.name; });
 
 }  // namespace

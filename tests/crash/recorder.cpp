@@ -4,7 +4,8 @@
 
 namespace pmemcpy::crash {
 
-Recorder::Recorder(SimulatedKernel& kernel) : kernel_(kernel), previous_(persist::trace_sink()) {
+Recorder::Recorder(SimulatedKernel& kernel, std::optional<MutantSite> left_out)
+    : kernel_(kernel), previous_(persist::trace_sink()), left_out_(std::move(left_out)) {
     persist::set_trace_sink(this);
     kernel_.set_listener(this);
 }
@@ -38,9 +39,27 @@ void Recorder::on_flush(const void* address, std::size_t size, const persist::Si
     add(Event::Kind::flush, address, size, site, false);
 }
 void Recorder::on_fence(const persist::Site& site) { recording_.events.push_back({Event::Kind::fence, 0, 0, 0, site}); }
+bool Recorder::site_enabled(persist::Operation operation, const persist::Site& site) {
+    return !left_out_ || left_out_->operation != operation || left_out_->line != site.line() || left_out_->file != site.file_name();
+}
 void Recorder::on_sync() { recording_.events.push_back({Event::Kind::sync}); }
 void Recorder::on_punch(std::uint64_t offset, std::uint64_t length) {
     add(Event::Kind::punch, kernel_.pool().data() + offset, length, {}, true);
+}
+
+std::set<MutantSite> sites_of(const Recording& recording) {
+    std::set<MutantSite> sites;
+    for (const Event& event : recording.events) {
+        persist::Operation operation{};
+        switch (event.kind) {
+            case Event::Kind::bulk: operation = persist::Operation::bulk; break;
+            case Event::Kind::flush: operation = persist::Operation::flush; break;
+            case Event::Kind::fence: operation = persist::Operation::fence; break;
+            default: continue;
+        }
+        sites.insert({operation, event.site.file_name(), event.site.line()});
+    }
+    return sites;
 }
 
 }  // namespace pmemcpy::crash

@@ -2,7 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "simulated_kernel.hpp"
@@ -20,6 +23,14 @@ struct Event {
     persist::Site site = {};
 };
 
+/// A flush or fence in the source, or the flush inside a bulk copy.
+struct MutantSite {
+    persist::Operation operation;
+    std::string file;
+    std::uint32_t line;
+    auto operator<=>(const MutantSite&) const = default;
+};
+
 struct Recording {
     std::vector<Event> events;
     std::vector<std::byte> bytes;
@@ -28,7 +39,7 @@ struct Recording {
 /// Writes down what the library does to the simulated pool. A mutant of the library is made by leaving out one site.
 class Recorder final : public persist::TraceSink, public FileListener {
   public:
-    explicit Recorder(SimulatedKernel& kernel);
+    explicit Recorder(SimulatedKernel& kernel, std::optional<MutantSite> left_out = {});
     ~Recorder() override;
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
@@ -41,6 +52,7 @@ class Recorder final : public persist::TraceSink, public FileListener {
     void on_bulk(const void* address, std::size_t size, const persist::Site& site) override;
     void on_flush(const void* address, std::size_t size, const persist::Site& site) override;
     void on_fence(const persist::Site& site) override;
+    bool site_enabled(persist::Operation operation, const persist::Site& site) override;
     void on_sync() override;
     void on_punch(std::uint64_t offset, std::uint64_t length) override;
 
@@ -50,7 +62,11 @@ class Recorder final : public persist::TraceSink, public FileListener {
 
     SimulatedKernel& kernel_;
     persist::TraceSink* previous_;
+    std::optional<MutantSite> left_out_;
     Recording recording_;
 };
+
+/// Every flush and fence that a recording passed.
+std::set<MutantSite> sites_of(const Recording& recording);
 
 }  // namespace pmemcpy::crash

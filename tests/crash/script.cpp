@@ -11,14 +11,15 @@ Options small_pool(std::uint64_t max_bytes) {
     return options;
 }
 
-Run perform(SimulatedKernel& kernel, const Script& script) {
+Run perform(SimulatedKernel& kernel, const Script& script, std::optional<MutantSite> left_out) {
     Run run;
+    kernel.remove_pool();
     {
         PMEM creator;
         creator.mmap(SimulatedKernel::path, script.options);
     }
     run.start.assign(kernel.pool().begin(), kernel.pool().end());
-    Recorder recorder(kernel);
+    Recorder recorder(kernel, std::move(left_out));
     PMEM pmem;
     run.contents.emplace_back();
     run.is_sync.push_back(true);

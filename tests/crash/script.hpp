@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct Script {
     Options options;
     std::vector<Operation> operations;
 };
+/// What GoogleTest prints of it.
+inline void PrintTo(const Script& script, std::ostream* out) { *out << script.name; }
 
 Options small_pool(std::uint64_t max_bytes = 256 * 1024);
 
@@ -45,7 +48,7 @@ struct Run {
 };
 
 /// Runs a script on the simulated kernel. Throws std::logic_error when an operation does not do what its effect says.
-Run perform(SimulatedKernel& kernel, const Script& script);
+Run perform(SimulatedKernel& kernel, const Script& script, std::optional<MutantSite> left_out = {});
 
 /// The scripts through all public verbs.
 std::vector<Script> scripts();

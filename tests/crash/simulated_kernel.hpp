@@ -38,6 +38,8 @@ class SimulatedKernel {
 
     /// The bytes of the pool's file, which are also those of every mapping of it.
     std::span<std::byte> pool() { return {pool_, size_}; }
+    /// The name is free again: the next open that may create a pool makes an empty one.
+    void remove_pool() { linked_ = false; }
     void set_listener(FileListener* listener) { listener_ = listener; }
     /// How much the file system has left for fallocate to promise.
     void set_free_bytes(std::uint64_t bytes) { free_bytes_ = bytes; }

@@ -1,0 +1,200 @@
+#include "heap/heap.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <pmemcpy/error.hpp>
+#include <random>
+#include <set>
+
+namespace pmemcpy::heap {
+namespace {
+
+/// The catalog's part, played by a test: a record is reachable if it is in a set; its extent is kept in a field.
+struct TestRecord {
+    RecordHeader header;
+    Extent extent;
+};
+
+struct Attached final : pool::Lifecycle, Reachability {
+    explicit Attached(const std::string& path) : pool(path, false, MapSync::automatic), heap(pool) {
+        heap.set_extent_of([](const RecordHeader& header) {
+            return header.length == sizeof(TestRecord) ? reinterpret_cast<const TestRecord&>(header).extent : Extent{};
+        });
+        pool.attach(*this);
+    }
+    ~Attached() override { pool.detach(*this); }
+    void rebuild() override {}
+    bool scavenge(std::uint64_t slot) override {
+        heap.finish_step(slot, *this);
+        return heap.scavenge(slot, *this);
+    }
+    bool leave() override {
+        heap.release_slabs();
+        return heap.reclaim(Heap::Effort::thorough);
+    }
+    bool is_reachable(Link record) override { return reachable.contains(record.word); }
+
+    /// A sealed record with an extent of that size.
+    Link make(std::uint64_t extent_bytes) {
+        const std::uint64_t offset = heap.allocate_record(sizeof(TestRecord));
+        auto& record = pool.as<TestRecord>(offset);
+        record.header.kind = static_cast<std::uint8_t>(RecordKind::value);
+        record.header.mutable_words = 0;
+        record.header.length = sizeof(TestRecord);
+        record.header.word = 0;
+        record.extent = heap.allocate_extent(extent_bytes, offset);
+        const std::uint64_t version = pool.draw_version();
+        seal(pool.medium(), record.header, version);
+        return Link::to(offset, version);
+    }
+
+    pool::Pool pool;
+    Heap heap;
+    std::set<std::uint64_t> reachable;
+};
+
+class heap_room : public ::testing::Test {
+protected:
+    heap_room() {
+        std::string name = "/dev/shm/pmemcpy_heap_XXXXXX";
+        directory_ = ::mkdtemp(name.data());
+        path_ = directory_ + "/p";
+        pool::Shape shape;
+        shape.max_bytes = 8 << 20;
+        shape.chunk_bytes = 64 << 10;
+        pool::Pool::create(path_, shape);
+    }
+    ~heap_room() override { std::filesystem::remove_all(directory_); }
+    static std::uint64_t taken(const Heap& heap) { return heap.usage().record_bytes + heap.usage().extent_bytes; }
+
+    std::string directory_;
+    std::string path_;
+};
+
+TEST_F(heap_room, gives_every_size_a_place_of_its_own) {
+    Attached a(path_);
+    std::mt19937_64 random(1);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
+    for (int i = 0; i < 200; ++i) {
+        const std::uint64_t bytes = 1 + random() % (random() % 2 == 0 ? 2000 : 30000);
+        const Extent extent = a.heap.allocate_extent(bytes, 64 * (1000 + static_cast<std::uint64_t>(i)));
+        ASSERT_GE(extent.length, bytes);
+        EXPECT_EQ(extent.offset % 64, 0U);
+        places.emplace_back(extent.offset, extent.offset + extent.length);
+    }
+    std::sort(places.begin(), places.end());
+    for (std::size_t i = 1; i < places.size(); ++i) EXPECT_LE(places[i - 1].second, places[i].first);
+}
+
+TEST_F(heap_room, reuses_a_freed_extent) {
+    Attached a(path_);
+    const Link record = a.make(300 << 10);
+    const Extent before = a.pool.as<TestRecord>(record.offset()).extent;
+    const std::uint64_t with = taken(a.heap);
+    a.heap.retire(record);
+    EXPECT_TRUE(a.heap.reclaim());
+    EXPECT_LT(taken(a.heap), with);
+    a.pool.medium().store(&a.pool.state().search_hint.value, 0);
+    EXPECT_EQ(a.heap.allocate_extent(300 << 10, 4096).offset, before.offset);
+}
+
+TEST_F(heap_room, fills_a_pool_to_the_last_chunk_and_then_says_no_space) {
+    Attached a(path_);
+    std::vector<Link> made;
+    for (;;) {
+        try {
+            made.push_back(a.make(256 << 10));
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), Code::no_space);
+            break;
+        }
+    }
+    EXPECT_GE(made.size() * (256 << 10), std::size_t{7} << 20);
+    for (const Link link : made) a.heap.retire(link);
+    EXPECT_TRUE(a.heap.reclaim(Heap::Effort::thorough));
+    EXPECT_NO_THROW(a.make(6 << 20)) << "freed neighbours are one run again";
+}
+
+TEST_F(heap_room, keeps_what_is_pinned_and_frees_it_after) {
+    Attached a(path_);
+    const Link record = a.make(4096);
+    a.heap.pins().pin(record);
+    a.heap.retire(record);
+    EXPECT_FALSE(a.heap.reclaim(Heap::Effort::thorough));
+    EXPECT_TRUE(is_current(a.pool, record));
+    a.heap.pins().unpin(record);
+    EXPECT_TRUE(a.heap.reclaim(Heap::Effort::thorough));
+    EXPECT_FALSE(is_current(a.pool, record));
+}
+
+TEST_F(heap_room, pins_more_than_a_slot_has_room_for) {
+    Attached a(path_);
+    Attached other(path_);
+    std::vector<Link> pinned;
+    for (std::uint64_t i = 0; i < pool::pins_per_slot + 40; ++i) pinned.push_back(a.make(1024));
+    for (const Link link : pinned) a.heap.pins().pin(link);
+    for (const Link link : pinned) EXPECT_TRUE(other.heap.pins().is_pinned(link));
+    for (const Link link : pinned) a.heap.pins().unpin(link);
+    for (const Link link : pinned) EXPECT_FALSE(other.heap.pins().is_pinned(link));
+}
+
+TEST_F(heap_room, takes_back_what_a_dead_process_had_claimed_and_not_published) {
+    Attached survivor(path_);
+    const std::uint64_t before = taken(survivor.heap);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        auto* dying = new Attached(path_);
+        dying->make(300 << 10);
+        dying->make(2000);
+        dying->heap.allocate_record(200);
+        dying->heap.retire(dying->make(5000));
+        ::_exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+    EXPECT_GT(taken(survivor.heap), before);
+    EXPECT_TRUE(survivor.pool.scavenge_dead(survivor));
+    EXPECT_EQ(taken(survivor.heap), before);
+}
+
+TEST_F(heap_room, keeps_what_a_dead_process_had_published) {
+    Attached survivor(path_);
+    int channel[2];
+    ASSERT_EQ(::pipe(channel), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        auto* dying = new Attached(path_);
+        const std::uint64_t word = dying->make(300 << 10).word;
+        ::_exit(::write(channel[1], &word, sizeof word) == sizeof word ? 0 : 1);
+    }
+    std::uint64_t word = 0;
+    ASSERT_EQ(::read(channel[0], &word, sizeof word), static_cast<ssize_t>(sizeof word));
+    ::waitpid(child, nullptr, 0);
+    survivor.reachable.insert(word);
+    EXPECT_TRUE(survivor.pool.scavenge_dead(survivor));
+    EXPECT_TRUE(is_current(survivor.pool, Link{word}));
+    const Extent extent = survivor.pool.as<TestRecord>(Link{word}.offset()).extent;
+    EXPECT_NE(survivor.heap.allocate_extent(300 << 10, 64 * 77).offset, extent.offset);
+}
+
+TEST_F(heap_room, trims_free_chunks_and_allocates_them_again) {
+    Attached a(path_);
+    const Link record = a.make(2 << 20);
+    const Link last = a.make(100 << 10);
+    a.heap.retire(record);
+    a.heap.reclaim();
+    const std::uint64_t on_device = a.pool.file().allocated_bytes();
+    EXPECT_GE(a.heap.trim(), std::uint64_t{2} << 20);
+    const std::uint64_t trimmed = a.pool.file().allocated_bytes();
+    EXPECT_LE(trimmed + (2 << 20), on_device);
+    const Link again = a.make(2 << 20);
+    EXPECT_GE(a.pool.file().allocated_bytes(), trimmed + (2 << 20)) << "stores never meet a hole";
+    EXPECT_TRUE(is_current(a.pool, last));
+    EXPECT_TRUE(is_current(a.pool, again));
+}
+
+}  // namespace
+}  // namespace pmemcpy::heap

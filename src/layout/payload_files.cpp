@@ -1,0 +1,194 @@
+#include "layout/payload_files.hpp"
+
+#include "layout/payload_name.hpp"
+#include "os/directory.hpp"
+#include "os/space.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <unordered_set>
+#include <utility>
+
+namespace pmemcpy::layout {
+
+using heap::Bytes;
+using heap::Extent;
+using persist::Medium;
+
+namespace {
+
+constexpr std::size_t looked_at_per_mapping = 2;
+
+}  // namespace
+
+// Only a number: the record names it before the file exists, so that whoever scavenges the record removes the file.
+Extent PayloadFiles::allocate(std::uint64_t length) { return {target, 0, heap_.pool().draw_version(), length}; }
+
+Bytes PayloadFiles::map(const Extent& extent, bool create) {
+    if (!create) {
+        if (MappingCache::Shared there = cache_.find(extent.offset, extent.length)) return {there->base(), there};
+    }
+    std::optional<os::File> file;
+    if (create) {
+        file = make(extent);
+    } else {
+        file = open(extent);
+    }
+    if (!file) return {};
+    forget_removed();
+    const os::MapRequest request{.access = file->is_writable() ? os::Access::read_write : os::Access::read,
+                                 .map_sync = file->is_writable() && heap_.pool().probe().map_sync};
+    auto mapping = std::make_shared<const os::Mapping>(*file, extent.length, request);
+    cache_.add(extent.offset, mapping);
+    return {mapping->base(), mapping};
+}
+
+// Exactly as long as the extent, so that other programs read just the bytes of the array.
+os::File PayloadFiles::make(const Extent& extent) {
+    const pool::Pool& pool = heap_.pool();
+    const std::string name = name_of_payload(extent.offset);
+    reserve(extent.length);
+    bool exists = false;
+    try {
+        check_headroom(extent.length);
+        auto file = os::File::open_in(data_, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+        if (!file) throw Error(Code::io_error, data_.path() + " was removed while the pool was open");
+        exists = true;
+        // Whoever may use the pool may use the payload, whatever this process's umask is.
+        file->set_mode_bits((heap_.pool().file().mode_bits() & 0666) | payload_mark);
+        file->allocate(0, extent.length);
+        if (pool.durability() == Durability::line || pool.durability() == Durability::byte) {
+            // What is stored is durable when the store returns; so must be the name under which it is found.
+            file->sync_all();
+            make_durable();
+        }
+        return std::move(*file);
+    } catch (...) {
+        if (exists) os::remove_in(data_, name);
+        release(extent.length);
+        throw;
+    }
+}
+
+// Asked before allocating, because on tmpfs an overrun of the memory cgroup kills.
+void PayloadFiles::check_headroom(std::uint64_t bytes) const {
+    const std::uint64_t room = os::headroom_bytes(data_);
+    if (bytes <= room) return;
+    throw Error(Code::no_space, "the file system or memory cgroup of " + data_.path() + " has room for " +
+                                    std::to_string(room) + " bytes and " + std::to_string(bytes) + " more are needed");
+}
+
+// A file that is shorter than its record says would be a SIGBUS later; it is as good as missing.
+std::optional<os::File> PayloadFiles::open(const Extent& extent) const {
+    const std::string name = name_of_payload(extent.offset);
+    const auto named = os::look_in(data_, name);
+    if (!named || named->what != os::Named::regular || named->size < extent.length) return std::nullopt;
+    if (heap_.pool().read_only()) return os::File::open_in(data_, name, O_RDONLY);
+    try {
+        return os::File::open_in(data_, name, O_RDWR);
+    } catch (const Error& error) {
+        // Stored by another user, while the pool's permissions were different ones.
+        if (error.kind() != Code::permission_denied) throw;
+        return os::File::open_in(data_, name, O_RDONLY);
+    }
+}
+
+// A file that another process has removed keeps its space as long as it is mapped here.
+void PayloadFiles::forget_removed() {
+    for (const std::uint64_t number : cache_.next(looked_at_per_mapping)) {
+        if (!os::look_in(data_, name_of_payload(number))) cache_.drop(number);
+    }
+}
+
+void PayloadFiles::shrink(Extent& extent, std::uint64_t length) {
+    if (length >= extent.length) return;
+    auto file = os::File::open_in(data_, name_of_payload(extent.offset), O_RDWR);
+    if (!file) return;
+    cache_.drop(extent.offset);  // the next mapping ends where the file does
+    file->resize(length);
+    release(extent.length - length);
+    extent.length = length;
+}
+
+void PayloadFiles::free(const Extent& extent) {
+    cache_.drop(extent.offset);
+    try {
+        const std::string name = name_of_payload(extent.offset);
+        const auto named = os::look_in(data_, name);
+        if (!named || named->what != os::Named::regular || !os::remove_in(data_, name)) return;
+        if (named->link_count > 1) {  // whoever was renaming died, or a name leads here that should not any more
+            os::remove_in(data_, passing_name_of(extent.offset));
+            names_are_stale_ = true;
+        }
+        release(named->size);
+    } catch (const Error&) {
+        // The caller is giving up space, often in a destructor, and can do nothing about it.
+    }
+}
+
+void PayloadFiles::keep_only(const std::vector<Extent>& extents) {
+    // A pool that was replaced while this process waited for it: what lies there now belongs to its successor.
+    if (heap_.pool().file().link_count() == 0) return;
+    std::unordered_set<std::uint64_t> live;
+    for (const Extent& extent : extents) live.insert(extent.offset);
+    for (const std::string& name : os::names_in(data_)) {
+        const auto number = number_of_payload(name);
+        if (number ? live.contains(*number) : !is_payload_name(name)) continue;
+        os::remove_in(data_, name);
+    }
+    count_anew();
+    names_are_stale_ = true;
+}
+
+// Added before a file exists and subtracted after it is gone, so that a death in between leaves too much, which
+// counting anew corrects before anybody is told that the pool is full.
+void PayloadFiles::reserve(std::uint64_t bytes) {
+    pool::Pool& pool = heap_.pool();
+    pool.medium().fetch_add(&pool.state().payload_bytes.value, bytes);
+    const std::uint64_t chunk_bytes = pool.super().chunk_bytes;
+    if (!exceeds(pool.super().first_chunk_offset + pool.usable_chunks() * chunk_bytes)) return;
+    count_anew();
+    pool.medium().fetch_add(&pool.state().payload_bytes.value, bytes);
+    const heap::Usage records = heap_.usage();
+    if (!exceeds(pool.super().first_chunk_offset + records.usable_bytes - records.free_bytes)) return;
+    release(bytes);
+    throw Error(Code::no_space, pool.path() + " is full: with its payload files it may have " +
+                                    std::to_string(pool.super().max_bytes) + " bytes, and " + std::to_string(bytes) +
+                                    " more are needed; erase something, or create a larger pool");
+}
+
+bool PayloadFiles::exceeds(std::uint64_t records_bytes) const {
+    const std::uint64_t limit = heap_.pool().super().max_bytes;
+    return records_bytes > limit || Medium::load(&heap_.pool().state().payload_bytes.value) > limit - records_bytes;
+}
+
+void PayloadFiles::release(std::uint64_t bytes) {
+    heap_.pool().medium().fetch_add(&heap_.pool().state().payload_bytes.value, ~bytes + 1);
+}
+
+void PayloadFiles::count_anew() {
+    std::uint64_t bytes = 0;
+    for (const std::string& name : os::names_in(data_)) {
+        if (!number_of_payload(name)) continue;
+        if (const auto named = os::look_in(data_, name)) bytes += named->size;
+    }
+    std::uint64_t* word = &heap_.pool().state().payload_bytes.value;
+    heap_.pool().medium().store(word, bytes);
+    heap_.pool().medium().flush(word, sizeof *word);
+}
+
+std::uint64_t PayloadFiles::used_bytes() const { return Medium::load(&heap_.pool().state().payload_bytes.value); }
+
+// On page media, syncfs: what is to be durable was stored by any process, so nobody has a list of the files it takes,
+// and fdatasync of each file in `.data` would open a million files to find the ten that changed. syncfs also carries
+// the names, and tells of write errors since the directory was opened; an error of somebody else's file on the same
+// file system then counts as ours, which is the safe side. On line media the bytes are durable already; what is
+// missing are the names of the files, new and freed.
+void PayloadFiles::make_durable() {
+    const pool::Pool& pool = heap_.pool();
+    if (pool.probe().needs_sync) return os::sync_file_system(data_);
+    if (pool.durability() == Durability::none) return;
+    if (auto data = os::File::open_in(data_, ".", O_RDONLY | O_DIRECTORY)) data->sync_all();
+}
+
+}  // namespace pmemcpy::layout

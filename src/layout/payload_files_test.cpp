@@ -1,0 +1,182 @@
+#include "layout/payload_files.hpp"
+
+#include "layout/payload_name.hpp"
+#include "layout/place.hpp"
+#include "layout/temporary_directory.hpp"
+#include "os/calls.hpp"
+#include "os/directory.hpp"
+
+#include <gtest/gtest.h>
+#include <pmemcpy/error.hpp>
+
+#include <cerrno>
+#include <cstring>
+
+namespace pmemcpy::layout {
+namespace {
+
+namespace fs = std::filesystem;
+using heap::Extent;
+
+int syncs = 0;
+
+class payload_files : public testing::Test {
+  protected:
+    struct NoLife final : pool::Lifecycle {
+        void rebuild() override {}
+        bool scavenge(std::uint64_t) override { return true; }
+        bool leave() override { return true; }
+    };
+    payload_files() {
+        make_directories({here_.path / ".pool", here_.path}, 0640);
+        pool::Shape shape;
+        shape.max_bytes = 1 << 20;
+        shape.chunk_bytes = 4096;
+        shape.mode = 0640;
+        shape.features = pool::feature_directory_layout;
+        pool::Pool::create(here_.path / ".pool", shape);
+        pool_.emplace(here_.path / ".pool", false, MapSync::automatic);
+        heap_.emplace(*pool_);
+        pool_->attach(life_);
+        data_ = os::File::open(here_.path / ".data", O_RDONLY | O_DIRECTORY);
+        files_.emplace(*heap_, data_);
+    }
+    ~payload_files() override { pool_->detach(life_); }
+    Extent store(const std::string& text) {
+        const Extent extent = files_->allocate(text.size());
+        std::memcpy(files_->map(extent, true).data, text.data(), text.size());
+        return extent;
+    }
+    fs::path path(const Extent& extent) const { return here_.path / ".data" / name_of_payload(extent.offset); }
+    std::string read(const heap::Bytes& bytes, const Extent& extent) const {
+        return {reinterpret_cast<const char*>(bytes.data), extent.length};
+    }
+    /// Another process: without what this one has mapped.
+    heap::Bytes map_elsewhere(const Extent& extent) { return PayloadFiles(*heap_, data_).map(extent, false); }
+
+    TemporaryDirectory here_;
+    NoLife life_;
+    std::optional<pool::Pool> pool_;
+    std::optional<heap::Heap> heap_;
+    os::File data_;
+    std::optional<PayloadFiles> files_;
+};
+
+TEST_F(payload_files, exist_from_the_first_mapping_on) {
+    const Extent extent = files_->allocate(100);
+    EXPECT_EQ(extent.target, 1u);
+    EXPECT_FALSE(fs::exists(path(extent)));
+    EXPECT_EQ(files_->map(extent, false).data, nullptr);
+    EXPECT_NE(files_->map(extent, true).data, nullptr);
+    EXPECT_EQ(fs::file_size(path(extent)), 100u);
+}
+
+TEST_F(payload_files, are_as_long_as_their_bytes_and_as_open_as_the_pool) {
+    const Extent extent = store("some text");
+    EXPECT_EQ(fs::file_size(path(extent)), 9u);
+    EXPECT_EQ(os::look_in(data_, name_of_payload(extent.offset))->mode_bits, 0640u | payload_mark);
+    EXPECT_EQ(read(map_elsewhere(extent), extent), "some text");
+    EXPECT_EQ(files_->used_bytes(), 9u);
+}
+
+TEST_F(payload_files, never_have_the_number_of_another_one) {
+    const Extent a = store("a");
+    files_->free(a);
+    EXPECT_NE(store("b").offset, a.offset);
+}
+
+TEST_F(payload_files, that_are_freed_live_as_long_as_somebody_sees_them) {
+    const Extent extent = store("some text");
+    const heap::Bytes held = files_->map(extent, false);
+    files_->free(extent);
+    EXPECT_FALSE(fs::exists(path(extent)));
+    EXPECT_EQ(files_->map(extent, false).data, nullptr);
+    EXPECT_EQ(read(held, extent), "some text");
+    EXPECT_EQ(files_->used_bytes(), 0u);
+    files_->free(extent);
+    EXPECT_EQ(files_->used_bytes(), 0u) << "freed twice, counted once";
+}
+
+TEST_F(payload_files, that_are_short_or_no_files_count_as_missing) {
+    const Extent extent = store(std::string(10'000, 'x'));
+    fs::resize_file(path(extent), 9'999);
+    EXPECT_EQ(map_elsewhere(extent).data, nullptr);
+    fs::remove(path(extent));
+    EXPECT_EQ(map_elsewhere(extent).data, nullptr);
+    const Extent other = store("other");
+    fs::create_symlink(path(other), path(extent));
+    EXPECT_EQ(map_elsewhere({1, 0, extent.offset, 5}).data, nullptr) << "no symbolic link is followed";
+    fs::remove(path(extent));
+    fs::create_directory(path(extent));
+    EXPECT_EQ(map_elsewhere(extent).data, nullptr);
+    EXPECT_EQ(map_elsewhere({1, 0, other.offset, std::uint64_t{1} << 60}).data, nullptr);
+}
+
+TEST_F(payload_files, shrink_to_what_they_hold) {
+    Extent extent = store(std::string(10'000, 'x'));
+    files_->shrink(extent, 100);
+    EXPECT_EQ(extent.length, 100u);
+    EXPECT_EQ(fs::file_size(path(extent)), 100u);
+    EXPECT_EQ(read(files_->map(extent, false), extent), std::string(100, 'x'));
+    EXPECT_EQ(files_->used_bytes(), 100u);
+}
+
+TEST_F(payload_files, leave_nothing_behind_where_there_is_no_space) {
+    EXPECT_THROW(store(std::string(2 << 20, 'x')), Error);
+    EXPECT_EQ(files_->used_bytes(), 0u);
+    os::Calls fake = os::system_calls();
+    fake.fallocate = [](int, int, off_t, off_t) { return errno = ENOSPC, -1; };
+    {
+        const os::ScopedCalls full(fake);
+        try {
+            store("some text");
+            ADD_FAILURE() << "no error";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), Code::no_space);
+        }
+    }
+    EXPECT_TRUE(os::names_in(data_).empty());
+    EXPECT_EQ(files_->used_bytes(), 0u);
+}
+
+TEST_F(payload_files, what_the_dead_have_counted_and_not_stored_does_not_fill_the_pool) {
+    const Extent extent = store(std::string(100'000, 'x'));
+    pool_->state().payload_bytes.value = 1'040'000;
+    store(std::string(100'000, 'y'));
+    EXPECT_EQ(files_->used_bytes(), 200'000u);
+    files_->free(extent);
+    EXPECT_EQ(files_->used_bytes(), 100'000u);
+}
+
+TEST_F(payload_files, that_no_record_names_go_in_recovery) {
+    const Extent a = store("a");
+    const Extent b = store("bb");
+    std::filesystem::create_hard_link(path(b), here_.path / ".data" / passing_name_of(b.offset));
+    EXPECT_FALSE(files_->take_names_are_stale());
+    files_->keep_only({a});
+    EXPECT_TRUE(fs::exists(path(a)));
+    EXPECT_EQ(os::names_in(data_).size(), 1u);
+    EXPECT_EQ(files_->used_bytes(), 1u);
+    EXPECT_TRUE(files_->take_names_are_stale());
+    EXPECT_FALSE(files_->take_names_are_stale());
+}
+
+TEST_F(payload_files, removed_elsewhere_do_not_stay_mapped) {
+    const Extent gone = store("gone");
+    fs::remove(path(gone));
+    for (int i = 0; i < 4; ++i) store("x");
+    EXPECT_EQ(files_->map(gone, false).data, nullptr);
+}
+
+TEST_F(payload_files, are_synced_with_their_file_system_where_a_sync_is_needed) {
+    store("some text");
+    os::Calls fake = os::system_calls();
+    syncs = 0;
+    fake.syncfs = [](int fd) { return ++syncs, os::system_calls().syncfs(fd); };
+    const os::ScopedCalls counted(fake);
+    files_->make_durable();
+    EXPECT_EQ(syncs, pool_->probe().needs_sync ? 1 : 0);
+}
+
+}  // namespace
+}  // namespace pmemcpy::layout

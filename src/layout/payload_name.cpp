@@ -1,0 +1,34 @@
+#include "layout/payload_name.hpp"
+
+#include <charconv>
+
+namespace pmemcpy::layout {
+namespace {
+
+constexpr std::size_t digits = 16;
+constexpr std::string_view passing = ".name";
+
+}  // namespace
+
+std::string name_of_payload(std::uint64_t number) {
+    std::string name(digits, '0');
+    for (std::size_t i = digits; i-- > 0; number >>= 4) name[i] = "0123456789abcdef"[number & 15];
+    return name;
+}
+
+std::string passing_name_of(std::uint64_t number) { return name_of_payload(number) + std::string(passing); }
+
+std::optional<std::uint64_t> number_of_payload(std::string_view name) {
+    std::uint64_t number = 0;
+    if (name.size() != digits) return std::nullopt;
+    std::from_chars(name.data(), name.data() + name.size(), number, 16);
+    if (name_of_payload(number) != name) return std::nullopt;
+    return number;
+}
+
+bool is_payload_name(std::string_view name) {
+    if (name.size() > digits && name.substr(digits) == passing) name = name.substr(0, digits);
+    return number_of_payload(name).has_value();
+}
+
+}  // namespace pmemcpy::layout

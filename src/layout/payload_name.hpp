@@ -1,0 +1,30 @@
+#pragma once
+
+#include "os/directory.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pmemcpy::layout {
+
+/// The bit that tells payload files, under whatever name, from files that somebody put into the directory: "sticky",
+/// to which Linux gives no meaning on files. (A copy that keeps the mode keeps the bit.)
+inline constexpr unsigned payload_mark = 01000;
+
+inline bool is_payload(const os::Named& named) {
+    return named.what == os::Named::regular && (named.mode_bits & payload_mark) != 0;
+}
+
+/// The name of a payload file in `.data`: its number in 16 hexadecimal digits.
+std::string name_of_payload(std::uint64_t number);
+/// The name it has while it is put in the place of another readable name.
+std::string passing_name_of(std::uint64_t number);
+
+/// The number in a payload's name, or nothing.
+std::optional<std::uint64_t> number_of_payload(std::string_view name);
+/// Whether the name is that of a payload, or one that is passing.
+bool is_payload_name(std::string_view name);
+
+}  // namespace pmemcpy::layout

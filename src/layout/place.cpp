@@ -1,0 +1,65 @@
+#include "layout/place.hpp"
+
+#include "layout/names.hpp"
+#include "layout/payload_name.hpp"
+#include "os/directory.hpp"
+#include "os/names.hpp"
+
+#include <pmemcpy/error.hpp>
+
+namespace pmemcpy::layout {
+namespace {
+
+// Who may read a file of the pool may enter its directories, who may write it may add to them.
+unsigned directory_mode(unsigned permissions) { return permissions | (permissions & 0444) >> 2; }
+
+bool is_ours(const std::string& name) { return name == data_name || name.rfind(records_name, 0) == 0; }
+
+}  // namespace
+
+Place place_of(const std::string& path, Layout layout) {
+    std::string stripped = path;
+    while (stripped.size() > 1 && stripped.back() == '/') stripped.pop_back();
+    const bool is_directory = os::is_directory(stripped);
+    if (layout == Layout::file && is_directory) {
+        throw Error(Code::unsupported, path + " is a directory, so it cannot be a pool of one file; open it with "
+                                              "Layout::directory, or give the name of a file");
+    }
+    const bool asks = layout == Layout::directory ||
+                      (layout == Layout::automatic && (path.back() == '/' || is_directory));
+    if (!asks) return {path, {}};
+    if (!is_directory && os::exists(stripped)) {
+        throw Error(Code::unsupported, stripped + " is a file, so it cannot be a pool in a directory; open it with "
+                                                  "Layout::file and without a slash at its end");
+    }
+    return {(stripped == "/" ? "" : stripped) + "/" + records_name, stripped};
+}
+
+bool make_directories(const Place& place, unsigned permissions) {
+    const unsigned mode = directory_mode(permissions);
+    os::make_directory(place.directory, mode);
+    const os::File root = os::File::open(place.directory, O_RDONLY | O_DIRECTORY);
+    // A file of somebody's own would be in the way of a readable name.
+    if (!os::look_in(root, data_name)) {
+        for (const std::string& name : os::names_in(root)) {
+            if (is_ours(name) || os::look_in(root, records_name)) continue;
+            throw Error(Code::invalid_argument, place.directory + " holds '" + name + "' and no pool; give the name of a "
+                                                                  "new or empty directory");
+        }
+    }
+    os::make_directory_in(root, data_name, mode);
+    const auto data = os::File::open_in(root, data_name, O_RDONLY | O_DIRECTORY);
+    return data && !os::names_in(*data).empty();
+}
+
+void remove_payloads(const Place& place) {
+    const os::File root = os::File::open(place.directory, O_RDONLY | O_DIRECTORY);
+    const auto data = os::File::open_in(root, data_name, O_RDONLY | O_DIRECTORY);
+    if (!data) return;
+    Names(root, *data).keep_only({});
+    for (const std::string& name : os::names_in(*data)) {
+        if (is_payload_name(name)) os::remove_in(*data, name);
+    }
+}
+
+}  // namespace pmemcpy::layout

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include <pmemcpy/options.hpp>
+
+namespace pmemcpy::layout {
+
+// The names inside the directory that are the pool's own; readable names never begin with a dot.
+inline constexpr const char* records_name = ".pool";
+inline constexpr const char* data_name = ".data";
+
+/// Where a pool that a user names by one path has its parts.
+struct Place {
+    std::string records;    // the pool file
+    std::string directory;  // what it lies in, without a slash at its end; empty in the file layout
+    bool is_directory() const { return !directory.empty(); }
+};
+
+/// Errors: unsupported when what is there has the other layout than the one asked for.
+Place place_of(const std::string& path, Layout layout);
+
+/// Makes the directory and the one for payloads, each only if it is missing. True if an earlier pool has left
+/// something, so that the new one must begin with a recovery. Whoever may read the pool file by `permissions` may
+/// enter the directories.
+/// Errors: invalid_argument when the directory holds something that is not a pool's.
+bool make_directories(const Place& place, unsigned permissions);
+
+/// Removes payloads and readable names, not the records. Nobody may have the pool open.
+void remove_payloads(const Place& place);
+
+}  // namespace pmemcpy::layout

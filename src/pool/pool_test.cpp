@@ -1,0 +1,207 @@
+#include "pool/pool.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <pmemcpy/error.hpp>
+
+#include "os/calls.hpp"
+#include "pool/geometry.hpp"
+
+namespace pmemcpy::pool {
+namespace {
+
+/// A Lifecycle that only counts.
+struct Counting final : Lifecycle {
+    void rebuild() override { ++rebuilds; }
+    bool scavenge(std::uint64_t) override {
+        ++scavenges;
+        return true;
+    }
+    bool leave() override { return leaves_empty; }
+    int rebuilds = 0;
+    int scavenges = 0;
+    bool leaves_empty = true;
+};
+
+class pool : public ::testing::Test {
+protected:
+    pool() {
+        std::string name = "/dev/shm/pmemcpy_pool_XXXXXX";
+        directory_ = ::mkdtemp(name.data());
+        path_ = directory_ + "/p";
+        shape_.max_bytes = 4 << 20;
+        shape_.chunk_bytes = 64 << 10;
+    }
+    ~pool() override { std::filesystem::remove_all(directory_); }
+
+    void expect(Code code, const std::function<void()>& call) {
+        try {
+            call();
+            ADD_FAILURE() << "expected " << name_of(code);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), code) << error.what();
+        }
+    }
+    /// A process that attaches and dies without a word.
+    void attach_and_die() {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            Counting lifecycle;
+            Pool mine(path_, false, MapSync::automatic);
+            mine.attach(lifecycle);
+            ::_exit(0);
+        }
+        ::waitpid(child, nullptr, 0);
+    }
+
+    std::string directory_;
+    std::string path_;
+    Shape shape_;
+};
+
+TEST_F(pool, refuses_sizes_that_make_no_pool) {
+    expect(Code::invalid_argument, [&] { lay_out(3000, 1 << 20); });
+    expect(Code::invalid_argument, [&] { lay_out(64 << 10, 64 << 10); });
+    expect(Code::invalid_argument, [&] { lay_out(default_chunk_bytes, largest_pool_bytes + 1); });
+    EXPECT_EQ(lay_out(default_chunk_bytes, largest_pool_bytes).max_bytes % default_chunk_bytes, 0U);
+}
+
+TEST_F(pool, notices_every_flipped_bit_of_a_superblock) {
+    Pool::create(path_, shape_);
+    const Pool opened(path_, false, MapSync::automatic);
+    Superblock super = opened.super();
+    ASSERT_TRUE(is_consistent(super));
+    auto* bytes = reinterpret_cast<unsigned char*>(&super);
+    for (std::size_t bit = 0; bit < 8 * sizeof super; ++bit) {
+        bytes[bit / 8] ^= static_cast<unsigned char>(1U << (bit % 8));
+        EXPECT_FALSE(is_consistent(super)) << "bit " << bit;
+        bytes[bit / 8] ^= static_cast<unsigned char>(1U << (bit % 8));
+    }
+}
+
+TEST_F(pool, is_created_once) {
+    Pool::create(path_, shape_);
+    expect(Code::already_exists, [&] { Pool::create(path_, shape_); });
+}
+
+TEST_F(pool, is_scanned_only_after_a_crash) {
+    Pool::create(path_, shape_);
+    Counting first;
+    {
+        Pool mine(path_, false, MapSync::automatic);
+        mine.attach(first);
+        mine.detach(first);
+    }
+    EXPECT_EQ(first.rebuilds, 0);
+    attach_and_die();
+    Counting second;
+    Pool mine(path_, false, MapSync::automatic);
+    mine.attach(second);
+    EXPECT_EQ(second.rebuilds, 1);
+    mine.detach(second);
+}
+
+TEST_F(pool, is_not_scanned_while_somebody_is_attached) {
+    Pool::create(path_, shape_);
+    Counting survivor;
+    Pool mine(path_, false, MapSync::automatic);
+    mine.attach(survivor);
+    attach_and_die();
+    Counting other;
+    Pool theirs(path_, false, MapSync::automatic);
+    theirs.attach(other);
+    EXPECT_EQ(other.rebuilds, 0);
+    EXPECT_EQ(other.scavenges, 1) << "the dead process's slot is cleaned up by whoever comes next";
+    EXPECT_EQ(theirs.count_attached(), 2U);
+    theirs.detach(other);
+    mine.detach(survivor);
+}
+
+TEST_F(pool, stays_unclean_while_something_is_kept) {
+    Pool::create(path_, shape_);
+    Counting keeping;
+    keeping.leaves_empty = false;
+    {
+        Pool mine(path_, false, MapSync::automatic);
+        mine.attach(keeping);
+        mine.detach(keeping);
+    }
+    EXPECT_EQ(keeping.scavenges, 1) << "the last one out looks at what its own slot keeps";
+}
+
+TEST_F(pool, grows_to_its_maximum_and_no_further) {
+    Pool::create(path_, shape_);
+    Counting lifecycle;
+    Pool mine(path_, false, MapSync::automatic);
+    mine.attach(lifecycle);
+    const std::uint64_t all = mine.super().chunk_count;
+    {
+        const Pool::AllocationLock lock(mine);
+        while (mine.usable_chunks() < all) mine.grow(1);
+        expect(Code::no_space, [&] { mine.grow(1); });
+    }
+    std::memset(mine.at(mine.chunk_offset(all - 1)), 1, mine.super().chunk_bytes);  // no SIGBUS at the very end
+    mine.detach(lifecycle);
+}
+
+TEST_F(pool, keeps_a_reader_out_of_what_needs_recovery) {
+    Pool::create(path_, shape_);
+    attach_and_die();
+    Counting lifecycle;
+    Pool reader(path_, true, MapSync::automatic);
+    expect(Code::busy, [&] { reader.attach(lifecycle); });
+}
+
+TEST_F(pool, refuses_another_runtime_file_while_in_use) {
+    Pool::create(path_, shape_);
+    Counting lifecycle;
+    Pool mine(path_, false, MapSync::automatic);
+    mine.attach(lifecycle);
+    std::filesystem::remove(path_ + ".rt");
+    Pool theirs(path_, false, MapSync::automatic);
+    expect(Code::busy, [&] { theirs.attach(lifecycle); });
+    mine.detach(lifecycle);
+    theirs.attach(lifecycle);
+    theirs.detach(lifecycle);
+}
+
+TEST_F(pool, stays_latched_after_a_sync_that_failed) {
+    std::string name = (std::filesystem::temp_directory_path() / "pmemcpy_pool_XXXXXX").string();
+    const std::string directory = ::mkdtemp(name.data());
+    Counting lifecycle;
+    try {
+        Pool::create(directory + "/p", shape_);
+        Pool mine(directory + "/p", false, MapSync::automatic);
+        mine.attach(lifecycle);
+        if (mine.durability() == Durability::page) {
+            os::Calls broken = os::system_calls();
+            broken.fdatasync = [](int) {
+                errno = EIO;
+                return -1;
+            };
+            {
+                const os::ScopedCalls replaced(broken);
+                expect(Code::io_error, [&] { mine.sync(); });
+            }
+            expect(Code::io_error, [&] { mine.check_writable(); });
+            mine.detach(lifecycle);
+            Pool again(directory + "/p", false, MapSync::automatic);
+            expect(Code::io_error, [&] { again.attach(lifecycle); });
+        } else {
+            mine.detach(lifecycle);
+        }
+    } catch (const Error& error) {
+        if (error.kind() != Code::unsupported) ADD_FAILURE() << error.what();
+    }
+    std::filesystem::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace pmemcpy::pool

@@ -1,0 +1,162 @@
+// Processes that come and go.
+
+#include "worker.hpp"
+
+namespace {
+
+using namespace processes;
+using pmemcpy::Options;
+using pmemcpy::PMEM;
+
+Options small_pool() {
+    Options options;
+    options.max_bytes = 64 << 20;
+    options.chunk_bytes = 64 << 10;
+    return options;
+}
+
+struct Board {
+    Word opened;
+    Word leave;
+};
+
+int come_and_go(const Arguments& arguments) {
+    for (int i = 0; i < std::stoi(arguments[1]); ++i) {
+        PMEM pmem;
+        pmem.mmap(arguments[0]);
+        pmem.store("visits/" + arguments[2], i);
+    }
+    return 0;
+}
+const Job come_and_go_job("come_and_go", come_and_go);
+
+int stay(const Arguments& arguments) {
+    const Shared<Board> board(arguments[1]);
+    PMEM pmem;
+    pmem.mmap(arguments[0]);
+    pmem.store("stayed/" + arguments[2], 1);
+    board->opened.fetch_add(1);
+    while (board->leave == 0) sleep_us(2000);
+    return 0;
+}
+const Job stay_job("stay", stay);
+
+int open_and_hang(const Arguments& arguments) {
+    const Shared<Board> board(arguments[1]);
+    for (int i = 0;; ++i) {
+        PMEM pmem;
+        pmem.mmap(arguments[0]);
+        board->opened.fetch_add(1);
+        pmem.store("hung", i);
+    }
+}
+const Job open_and_hang_job("open_and_hang", open_and_hang);
+
+// Odd while somebody rebuilds, and two higher after each rebuild.
+std::uint64_t recoveries(const std::string& path) {
+    pmemcpy::pool::PoolState state{};
+    std::ifstream file(path, std::ios::binary);
+    file.seekg(pmemcpy::pool::state_offset);
+    file.read(reinterpret_cast<char*>(&state), sizeof state);
+    return state.recovery_count.value;
+}
+
+TEST(processes, many_open_and_close_at_once_and_the_last_one_leaves_a_clean_pool) {
+    const Folder folder;
+    { PMEM().mmap(folder / "pool", small_pool()); }
+    std::vector<Worker> workers;
+    for (int i = 0; i < 12; ++i) workers.emplace_back("come_and_go", Arguments{folder / "pool", "40", std::to_string(i)});
+    for (Worker& worker : workers) EXPECT_EQ(worker.wait(), 0);
+    EXPECT_EQ(recoveries(folder / "pool"), 0u);
+    PMEM pmem;
+    pmem.mmap(folder / "pool");
+    EXPECT_EQ(recoveries(folder / "pool"), 0u);
+    for (int i = 0; i < 12; ++i) EXPECT_EQ(pmem.load<int>("visits/" + std::to_string(i)), 39);
+    EXPECT_EQ(pmem.info().attached, 1u);
+    Inside inside(folder / "pool");
+    expect_clean(inside.audit());
+}
+
+TEST(processes, many_stay_attached_at_the_same_time) {
+    const Folder folder;
+    const Shared<Board> board(folder / "board");
+    PMEM pmem;
+    pmem.mmap(folder / "pool", small_pool());
+    const std::uint64_t many = is_long() ? 4095 : 72;
+    std::vector<Worker> workers;
+    for (std::uint64_t i = 0; i < many; ++i) {
+        workers.emplace_back("stay", Arguments{folder / "pool", folder / "board", std::to_string(i)});
+        // So many at once are a matter of the machine; a few at once are enough of a crowd.
+        if (is_long()) {
+            ASSERT_TRUE(wait_until([&] { return board->opened + 64 > i; }));
+        }
+    }
+    ASSERT_TRUE(wait_until([&] { return board->opened == many; }, 500));
+    EXPECT_EQ(pmem.info().attached, many + 1);
+    if (is_long()) expect_error(pmemcpy::Code::busy, [&] { PMEM().mmap(folder / "pool"); }, "4096");
+    board->leave = 1;
+    for (Worker& worker : workers) EXPECT_EQ(worker.wait(), 0);
+    EXPECT_EQ(pmem.info().attached, 1u);
+    EXPECT_EQ(pmem.ids("stayed/").size(), many);
+}
+
+TEST(processes, killed_while_opening_or_closing_leaves_a_pool_that_opens) {
+    const Folder folder;
+    std::mt19937_64 random(seed());
+    const Shared<Board> board(folder / "board");
+    { PMEM().mmap(folder / "pool", small_pool()); }
+    for (int kill = 0; kill < 60; ++kill) {
+        std::vector<Worker> workers;
+        const std::uint64_t before = board->opened;
+        for (int i = 0; i < 3; ++i) workers.emplace_back("open_and_hang", Arguments{folder / "pool", folder / "board"});
+        ASSERT_TRUE(wait_until([&] { return board->opened > before; }));
+        sleep_us(random() % 2000);
+        for (Worker& worker : workers) EXPECT_TRUE(worker.is_running()) << worker.last();
+        for (Worker& worker : workers) ::kill(worker.pid(), SIGKILL);
+        workers.clear();
+        PMEM pmem;
+        pmem.mmap(folder / "pool");
+        ASSERT_TRUE(!pmem.exists("hung") || pmem.load<int>("hung") >= 0);
+        ASSERT_EQ(pmem.info().attached, 1u);
+    }
+    Inside inside(folder / "pool");
+    expect_clean(inside.audit());
+}
+
+TEST(processes, after_a_death_beside_a_survivor_the_pool_still_closes_clean) {
+    const Folder folder;
+    const Shared<Board> board(folder / "board");
+    {
+        PMEM pmem;
+        pmem.mmap(folder / "pool", small_pool());
+        Worker dead("stay", {folder / "pool", folder / "board", "0"});
+        ASSERT_TRUE(wait_until([&] { return board->opened == 1; }));
+        EXPECT_EQ(pmem.info().attached, 2u);
+        dead.kill();
+        EXPECT_EQ(pmem.info().attached, 1u);
+    }
+    EXPECT_EQ(recoveries(folder / "pool"), 0u);
+    PMEM pmem;
+    pmem.mmap(folder / "pool");
+    EXPECT_EQ(recoveries(folder / "pool"), 0u);
+    EXPECT_EQ(pmem.load<int>("stayed/0"), 1);
+}
+
+TEST(processes, alone_and_killed_the_pool_is_scanned_once) {
+    const Folder folder;
+    const Shared<Board> board(folder / "board");
+    { PMEM().mmap(folder / "pool", small_pool()); }
+    Worker dead("stay", {folder / "pool", folder / "board", "0"});
+    ASSERT_TRUE(wait_until([&] { return board->opened == 1; }));
+    dead.kill();
+    { PMEM().mmap(folder / "pool"); }
+    const std::uint64_t after = recoveries(folder / "pool");
+    EXPECT_GT(after, 0u);
+    EXPECT_EQ(after % 2, 0u);
+    PMEM pmem;
+    pmem.mmap(folder / "pool");
+    EXPECT_EQ(recoveries(folder / "pool"), after);
+    EXPECT_EQ(pmem.load<int>("stayed/0"), 1);
+}
+
+}  // namespace

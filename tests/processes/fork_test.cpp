@@ -1,0 +1,173 @@
+// A fork in a process that has a pool open.
+
+#include "worker.hpp"
+
+namespace {
+
+using namespace processes;
+using pmemcpy::Box;
+using pmemcpy::Code;
+using pmemcpy::Error;
+using pmemcpy::Options;
+using pmemcpy::PMEM;
+
+Options small_pool() {
+    Options options;
+    options.max_bytes = 64 << 20;
+    options.chunk_bytes = 64 << 10;
+    return options;
+}
+
+struct Board {
+    Word opened;
+    Word stop;
+    Word failures;
+};
+
+/// Runs f in a forked child; its exit code.
+template <class F>
+int in_child(F&& f) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        int code = 98;
+        try {
+            code = f();
+        } catch (const std::exception& error) {
+            std::cerr << "child: " << error.what() << "\n";
+        }
+        ::_exit(code);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool is_busy(const std::function<void()>& f) {
+    try {
+        f();
+        return false;
+    } catch (const Error& error) {
+        return error.kind() == Code::busy;
+    }
+}
+
+// Has a forked child that lives on when it is killed itself.
+int fork_and_stay(const Arguments& arguments) {
+    const Shared<Board> board(arguments[1]);
+    PMEM pmem;
+    pmem.mmap(arguments[0]);
+    pmem.store("stayed", 1);
+    const auto view = pmem.view<int>("a", Box{{0}, {20'000}});
+    if (::fork() == 0) {
+        board->opened.fetch_add(1);
+        while (board->stop == 0) sleep_us(1000);
+        board->opened.fetch_add(1);
+        ::_exit(0);
+    }
+    board->opened.fetch_add(1);
+    for (;;) sleep_us(1000);
+}
+const Job fork_and_stay_job("fork_and_stay", fork_and_stay);
+
+TEST(processes, a_forked_child_gets_a_clear_error_until_it_opens_the_pool_itself) {
+    const Folder folder;
+    PMEM pmem;
+    pmem.mmap(folder / "pool", small_pool());
+    pmem.store("x", 1);
+    EXPECT_EQ(in_child([&] {
+                  int wrong = 0;
+                  wrong += is_busy([&] { pmem.store("x", 2); }) ? 0 : 1;
+                  wrong += is_busy([&] { static_cast<void>(pmem.load<int>("x")); }) ? 0 : 2;
+                  wrong += is_busy([&] { pmem.sync(); }) ? 0 : 4;
+                  wrong += is_busy([&] { pmem.erase("x"); }) ? 0 : 8;
+                  wrong += is_busy([&] { static_cast<void>(pmem.info()); }) ? 0 : 16;
+                  PMEM own;
+                  own.mmap(folder / "pool");
+                  wrong += own.load<int>("x") == 1 ? 0 : 32;
+                  own.store("by_child", 3);
+                  wrong += own.info().attached == 2 ? 0 : 64;
+                  return wrong;
+              }),
+              0);
+    EXPECT_EQ(pmem.load<int>("by_child"), 3);
+    pmem.store("x", 4);
+    EXPECT_EQ(pmem.load<int>("x"), 4);
+}
+
+TEST(processes, a_forked_child_that_exits_does_not_disturb_its_parent) {
+    const Folder folder;
+    auto pmem = std::make_unique<PMEM>();
+    pmem->mmap(folder / "pool", small_pool());
+    pmem->alloc<int>("a", {20'000});
+    std::vector<int> ones(20'000, 1);
+    pmem->store("a", ones.data(), Box{{0}, {20'000}});
+    auto view = pmem->view<int>("a", Box{{0}, {20'000}});
+    // The child's copies of the objects are destroyed there.
+    EXPECT_EQ(in_child([&] {
+                  view = {};
+                  pmem.reset();
+                  return 0;
+              }),
+              0);
+    EXPECT_EQ(pmem->info().attached, 1u);
+    std::vector<int> twos(20'000, 2);
+    for (int i = 0; i < 10; ++i) pmem->store("a", twos.data(), Box{{0}, {20'000}});
+    EXPECT_TRUE(std::all_of(view.begin(), view.end(), [](int v) { return v == 1; }));
+    view = {};
+    pmem->munmap();
+    Inside inside(folder / "pool");
+    EXPECT_EQ(inside.pool().recovery_count(), 0u);
+    expect_clean(inside.audit());
+}
+
+TEST(processes, a_killed_parent_is_dead_to_the_pool_though_its_forked_child_lives) {
+    const Folder folder;
+    const Shared<Board> board(folder / "board");
+    PMEM pmem;
+    pmem.mmap(folder / "pool", small_pool());
+    pmem.alloc<int>("a", {20'000});
+    std::vector<int> ones(20'000, 1);
+    pmem.store("a", ones.data(), Box{{0}, {20'000}});
+    Worker parent("fork_and_stay", {folder / "pool", folder / "board"});
+    ASSERT_TRUE(wait_until([&] { return board->opened == 2; }));
+    EXPECT_EQ(pmem.info().attached, 2u);
+    pmem.erase("a");
+    EXPECT_GT(pmem.info().data_bytes, 0u);
+    parent.kill();
+    EXPECT_EQ(pmem.info().attached, 1u);
+    pmem.compact();
+    EXPECT_EQ(pmem.info().data_bytes, 0u);
+    pmem.munmap();
+    {
+        Inside inside(folder / "pool");
+        EXPECT_EQ(inside.pool().recovery_count(), 0u);
+        expect_clean(inside.audit());
+    }
+    board->stop = 1;
+    EXPECT_TRUE(wait_until([&] { return board->opened == 3; }));
+}
+
+TEST(processes, a_thread_that_stores_while_another_one_forks_goes_on) {
+    const Folder folder;
+    PMEM pmem;
+    pmem.mmap(folder / "pool", small_pool());
+    std::atomic<bool> stop = false;
+    std::uint64_t stored = 0;
+    std::thread thread([&] {
+        for (; !stop; ++stored) pmem.store("x" + std::to_string(stored % 100), std::vector<std::uint64_t>(stored % 2000, stored));
+    });
+    for (int i = 0; i < 50; ++i) {
+        const pid_t child = ::fork();
+        if (child == 0) ::_exit(0);
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        EXPECT_EQ(status, 0);
+    }
+    stop = true;
+    thread.join();
+    EXPECT_GT(stored, 0u);
+    Inside inside(folder / "pool");
+    expect_clean(inside.audit());
+}
+
+}  // namespace

@@ -1,0 +1,236 @@
+#pragma once
+
+// What the tests with several processes share. A test program runs itself again as each of its workers, so that a
+// worker starts with nothing inherited: `program --worker NAME ARGUMENT...`. This header brings main().
+
+#include <gtest/gtest.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <pmemcpy/pmemcpy.hpp>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "catalog/catalog.hpp"
+#include "heap/heap.hpp"
+#include "pool/pool.hpp"
+
+namespace processes {
+
+using Arguments = std::vector<std::string>;
+using Work = std::function<int(const Arguments&)>;
+
+inline std::map<std::string, Work>& works() {
+    static std::map<std::string, Work> all;
+    return all;
+}
+
+/// Makes a function known as a worker of this program.
+struct Job {
+    Job(const std::string& name, Work work) { works()[name] = std::move(work); }
+};
+
+/// A process that does one of the jobs; killed when this goes.
+class Worker {
+  public:
+    Worker(const std::string& job, const Arguments& arguments, const Arguments& before = {}) {
+        Arguments all = before;
+        for (const char* fixed : {"/proc/self/exe", "--worker"}) all.emplace_back(fixed);
+        if (!before.empty()) all[before.size()] = std::filesystem::read_symlink("/proc/self/exe").string();
+        all.push_back(job);
+        all.insert(all.end(), arguments.begin(), arguments.end());
+        std::vector<char*> argv;
+        for (std::string& argument : all) argv.push_back(argument.data());
+        argv.push_back(nullptr);
+        const pid_t parent = ::getpid();
+        pid_ = ::fork();
+        if (pid_ == 0) {
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            if (::getppid() != parent) ::_exit(125);
+            ::execvp(argv[0], argv.data());
+            ::_exit(126);
+        }
+    }
+    Worker(Worker&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
+    Worker& operator=(Worker&& other) noexcept {
+        kill();
+        pid_ = std::exchange(other.pid_, 0);
+        return *this;
+    }
+    ~Worker() { kill(); }
+
+    void kill() {
+        if (pid_ <= 0) return;
+        ::kill(pid_, SIGKILL);
+        wait();
+    }
+    /// The exit code, or 1000 and the signal that ended it.
+    int wait() {
+        if (pid_ <= 0) return -1;
+        int status = 0;
+        ::waitpid(std::exchange(pid_, 0), &status, 0);
+        return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
+    }
+    bool is_running() {
+        int status = 0;
+        if (pid_ <= 0) return false;
+        if (::waitpid(pid_, &status, WNOHANG) == 0) return true;
+        pid_ = 0;
+        last_ = WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
+        return false;
+    }
+    /// Of a worker that is_running() found gone.
+    int last() const { return last_; }
+    pid_t pid() const { return pid_; }
+
+  private:
+    pid_t pid_ = 0;
+    int last_ = 0;
+};
+
+/// A folder on tmpfs that goes with the test.
+class Folder {
+  public:
+    Folder() {
+        std::string name = (std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path().string()) +
+                           "/pmemcpy-processes-XXXXXX";
+        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
+        path_ = name;
+    }
+    ~Folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+/// Zeroed memory that all processes of a test share, outside of any pool.
+template <class T>
+class Shared {
+  public:
+    explicit Shared(const std::string& path) {
+        std::ofstream(path, std::ios::app).close();
+        std::filesystem::permissions(path, std::filesystem::perms(0666));
+        if (std::filesystem::file_size(path) < sizeof(T)) std::filesystem::resize_file(path, sizeof(T));
+        const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+        memory_ = ::mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        ::close(fd);
+        if (memory_ == MAP_FAILED) throw std::runtime_error("no shared memory for the test");
+    }
+    ~Shared() { ::munmap(memory_, sizeof(T)); }
+    Shared(const Shared&) = delete;
+    Shared& operator=(const Shared&) = delete;
+    T* operator->() const { return static_cast<T*>(memory_); }
+    T& operator*() const { return *static_cast<T*>(memory_); }
+
+  private:
+    void* memory_ = nullptr;
+};
+
+using Word = std::atomic<std::uint64_t>;
+
+/// Waits for something that another process does; false after too long.
+template <class Condition>
+bool wait_until(Condition condition, int seconds = 60) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > end) return false;
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    return true;
+}
+
+inline void sleep_us(std::uint64_t microseconds) { std::this_thread::sleep_for(std::chrono::microseconds(microseconds)); }
+
+inline bool is_long() { return std::getenv("PMEMCPY_LONG") != nullptr; }
+
+/// PMEMCPY_SEED repeats a run, as far as the scheduler lets it.
+inline std::uint64_t seed() {
+    const char* given = std::getenv("PMEMCPY_SEED");
+    const std::uint64_t value = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();
+    std::cout << "[   seed   ] PMEMCPY_SEED=" << value << "\n";
+    return value;
+}
+
+/// A pool attached to from below the store, to look at what only the lower rooms know.
+class Inside {
+  public:
+    explicit Inside(const std::string& path) : pool_(path, false, pmemcpy::MapSync::off), heap_(pool_), catalog_(pool_, heap_) {
+        pool_.attach(catalog_);
+    }
+    ~Inside() { pool_.detach(catalog_); }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+    pmemcpy::pool::Pool& pool() { return pool_; }
+    pmemcpy::heap::Heap& heap() { return heap_; }
+    bool scavenge() {
+        const bool all = pool_.scavenge_dead(catalog_);
+        return heap_.reclaim(pmemcpy::heap::Heap::Effort::thorough) && all;
+    }
+    pmemcpy::catalog::Audit audit() { return catalog_.audit(); }
+
+  private:
+    pmemcpy::pool::Pool pool_;
+    pmemcpy::heap::Heap heap_;
+    pmemcpy::catalog::Catalog catalog_;
+};
+
+/// Nobody stores meanwhile: all space is where it should be.
+inline void expect_clean(const pmemcpy::catalog::Audit& audit) {
+    EXPECT_EQ(audit.leaked_records, 0u);
+    EXPECT_EQ(audit.leaked_units, 0u);
+    EXPECT_EQ(audit.leaked_chunks, 0u);
+    EXPECT_EQ(audit.doubly_owned, 0u);
+    EXPECT_EQ(audit.lost, 0u);
+    for (const std::string& complaint : audit.complaints) ADD_FAILURE() << complaint;
+}
+
+template <class F>
+void expect_error(pmemcpy::Code code, F&& f, const std::string& says = "") {
+    try {
+        f();
+        ADD_FAILURE() << "no error, expected " << pmemcpy::name_of(code);
+    } catch (const pmemcpy::Error& error) {
+        EXPECT_EQ(error.kind(), code) << error.what();
+        EXPECT_NE(std::string(error.what()).find(says), std::string::npos) << error.what();
+    }
+}
+
+}  // namespace processes
+
+int main(int argc, char** argv) {
+    if (argc >= 3 && std::string(argv[1]) == "--worker") {
+        try {
+            return processes::works().at(argv[2])(processes::Arguments(argv + 3, argv + argc));
+        } catch (const std::exception& error) {
+            std::cerr << "worker " << argv[2] << ": " << error.what() << "\n";
+            return 99;
+        }
+    }
+    ::testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}

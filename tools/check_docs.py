@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Judge the documents by what they speak of.
+
+usage: check_docs.py [--fix]
+
+* docs/reference.md is what tools/make_reference.py makes of the headers;
+* the code block behind a line `<!-- quote PATH -->` is the file at that path;
+* every test that docs/design.md names as `suite.name` exists;
+* every relative link leads somewhere.
+
+Prints one line FILE: RULE for each breach and exits 1; --fix mends the first two before judging.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from make_reference import OUTPUT, ROOT, reference
+
+QUOTE = re.compile(r"(<!-- quote (\S+) -->\n+)```\w*\n(?:.*?\n)??```\n", re.DOTALL)
+LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".txt": "cmake", ".py": "python"}
+TEST = re.compile(r"\bT(?:EST|EST_F|EST_P|YPED_TEST)\(\s*(\w+),\s*(\w+)\)")
+NAMED = re.compile(r"`(\w+)\.(\w+)`")
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def documents() -> list[Path]:
+    """What people read: all Markdown that git knows or would know."""
+    listed = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard", "*.md"], capture_output=True, text=True
+    )
+    if listed.returncode != 0:
+        return [path for path in ROOT.rglob("*.md") if "build" not in path.relative_to(ROOT).parts]
+    return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def quoted(text: str) -> str:
+    """The document with every quotation as its source is now."""
+
+    def fresh(found: re.Match[str]) -> str:
+        path = ROOT / found.group(2)
+        code = path.read_text().rstrip() if path.is_file() else f"there is no {found.group(2)}"
+        return f"{found.group(1)}```{LANGUAGES.get(path.suffix, '')}\n{code}\n```\n"
+
+    return QUOTE.sub(fresh, text)
+
+
+def existing_tests() -> set[tuple[str, str]]:
+    """Every test in the sources, by suite and name."""
+    found: set[tuple[str, str]] = set()
+    for folder in ("src", "tests", "faces", "bench"):
+        for path in (ROOT / folder).rglob("*_test.cpp"):
+            found.update(TEST.findall(path.read_text()))
+    return found
+
+
+def judge(path: Path, tests: set[tuple[str, str]]) -> list[str]:
+    """What is wrong with one document."""
+    text = path.read_text()
+    broken = []
+    if quoted(text) != text:
+        broken.append("quotes what an example no longer says; run tools/check_docs.py --fix")
+    if path.name == "design.md":
+        suites = {suite for suite, _ in tests}
+        broken += [
+            f"names the test {suite}.{name}, which does not exist"
+            for suite, name in NAMED.findall(text)
+            if (suite, name) not in tests and (suite in suites or "_" in name)
+        ]
+    for target in LINK.findall(re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)):
+        if "://" not in target and not (path.parent / target).exists():
+            broken.append(f"links to {target}, which does not exist")
+    return broken
+
+
+def main() -> int:
+    if sys.argv[1:] == ["--fix"]:
+        OUTPUT.write_text(reference())
+        for path in documents():
+            path.write_text(quoted(path.read_text()))
+    tests = existing_tests()
+    broken = [f"{path.relative_to(ROOT)}: {what}" for path in documents() for what in judge(path, tests)]
+    if not OUTPUT.exists() or OUTPUT.read_text() != reference():
+        broken.append("docs/reference.md: is not what the headers say; run tools/make_reference.py")
+    print("\n".join(broken) if broken else "every document keeps its word")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
