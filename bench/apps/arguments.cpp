@@ -58,7 +58,7 @@ void add_write(CLI::App& command, Arguments& arguments) {
         ->check(CLI::Range(1e-6, 1e6))
         ->excludes("--input");
     command.add_flag("--reuse", arguments.reuse,
-                     "overwrite the values in a pool that exists; one that does not is filled first");
+                     "overwrite the values in a pool, filled and compacted before the timed part");
     command.add_flag("--prepare", arguments.prepare,
                      "allocate the pool's space and its huge pages before the timed part");
     command.add_flag("!--no-checksums", arguments.checksums, "store no CRC-32C and no minimum and maximum");

@@ -114,27 +114,22 @@ void Job::fill() {
 
 void Job::make_ready(int repetition) {
     using pmemcpy::Mode;
+    if (arguments_.reuse && repetition > 0) return;
     // A pool that was there before is never replaced: only one that this very run has made.
-    if (!arguments_.reuse) mode_ = repetition == 0 ? Mode::exclusive : Mode::replace;
-    if (arguments_.reuse && repetition == 0) {
-        bool is_there = false;
-        std::error_code ignored;  // what is wrong with the path, opening it will say
-        if (ranks_.is_first()) is_there = std::filesystem::exists(arguments_.pool, ignored);
-        MPI_Bcast(&is_there, 1, MPI_C_BOOL, 0, ranks_.comm());
-        mode_ = Mode::update;
-        if (!is_there) ranks_.together([&] { write(Mode::create_or_update); });
-    }
-    if (arguments_.prepare && (repetition == 0 || !arguments_.reuse)) {
-        ranks_.together([&] {
-            if (!ranks_.is_first()) return;
-            pmemcpy::PMEM pmem;
-            pmem.mmap(arguments_.pool, {.mode = mode_});
-            // A block gives its space back after its successor is there, so both need room.
-            pmem.prepare((arguments_.reuse ? 2 : 1) * total_bytes() + total_bytes() / 8);
-        });
-        mode_ = Mode::update;
-    }
-    MPI_Barrier(ranks_.comm());
+    mode_ = arguments_.reuse ? Mode::update : repetition == 0 ? Mode::exclusive : Mode::replace;
+    if (arguments_.reuse) ranks_.together([&] { write(Mode::create_or_update); });
+    if (!arguments_.reuse && !arguments_.prepare) return;
+    ranks_.together([&] {
+        if (!ranks_.is_first()) return;
+        pmemcpy::PMEM pmem;
+        pmem.mmap(arguments_.pool, {.mode = mode_});
+        // Boxes of another grid are covered by several of ours, which only compact() notices.
+        if (arguments_.reuse) pmem.compact();
+        // A block gives its space back after its successor is there, so both need room.
+        const std::uint64_t values = arguments_.reuse ? 2 * total_bytes() : total_bytes();
+        if (arguments_.prepare) pmem.prepare(values + values / 8);
+    });
+    if (arguments_.prepare) mode_ = Mode::update;
 }
 
 void Job::write(pmemcpy::Mode mode) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <system_error>
 
@@ -32,7 +33,12 @@ class Error : public std::system_error {
   public:
     Error(Code code, const std::string& message);
 
+    /// The message alone, without the name of the code that std::system_error would append.
+    const char* what() const noexcept override { return message_->c_str(); }
     Code kind() const noexcept { return static_cast<Code>(code().value()); }
+
+private:
+    std::shared_ptr<const std::string> message_;  // shared, so that copying an exception cannot throw
 };
 
 /// The name of a code as it is written in the documentation, for example `"no_space"`.

@@ -57,7 +57,7 @@ class PMEM {
     /// Needs <pmemcpy/mpi.hpp>, which linking pmemcpy::mpi includes here.
     /// Errors: the same in every rank; invalid_argument when the communicator spans nodes, unless Options::per_node.
     template <class Communicator>
-        requires(sizeof(Collective<Communicator>) > 0)
+        requires requires { Collective<Communicator>{}; }
     void mmap(const std::string& path, Communicator comm, const Options& options = {}) {
         Collective<Communicator>::mmap(*this, path, comm, options);
     }

@@ -97,9 +97,9 @@ inline SerializerRegistry& serializer_registry() {
 /// Adds a serializer for the types named. `Method` has, for each of them, the two functions of Serializer<>:
 ///     static <an Encoder> encoder(const T& value);
 ///     static void decode(std::span<const std::byte> bytes, T& value);
-/// Sharing: the number is what the pool records; every program that loads such objects registers the same
-/// one. Errors: invalid_argument, already_exists Example: pmemcpy::register_serializer<Json, Particle,
-/// Mesh>(pmemcpy::SerializerType{64}, "json");
+/// Sharing: the number is what the pool records; every program that loads such objects registers the same one.
+/// Errors: invalid_argument, already_exists
+/// Example: pmemcpy::register_serializer<Yaml, Particle, Mesh>(pmemcpy::SerializerType{64}, "yaml");
 template <typename Method, typename... Ts>
 void register_serializer(SerializerType number, std::string name) {
     static_assert(sizeof...(Ts) > 0, "name the types that this serializer handles");

@@ -35,7 +35,7 @@ template <class T>
 class View {
   public:
     View() = default;
-    View(Pinned pin, T* data, Dimensions shape, Dimensions strides)
+    View(Pinned pin, T* data, const Dimensions& shape, const Dimensions& strides)
         : pin_(std::move(pin)), data_(data), shape_(shape), strides_(strides) {}
 
     T* data() const noexcept { return data_; }
@@ -56,7 +56,7 @@ class View {
         if (!is_contiguous()) throw Error(Code::unsupported, "this view's elements do not lie in one piece; use at()");
         return {data_, size()};
     }
-    T& operator[](std::size_t i) const { return data_[i * (shape_.size() == 0 ? 1 : strides_[shape_.size() - 1])]; }
+    T& operator[](std::size_t i) const { return data_[i * (shape_.empty() ? 1 : strides_[shape_.size() - 1])]; }
     template <class... Index>
     T& at(Index... index) const {
         const std::uint64_t indices[] = {static_cast<std::uint64_t>(index)..., 0};

@@ -150,6 +150,7 @@ void Catalog::walk(const std::uint64_t* head, const std::function<void(Link, con
 
 void Catalog::for_each(const std::function<void(const std::string&, Link)>& f) const {
     for (std::uint64_t i = 0; i < pool_.super().bucket_count; ++i) {
+        if (Medium::load(bucket(i)) == 0) continue;
         walk(bucket(i), [&](Link link, const Entry& entry, const std::string& key) {
             const Link identity = entry.alias != 0 ? Link{entry.header.word} : link;
             if (entry.alias != 0) {

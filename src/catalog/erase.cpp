@@ -201,6 +201,7 @@ void Catalog::take_out(std::uint64_t* head, Link node) {
 bool Catalog::has_children(std::string_view group) const {
     const std::string prefix = std::string(group) + "/";
     for (std::uint64_t i = 0; i < pool_.super().bucket_count; ++i) {
+        if (Medium::load(bucket(i)) == 0) continue;
         bool found = false;
         walk(bucket(i), [&](Link link, const Entry& entry, const std::string& key) {
             if (key.compare(0, prefix.size(), prefix) != 0) return;

@@ -140,7 +140,7 @@ Pool::Pool(const std::string& path, bool read_only, MapSync map_sync)
     const std::uint64_t usable = usable_chunks();
     if (usable > super_.chunk_count) {
         throw Error(Code::corrupt, path + " says that " + std::to_string(usable) + " chunks are usable and has only " +
-                                       std::to_string(super_.chunk_count) + "; run pmemcpy repair");
+                                       std::to_string(super_.chunk_count) + "; restore it from a copy");
     }
 }
 
@@ -176,7 +176,7 @@ void Pool::read_superblock() {
     }
     if (!is_consistent(super_)) super_ = spare;
     if (!is_consistent(super_)) {
-        throw Error(Code::corrupt, path() + ": both superblocks are damaged; run pmemcpy repair");
+        throw Error(Code::corrupt, path() + ": both superblocks are damaged; restore it from a copy");
     }
     if ((super_.features & ~known_features) != 0) {
         throw Error(Code::unsupported, path() + " needs features that this library does not know (bits " +
@@ -198,8 +198,8 @@ void Pool::check_writable() const {
     check_usable();
     if (read_only_) throw Error(Code::permission_denied, path() + " is open for reading only");
     if (persist::Medium::load(&state().failed.value) != 0) {
-        throw Error(Code::io_error, path() + ": the device refused an earlier sync, so what it holds is unknown; run "
-                                             "pmemcpy repair to save what is whole into a new pool");
+        throw Error(Code::io_error, path() + ": the device refused an earlier sync, so what it holds is unknown; open "
+                                             "it for reading and copy what verify() finds whole into a new pool");
     }
 }
 

@@ -123,7 +123,7 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
             if (!heap::is_current(pool_, entry) || !pool_.medium().compare_exchange(word, expected, fresh.word)) continue;
             pool_.medium().persist(word, sizeof *word);
             draft.keep();
-            if (options.contiguous) ensure_in_place(*directory_of(fresh));
+            if (const auto made = options.contiguous ? directory_of(fresh) : nullptr) ensure_in_place(*made);
             return;
         }
     });

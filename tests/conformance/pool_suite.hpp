@@ -117,7 +117,7 @@ protected:
     PMEM pmem;
 };
 
-inline auto layouts() { return testing::Values(Layout::file); }
+inline auto layouts() { return testing::Values(Layout::file, Layout::directory); }
 
 inline std::string name_of_layout(const testing::TestParamInfo<Layout>& info) {
     return info.param == Layout::directory ? "directory" : "file";

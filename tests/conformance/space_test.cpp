@@ -122,7 +122,7 @@ TEST_P(space, the_message_of_a_full_pool_says_what_to_do) {
     pmem.store("v", std::string(40 << 20, 'x'));
 }
 
-TEST_P(space, small_values_can_fill_a_pool_and_make_room_for_a_large_one) {
+TEST_P(space, small_values_can_fill_a_pool_and_make_room_for_large_ones) {
     open();
     for (const std::size_t bytes : {20'000U, 2000U, 700U}) {
         SCOPED_TRACE(bytes);
@@ -130,14 +130,16 @@ TEST_P(space, small_values_can_fill_a_pool_and_make_room_for_a_large_one) {
         EXPECT_GT(static_cast<std::size_t>(count) * bytes, std::size_t{30} << 20);
         expect_fillers(count, bytes);
         erase_fillers();
-        pmem.store("large", std::string(24 << 20, 'l'));
-        EXPECT_EQ(pmem.load<std::string>("large").size(), 24u << 20);
-        pmem.erase("large");
+        // Not one of 24 MiB: the chunks that held records stay where they are, and a run goes around none of them.
+        for (int i = 0; i < 24; ++i) pmem.store("large " + std::to_string(i), std::string(1 << 20, 'l'));
+        for (int i = 0; i < 24; ++i) pmem.erase("large " + std::to_string(i));
     }
 }
 
 TEST_P(space, variables_can_fill_a_pool_and_come_back) {
-    open();
+    Options small = options();
+    small.max_bytes = 16 << 20;
+    pmem.mmap(path(), small);
     int most = 0;
     for (int round = 0; round < 3; ++round) {
         int count = 0;
@@ -148,7 +150,7 @@ TEST_P(space, variables_can_fill_a_pool_and_come_back) {
         }
         if (round == 0) most = count;
         EXPECT_EQ(count, most);
-        EXPECT_GT(count, 100'000);
+        EXPECT_GT(count, 25'000);
         for (int i = 0; i < count; i += 101) ASSERT_EQ(pmem.load<int>("filler/" + std::to_string(i)), i);
         erase_fillers();
     }
@@ -237,11 +239,11 @@ TEST_P(space, prepare_allocates_ahead) {
 TEST_P(space, a_pool_takes_no_more_of_the_file_system_than_it_uses) {
     if (GetParam() != Layout::file) GTEST_SKIP() << "about the one file";
     Options large = options();
-    large.max_bytes = 1ULL << 40;
+    large.max_bytes = 64ULL << 30;
     large.chunk_bytes = 0;
     pmem.mmap(path(), large);
     pmem.store("v", std::string(1 << 20, 'v'));
-    EXPECT_LT(pmem.info().allocated_bytes, 2200ULL << 20) << "the table of a tebibyte and little more";
+    EXPECT_LT(pmem.info().allocated_bytes, 80ULL << 20) << "the hash table of such a pool and little more";
     EXPECT_EQ(pmem.load<std::string>("v").size(), 1u << 20);
 }
 

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::uint64_t second_every = 16;     // images between two whose recovery is repeated
 constexpr std::uint64_t audit_every = 16;      // and between two that are emptied
-constexpr std::uint64_t nested_every = 512;    // and between two whose recovery is cut short
 constexpr std::uint64_t untraced_every = 4096; // and between two checks that no store went past the hook
 
 std::string_view file_name(const char* path) {
@@ -44,8 +43,9 @@ Counts& Counts::operator+=(const Counts& other) {
 /// left out: nothing depends on them then, and they cost more than the recovery.
 class Explorer::RecoverySink final : public persist::TraceSink, public FileListener {
   public:
-    RecoverySink(SimulatedKernel& kernel, Image& image, Recording* recording = nullptr)
-        : kernel_(kernel), image_(image), recording_(recording) {
+    RecoverySink(SimulatedKernel& kernel, Image& image, Recording* recording = nullptr,
+                 const std::optional<MutantSite>& left_out = {})
+        : kernel_(kernel), image_(image), recording_(recording), left_out_(left_out) {
         persist::set_trace_sink(this);
         kernel_.set_listener(this);
     }
@@ -68,8 +68,9 @@ class Explorer::RecoverySink final : public persist::TraceSink, public FileListe
     void on_fence(const persist::Site& site) override {
         if (recording_ != nullptr) recording_->events.push_back({Event::Kind::fence, 0, 0, 0, site});
     }
-    bool site_enabled(persist::Operation operation, const persist::Site&) override {
-        return recording_ != nullptr || operation == persist::Operation::bulk;
+    bool site_enabled(persist::Operation operation, const persist::Site& site) override {
+        if (recording_ == nullptr) return operation == persist::Operation::bulk;
+        return !left_out_ || !left_out_->is(operation, site);
     }
     void on_sync() override {
         if (recording_ != nullptr) recording_->events.push_back({Event::Kind::sync});
@@ -94,6 +95,7 @@ class Explorer::RecoverySink final : public persist::TraceSink, public FileListe
     SimulatedKernel& kernel_;
     Image& image_;
     Recording* recording_;
+    std::optional<MutantSite> left_out_;
 };
 
 Explorer::Explorer(SimulatedKernel& kernel, const Run& run, const Plan& plan)
@@ -247,15 +249,14 @@ std::string Explorer::judge(const Content& found) const {
 void Explorer::recover_and_check() {
     const bool second = counts_.images % second_every == 1;
     const bool empties = counts_.images % audit_every == 2;
-    const bool nested = plan_.nested_images > 0 && counts_.images % nested_every == 3;
+    const bool nested = plan_.nested_images > 0 && counts_.images % plan_.nested_every == 3;
     try {
-        Content found;
-        if (nested) return check_cut_short(found);
+        if (nested) return check_cut_short();
         RecoverySink sink(kernel_, image_);
         PMEM pmem;
         pmem.mmap(SimulatedKernel::path);
         ++counts_.recoveries;
-        found = observe(pmem);
+        const Content found = observe(pmem);
         if (const std::string wrong = judge(found); !wrong.empty()) return fail(wrong);
         if (const std::vector<Damage> damages = pmem.verify(); !damages.empty()) {
             return fail("verify: '" + damages[0].id + "' " + damages[0].what);
@@ -301,35 +302,41 @@ void Explorer::audit(PMEM& pmem) {
     }
 }
 
-// The recovery of this image is itself killed at random moments, with what had arrived until then.
-void Explorer::check_cut_short(const Content&) {
+// The recovery of this image is itself killed at random moments, with what had arrived until then; and after the pool
+// was closed cleanly, so that its links are trusted from then on.
+void Explorer::check_cut_short() {
     const std::vector<std::byte> crashed(image_.live().begin(), image_.live().end());
     Recording recording;
     Content found;
+    std::size_t recovered = 0;
     {
-        RecoverySink sink(kernel_, image_, &recording);
+        RecoverySink sink(kernel_, image_, &recording, plan_.left_out);
         PMEM pmem;
         pmem.mmap(SimulatedKernel::path);
-        recording.events.push_back({Event::Kind::acknowledge});
-        const std::size_t length = recording.events.size();
+        recovered = recording.events.size();
         found = observe(pmem);
         pmem.munmap();
-        recording.events.resize(length);
     }
     if (const std::string wrong = judge(found); !wrong.empty()) fail(wrong);
     Image image(image_.live(), crashed);
     Media media(plan_.model, image, recording);
-    std::vector<std::size_t> moments;
+    std::vector<std::size_t> moments = {recording.events.size() - 1, recording.events.size() - 1};
     for (std::uint64_t n = 0; n < plan_.nested_images; ++n) moments.push_back(random_() % recording.events.size());
     std::sort(moments.begin(), moments.end());
     std::size_t next = 0;
+    std::string when;
     try {
         for (const std::size_t moment : moments) {
             for (; next <= moment; ++next) media.apply(recording.events[next]);
+            const Event& event = recording.events[moment];
+            when = std::string(moment < recovered ? "after a recovery" : "after a session") + " that was cut short at event " +
+                   std::to_string(moment) + " of " + std::to_string(recording.events.size()) + ", " +
+                   std::string(name_of(event.kind)) + " " + std::string(file_name(event.site.file_name())) + ":" +
+                   std::to_string(event.site.line()) + ": ";
             const std::uint64_t share = random_() % 5;
             for (const auto& [line, granule] : media.pending()) {
                 std::size_t cut = random_() % 4 < share ? granule.stores.size() : 0;
-                if (random_() % 4 == 0) cut = random_() % (granule.stores.size() + 1);
+                if (share > 0 && random_() % 4 == 0) cut = random_() % (granule.stores.size() + 1);
                 for (std::size_t i = 0; i < cut; ++i) image.put(granule.stores[i].offset, media.bytes_of(granule.stores[i]));
             }
             RecoverySink sink(kernel_, image);
@@ -338,16 +345,13 @@ void Explorer::check_cut_short(const Content&) {
             ++counts_.images;
             ++counts_.recoveries;
             const std::string wrong = difference(observe(pmem), found);
-            if (!wrong.empty()) {
-                const Event& event = recording.events[moment];
-                fail("after a recovery that was cut short at " + std::string(name_of(event.kind)) + " " +
-                     std::string(file_name(event.site.file_name())) + ":" + std::to_string(event.site.line()) + " " + wrong);
-            }
+            if (!wrong.empty()) fail(when + wrong);
+            audit(pmem);
             pmem.munmap();
             image.restore();
         }
     } catch (const std::exception& error) {
-        fail(std::string("after a recovery that was cut short: ") + error.what());
+        fail(when + error.what());
     }
     std::memcpy(image_.live().data(), image_.certain().data(), image_.certain().size());
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -32,6 +32,8 @@ struct Plan {
     bool tears_words = false;              // a store of more than 8 bytes arrives word by word, in any order
     std::uint64_t most_failures = 5;       // after which it gives up
     std::uint64_t nested_images = 8;       // of each recovery that is itself cut short
+    std::uint64_t nested_every = 512;      // images between two whose recovery is cut short
+    std::optional<MutantSite> left_out = {};  // of recoveries too
 };
 
 /// Recovers a run's crash images, one after the other, and judges each by what the user may see.
@@ -48,7 +50,6 @@ class Explorer {
     };
 
     void explore_point(const std::vector<std::uint32_t>& newest, std::uint64_t images);
-    void explore_acknowledged();
     void put_line(std::uint32_t line, const Media::Granule& granule, std::size_t cut);
     void put_torn(const Media::Granule& granule, std::size_t cut);
     void check();
@@ -56,7 +57,7 @@ class Explorer {
     void recover_and_check();
     void audit(PMEM& pmem);
     void check_second(const Content& found);
-    void check_cut_short(const Content& found);
+    void check_cut_short();
     void fail(const std::string& what);
 
     SimulatedKernel& kernel_;

@@ -4,6 +4,11 @@
 #include <cstring>
 
 namespace pmemcpy::crash {
+namespace {
+
+constexpr std::size_t most_stores = 96;  // that may have reached a granule and are told apart
+
+}  // namespace
 
 Image::Image(std::span<std::byte> live, std::vector<std::byte> certain) : live_(live), certain_(std::move(certain)) {
     std::memcpy(live_.data(), certain_.data(), live_.size());
@@ -43,6 +48,23 @@ void Media::commit(Pending::iterator granule, std::size_t stores) {
     granule->second.flushed = 0;
 }
 
+// A word that is stored for ever and never flushed, such as a counter, would make each image dearer than the last: the
+// older half of its stores arrives together from here on.
+void Media::merge_oldest(std::uint32_t number, Granule& granule) {
+    const std::uint32_t begin = number * granule_bytes_;
+    const auto size = static_cast<std::uint32_t>(std::min<std::size_t>(granule_bytes_, image_.certain().size() - begin));
+    const auto certain = image_.certain().begin() + begin;
+    std::vector<std::byte> bytes(certain, certain + size);
+    const std::size_t half = granule.stores.size() / 2;
+    for (std::size_t i = 0; i < half; ++i) {
+        const std::span<const std::byte> from = bytes_of(granule.stores[i]);
+        std::copy(from.begin(), from.end(), bytes.begin() + (granule.stores[i].offset - begin));
+    }
+    granule.stores[half - 1] = {begin, size, static_cast<std::uint32_t>(recording_.bytes.size() + merged_.size())};
+    merged_.insert(merged_.end(), bytes.begin(), bytes.end());
+    granule.stores.erase(granule.stores.begin(), granule.stores.begin() + static_cast<std::ptrdiff_t>(half - 1));
+}
+
 std::vector<std::uint32_t> Media::apply(const Event& event) {
     std::vector<std::uint32_t> changed;
     switch (event.kind) {
@@ -55,6 +77,7 @@ std::vector<std::uint32_t> Media::apply(const Event& event) {
                 Granule& granule = pending_[at / granule_bytes_];
                 granule.stores.push_back({at, size, event.data + done});
                 granule.operation = operation_;
+                if (granule.flushed == 0 && granule.stores.size() > most_stores) merge_oldest(at / granule_bytes_, granule);
                 if (event.kind == Event::Kind::bulk) granule.flushed = granule.stores.size();
                 changed.push_back(at / granule_bytes_);
                 done += size;

@@ -59,17 +59,21 @@ class Media {
     std::vector<std::uint32_t> apply(const Event& event);
     const Pending& pending() const { return pending_; }
     std::span<const std::byte> bytes_of(const Store& store) const {
-        return std::span(recording_.bytes).subspan(store.data, store.size);
+        const std::size_t recorded = recording_.bytes.size();
+        return store.data < recorded ? std::span(recording_.bytes).subspan(store.data, store.size)
+                                     : std::span(merged_).subspan(store.data - recorded, store.size);
     }
 
   private:
     void commit(Pending::iterator granule, std::size_t stores);
+    void merge_oldest(std::uint32_t number, Granule& granule);
 
     Model model_;
     std::uint32_t granule_bytes_;
     Image& image_;
     const Recording& recording_;
     Pending pending_;
+    std::vector<std::byte> merged_;  // bytes of stores that stand for many
     std::size_t operation_ = 0;
 };
 

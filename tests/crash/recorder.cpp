@@ -40,7 +40,7 @@ void Recorder::on_flush(const void* address, std::size_t size, const persist::Si
 }
 void Recorder::on_fence(const persist::Site& site) { recording_.events.push_back({Event::Kind::fence, 0, 0, 0, site}); }
 bool Recorder::site_enabled(persist::Operation operation, const persist::Site& site) {
-    return !left_out_ || left_out_->operation != operation || left_out_->line != site.line() || left_out_->file != site.file_name();
+    return !left_out_ || !left_out_->is(operation, site);
 }
 void Recorder::on_sync() { recording_.events.push_back({Event::Kind::sync}); }
 void Recorder::on_punch(std::uint64_t offset, std::uint64_t length) {

@@ -28,6 +28,9 @@ struct MutantSite {
     persist::Operation operation;
     std::string file;
     std::uint32_t line;
+    bool is(persist::Operation asked, const persist::Site& site) const {
+        return operation == asked && line == site.line() && file == site.file_name();
+    }
     auto operator<=>(const MutantSite&) const = default;
 };
 

@@ -80,9 +80,12 @@ TEST(processes, many_open_and_close_at_once_and_the_last_one_leaves_a_clean_pool
 TEST(processes, many_stay_attached_at_the_same_time) {
     const Folder folder;
     const Shared<Board> board(folder / "board");
-    PMEM pmem;
-    pmem.mmap(folder / "pool", small_pool());
     const std::uint64_t many = is_long() ? 4095 : 72;
+    Options options = small_pool();
+    options.chunk_bytes = 16 << 10;
+    options.max_bytes = (many + 1) * (256 << 10);  // each process has slabs of its own
+    PMEM pmem;
+    pmem.mmap(folder / "pool", options);
     std::vector<Worker> workers;
     for (std::uint64_t i = 0; i < many; ++i) {
         workers.emplace_back("stay", Arguments{folder / "pool", folder / "board", std::to_string(i)});
