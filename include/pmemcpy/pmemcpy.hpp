@@ -69,7 +69,8 @@ class PMEM {
     void sync();
     Durability durability() const;
     PoolInfo info() const;
-    /// Allocates ahead until `bytes` are there, and makes huge pages of all that is allocated.
+    /// Allocates ahead until `bytes` are there, and makes huge pages of all that is allocated. In the directory
+    /// layout payloads are files that come later: only the room for them is checked.
     /// Cost: about 0.4 s/GiB, once; after that every new mapping of the pool copies at full speed.
     void prepare(std::uint64_t bytes = 0);
     /// Frees blocks that newer ones cover together, and versions no reader can ask for any more.

@@ -31,6 +31,8 @@ class DirectoryLayout {
     const std::string& path() const { return root_.path(); }
     std::uint64_t payload_bytes() const { return payloads_.used_bytes(); }
 
+    void check_room(std::uint64_t bytes) const { payloads_.check_room(bytes); }
+
     /// The id was stored into, erased, or renamed to or from. In a step its name changes once that is committed.
     void changed(std::string_view id, std::uint64_t step);
     /// The id is about to be erased. Before, because a name that stays behind would keep the space.

@@ -145,21 +145,40 @@ void PayloadFiles::keep_only(const std::vector<Extent>& extents) {
 void PayloadFiles::reserve(std::uint64_t bytes) {
     pool::Pool& pool = heap_.pool();
     pool.medium().fetch_add(&pool.state().payload_bytes.value, bytes);
-    const std::uint64_t chunk_bytes = pool.super().chunk_bytes;
-    if (!exceeds(pool.super().first_chunk_offset + pool.usable_chunks() * chunk_bytes)) return;
+    if (has_room_beside(pool.usable_chunks()) || has_room_beside(count_taken_chunks())) return;
     count_anew();
     pool.medium().fetch_add(&pool.state().payload_bytes.value, bytes);
-    const heap::Usage records = heap_.usage();
-    if (!exceeds(pool.super().first_chunk_offset + records.usable_bytes - records.free_bytes)) return;
+    if (has_room_beside(count_taken_chunks())) return;
     release(bytes);
     throw Error(Code::no_space, pool.path() + " is full: with its payload files it may have " +
                                     std::to_string(pool.super().max_bytes) + " bytes, and " + std::to_string(bytes) +
                                     " more are needed; erase something, or create a larger pool");
 }
 
-bool PayloadFiles::exceeds(std::uint64_t records_bytes) const {
-    const std::uint64_t limit = heap_.pool().super().max_bytes;
-    return records_bytes > limit || Medium::load(&heap_.pool().state().payload_bytes.value) > limit - records_bytes;
+void PayloadFiles::check_room(std::uint64_t bytes) const {
+    const pool::Pool& pool = heap_.pool();
+    if (bytes > pool.super().max_bytes) {
+        throw Error(Code::no_space, pool.path() + " and its payload files may have " + std::to_string(pool.super().max_bytes) +
+                                        " bytes, not " + std::to_string(bytes) + "; create a larger pool");
+    }
+    const std::uint64_t there = used_bytes() + pool.usable_chunks() * pool.super().chunk_bytes;
+    if (bytes > there) check_headroom(bytes - there);
+}
+
+bool PayloadFiles::has_room_beside(std::uint64_t chunks) const {
+    const pool::Pool& pool = heap_.pool();
+    const std::uint64_t limit = (pool.super().chunk_count - chunks) * pool.super().chunk_bytes;
+    return Medium::load(&pool.state().payload_bytes.value) <= limit;
+}
+
+std::uint64_t PayloadFiles::count_taken_chunks() const {
+    std::uint64_t taken = 0;
+    const std::uint64_t usable = heap_.pool().usable_chunks();
+    for (std::uint64_t i = 0; i < usable; ++i) {
+        const auto kind = heap::ChunkWord{Medium::load(&heap_.chunk(i).word)}.kind();
+        if (kind != heap::ChunkKind::free && kind != heap::ChunkKind::hole) ++taken;
+    }
+    return taken;
 }
 
 void PayloadFiles::release(std::uint64_t bytes) {

@@ -31,6 +31,8 @@ class PayloadFiles final : public heap::Outside {
 
     /// Everything stored by anybody is on the medium when this returns: for Pool::sync.
     void make_durable();
+    /// Throws no_space unless the pool with its payloads can become `bytes` large.
+    void check_room(std::uint64_t bytes) const;
     /// Bytes in all payload files.
     std::uint64_t used_bytes() const;
     /// True, once, after readable names may lead to payloads that are not theirs any more.
@@ -42,7 +44,8 @@ class PayloadFiles final : public heap::Outside {
     void reserve(std::uint64_t bytes);
     void release(std::uint64_t bytes);
     void count_anew();
-    bool exceeds(std::uint64_t records_bytes) const;
+    bool has_room_beside(std::uint64_t chunks) const;
+    std::uint64_t count_taken_chunks() const;
     std::optional<os::File> open(const heap::Extent& extent) const;
     void forget_removed();
 

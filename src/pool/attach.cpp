@@ -18,6 +18,7 @@
 namespace pmemcpy::pool {
 namespace {
 
+constexpr std::uint64_t looked_at_when_attaching = 16;
 constexpr int most_attempts = 1000;  // each one means that the processes that were there have just gone
 
 }  // namespace
@@ -90,26 +91,36 @@ bool Pool::try_join() {
 }
 
 void Pool::take_slot(Lifecycle& lifecycle) {
-    for (std::uint64_t i = 0; i < slot_count; ++i) {
-        if (!os::try_lock(runtime_->file(), os::LockKind::exclusive, Runtime::lock_byte(i), 1)) continue;
-        Slot& slot = runtime_->slot(i);
-        slot_ = i;
-        owner_ = owner_of(i, slot.incarnation);  // a dead owner's work is finished under its own name
-        if (persist::Medium::load(&slot.attached) != 0 && !lifecycle.scavenge(i)) {
-            os::unlock(runtime_->file(), Runtime::lock_byte(i), 1);
-            continue;
+    // Slots that nobody has left anything in come first: asking the kernel about thousands of locks is slow.
+    for (const bool also_left_behind : {false, true}) {
+        for (std::uint64_t i = 0; i < slot_count; ++i) {
+            const bool left_behind = persist::Medium::load(&runtime_->slot(i).attached) != 0;
+            if (left_behind == also_left_behind && try_slot(i, lifecycle)) {
+                attached_ = true;
+                scavenge_dead(lifecycle, looked_at_when_attaching);
+                return;
+            }
         }
-        begin_slot(slot);
-        std::uint64_t used = persist::Medium::load(&runtime_->header().slots_used);
-        while (used < i + 1 && !medium_.compare_exchange(&runtime_->header().slots_used, used, i + 1)) {
-        }
-        medium_.store(&slot.attached, 1);
-        attached_ = true;
-        scavenge_dead(lifecycle);
-        return;
     }
     os::unlock(file_, attach_byte, 1);
     throw Error(Code::busy, path() + ": all " + std::to_string(slot_count) + " places for attached processes are taken");
+}
+
+bool Pool::try_slot(std::uint64_t i, Lifecycle& lifecycle) {
+    if (!os::try_lock(runtime_->file(), os::LockKind::exclusive, Runtime::lock_byte(i), 1)) return false;
+    Slot& slot = runtime_->slot(i);
+    slot_ = i;
+    owner_ = owner_of(i, slot.incarnation);  // a dead owner's work is finished under its own name
+    if (persist::Medium::load(&slot.attached) != 0 && !lifecycle.scavenge(i)) {
+        os::unlock(runtime_->file(), Runtime::lock_byte(i), 1);
+        return false;
+    }
+    begin_slot(slot);
+    std::uint64_t used = persist::Medium::load(&runtime_->header().slots_used);
+    while (used < i + 1 && !medium_.compare_exchange(&runtime_->header().slots_used, used, i + 1)) {
+    }
+    medium_.store(&slot.attached, 1);
+    return true;
 }
 
 void Pool::begin_slot(Slot& slot) {
@@ -183,12 +194,16 @@ bool Pool::is_alive(std::uint64_t owner) {
     return persist::Medium::load(&runtime_->slot(i).attached) != 0 && !runtime_->is_dead(i);
 }
 
-bool Pool::scavenge_dead(Lifecycle& lifecycle) {
+bool Pool::scavenge_dead(Lifecycle& lifecycle, std::uint64_t most) {
     const std::lock_guard one_thread(scavenge_mutex_);
     bool all = true;
     const std::uint64_t used = persist::Medium::load(&runtime_->header().slots_used);
-    for (std::uint64_t i = 0; i < used; ++i) {
-        if (i == slot_ || !runtime_->is_dead(i)) continue;
+    std::uint64_t looked = 0;
+    for (std::uint64_t k = 1; k <= used && looked < most; ++k) {
+        const std::uint64_t i = (slot_ + k) % used;
+        if (i == slot_ || persist::Medium::load(&runtime_->slot(i).attached) == 0) continue;
+        ++looked;
+        if (!runtime_->is_dead(i)) continue;
         // The dead owner's lock is the right to clean up; who dies doing it leaves it to the next.
         if (!os::try_lock(runtime_->file(), os::LockKind::exclusive, Runtime::lock_byte(i), 1)) continue;
         if (persist::Medium::load(&runtime_->slot(i).attached) != 0) {

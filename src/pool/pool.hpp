@@ -124,8 +124,9 @@ class Pool {
     /// Whether the process that `owner` names is still attached.
     bool is_alive(std::uint64_t owner);
 
-    /// Cleans up after every process that has died. False while somebody's view keeps some of it.
-    bool scavenge_dead(Lifecycle& lifecycle);
+    /// Cleans up after processes that have died, looking at no more than `most` slots, the next ones first.
+    /// False while somebody's view keeps some of it.
+    bool scavenge_dead(Lifecycle& lifecycle, std::uint64_t most = slot_count);
 
     /// Held while chunks change hands; dropped by the kernel when its holder dies (law 7).
     class AllocationLock {
@@ -148,6 +149,7 @@ class Pool {
     void enter_alone(Lifecycle& lifecycle);
     bool try_join();
     void take_slot(Lifecycle& lifecycle);
+    bool try_slot(std::uint64_t i, Lifecycle& lifecycle);
     void begin_slot(Slot& slot);
     std::uint64_t check_headroom(std::uint64_t chunks);
     void set_clean(bool clean);

@@ -8,6 +8,7 @@ namespace pmemcpy::store {
 
 void Store::prepare(std::uint64_t bytes) {
     check_writable();
+    if (directory_layout_) directory_layout_->check_room(bytes);
     heap_.prepare(bytes);
 }
 

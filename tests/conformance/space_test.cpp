@@ -209,7 +209,11 @@ TEST_P(space, trim_gives_free_chunks_back_to_the_file_system) {
     pmem.erase("big");
     const PoolInfo before = pmem.info();
     const std::uint64_t freed = pmem.trim();
-    EXPECT_GE(freed, 29u << 20);
+    if (GetParam() == Layout::file) {
+        EXPECT_GE(freed, 29u << 20);
+    } else {
+        EXPECT_LT(before.allocated_bytes, 1u << 20) << "a payload file gives its space back when it goes";
+    }
     EXPECT_EQ(pmem.info().allocated_bytes, before.allocated_bytes - freed);
     EXPECT_EQ(pmem.load<std::string>("keep"), std::string(100'000, 'k'));
     pmem.store("big", std::string(30 << 20, 'c'));
@@ -222,8 +226,10 @@ TEST_P(space, prepare_allocates_ahead) {
     open();
     EXPECT_LT(pmem.info().allocated_bytes, 8u << 20);
     pmem.prepare(32 << 20);
-    EXPECT_GE(pmem.info().allocated_bytes, 32u << 20);
-    EXPECT_GE(pmem.info().free_bytes, 30u << 20);
+    if (GetParam() == Layout::file) {  // the files of the other one come later
+        EXPECT_GE(pmem.info().allocated_bytes, 32u << 20);
+        EXPECT_GE(pmem.info().free_bytes, 30u << 20);
+    }
     pmem.store("v", std::string(20 << 20, 'v'));
     pmem.prepare();
     EXPECT_EQ(pmem.load<std::string>("v"), std::string(20 << 20, 'v'));

@@ -1,5 +1,6 @@
 #include "content.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <vector>
@@ -8,6 +9,8 @@
 
 namespace pmemcpy::crash {
 namespace {
+
+constexpr std::size_t most_elements = 128;  // of an array that is told element by element
 
 std::uint64_t hash_of(const std::string& shape, std::span<const std::byte> bytes) {
     return base::xxh3_64(shape.data(), shape.size()) * 31 + base::xxh3_64(bytes.data(), bytes.size());
@@ -20,9 +23,12 @@ PMEM::Decode hash_into(std::uint64_t& hash) {
 }
 
 // The elements as a load gives them, and a pattern where no store has been.
-std::uint64_t observe_array(const PMEM& pmem, const Info& info) {
+void observe_array(const PMEM& pmem, const Info& info, Grain grain, Content& content) {
     const std::string shape = info.type.name() + to_string(info.dims);
-    if (info.is_contiguous && !info.is_frozen) return hash_of(shape, {});  // not under the promise
+    if (info.is_contiguous && !info.is_frozen) {  // not under the promise
+        content[info.id] = hash_of(shape, {});
+        return;
+    }
     const std::size_t element = info.type.size();
     std::vector<std::byte> whole(info.dims.elements() * element, std::byte{0xee});
     std::vector<std::byte> part;
@@ -45,7 +51,19 @@ std::uint64_t observe_array(const PMEM& pmem, const Info& info) {
             }
         }
     }
-    return hash_of(shape, whole);
+    if (grain == Grain::array) {
+        content[info.id] = hash_of(shape, whole);
+        return;
+    }
+    content[info.id] = hash_of(info.type.name(), {});
+    const std::size_t row = info.dims.elements() / std::max<std::size_t>(info.dims[0], 1);
+    const std::size_t piece = element * (info.dims.elements() <= most_elements ? 1 : row);
+    const std::vector<std::byte> nothing(piece, std::byte{0xee});
+    for (std::size_t at = 0; at < whole.size(); at += piece) {
+        const std::span<const std::byte> bytes = std::span(whole).subspan(at, piece);
+        if (std::equal(bytes.begin(), bytes.end(), nothing.begin())) continue;
+        content[info.id + "[" + std::to_string(at / piece) + "]"] = hash_of({}, bytes);
+    }
 }
 
 void observe_attributes(const PMEM& pmem, const std::string& id, Content& content) {
@@ -58,12 +76,12 @@ void observe_attributes(const PMEM& pmem, const std::string& id, Content& conten
 
 }  // namespace
 
-Content observe(const PMEM& pmem) {
+Content observe(const PMEM& pmem, Grain grain) {
     Content content;
     for (const std::string& id : pmem.ids()) {
         const Info info = pmem.info(id);
         if (info.kind == VariableKind::array) {
-            content[id] = observe_array(pmem, info);
+            observe_array(pmem, info, grain, content);
         } else {
             std::uint64_t hash = 0;
             pmem.load_encoded(id, hash_into(hash));

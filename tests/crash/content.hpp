@@ -12,11 +12,16 @@ namespace pmemcpy::crash {
 /// type, shape and bytes. The blocks of an array are not told apart, for what covers whom is not the user's.
 using Content = std::map<std::string, std::uint64_t>;
 
+/// What an array's content is told by: all of it, or each element (of large arrays: each row) under a key of its own.
+enum class Grain { array, element };
+
 /// Loads everything. Throws what the library throws; a pool in order throws nothing.
-Content observe(const PMEM& pmem);
+Content observe(const PMEM& pmem, Grain grain = Grain::array);
 
 /// Whether the key is a group: made before the first variable in it, and so a unit of its own.
 inline bool is_group(const std::string& key) { return key.back() == '/'; }
+/// Whether it is an element or row of an array.
+inline bool is_element(const std::string& key) { return key.back() == ']'; }
 
 /// The first difference in words; empty when there is none.
 std::string difference(const Content& found, const Content& wanted);

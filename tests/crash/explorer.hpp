@@ -53,7 +53,9 @@ class Explorer {
     void put_line(std::uint32_t line, const Media::Granule& granule, std::size_t cut);
     void put_torn(const Media::Granule& granule, std::size_t cut);
     void check();
+    Content observe_now(const PMEM& pmem) const;
     std::string judge(const Content& found) const;
+    std::string judge_alone(const Content& found) const;
     void recover_and_check();
     void audit(PMEM& pmem);
     void check_second(const Content& found);

@@ -34,7 +34,7 @@ TEST(crash, notices_every_flush_and_fence_that_is_left_out) {
             plan.exhaustive_limit = 16;
             plan.left_out = site;
             if (site.file.ends_with("rebuild.cpp")) plan.nested_every = 16;
-            const crash::Run run = perform(kernel, script, site);
+            const crash::Run run = perform(kernel, script, Grain::array, site);
             const Counts counts = Explorer(kernel, run, plan).explore();
             images += counts.images;
             if (counts.failures > 0) {

@@ -11,7 +11,7 @@ Options small_pool(std::uint64_t max_bytes) {
     return options;
 }
 
-Run perform(SimulatedKernel& kernel, const Script& script, std::optional<MutantSite> left_out) {
+Run perform(SimulatedKernel& kernel, const Script& script, Grain grain, std::optional<MutantSite> left_out) {
     Run run;
     kernel.remove_pool();
     {
@@ -34,7 +34,7 @@ Run perform(SimulatedKernel& kernel, const Script& script, std::optional<MutantS
         recorder.acknowledge(i);
         const Content before = run.contents.back();
         Content after = before;
-        if (operation.effect != Effect::hidden && pmem.is_mapped()) after = observe(pmem);
+        if (operation.effect != Effect::hidden && pmem.is_mapped()) after = observe(pmem, grain);
         if ((operation.effect == Effect::changes) == (before == after)) {
             throw std::logic_error(script.name + ", operation " + std::to_string(i) + " (" + operation.name + ") " +
                                    (before == after ? "changed nothing" : "changed what it should not: " + difference(after, before)));
@@ -50,7 +50,6 @@ Run perform(SimulatedKernel& kernel, const Script& script, std::optional<MutantS
         run.is_sync.push_back(true);
     }
     run.recording = recorder.recording();
-    run.end.assign(kernel.pool().begin(), kernel.pool().end());
     return run;
 }
 

@@ -44,11 +44,11 @@ struct Run {
     Recording recording;
     std::vector<Content> contents;  ///< [0] before the first operation, [i + 1] after operation i
     std::vector<bool> is_sync;      ///< as contents: from here on all before is acknowledged on page media
-    std::vector<std::byte> end;
 };
 
 /// Runs a script on the simulated kernel. Throws std::logic_error when an operation does not do what its effect says.
-Run perform(SimulatedKernel& kernel, const Script& script, std::optional<MutantSite> left_out = {});
+Run perform(SimulatedKernel& kernel, const Script& script, Grain grain = Grain::array,
+            std::optional<MutantSite> left_out = {});
 
 /// The scripts through all public verbs.
 std::vector<Script> scripts();

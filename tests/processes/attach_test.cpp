@@ -36,7 +36,7 @@ int stay(const Arguments& arguments) {
     pmem.mmap(arguments[0]);
     pmem.store("stayed/" + arguments[2], 1);
     board->opened.fetch_add(1);
-    while (board->leave == 0) sleep_us(2000);
+    while (board->leave == 0) sleep_us(is_long() ? 500'000 : 2000);  // thousands that look often are a load
     return 0;
 }
 const Job stay_job("stay", stay);
@@ -96,7 +96,7 @@ TEST(processes, many_stay_attached_at_the_same_time) {
     }
     ASSERT_TRUE(wait_until([&] { return board->opened == many; }, 500));
     EXPECT_EQ(pmem.info().attached, many + 1);
-    if (is_long()) expect_error(pmemcpy::Code::busy, [&] { PMEM().mmap(folder / "pool"); }, "4096");
+    if (many == 4095) expect_error(pmemcpy::Code::busy, [&] { PMEM().mmap(folder / "pool"); }, "4096");
     board->leave = 1;
     for (Worker& worker : workers) EXPECT_EQ(worker.wait(), 0);
     EXPECT_EQ(pmem.info().attached, 1u);
