@@ -13,6 +13,7 @@ namespace pmemcpy {
 /// Crash: without md.idx, which is written last, there is no BP4 file.
 /// Errors: already_exists (path), not_found (an id), io_error.
 /// Source: the BP4 serialization of Logan et al., section 3; format of ADIOS2.
-std::vector<std::string> write_bp4(const PMEM& pmem, const std::string& path, const std::vector<std::string>& ids = {});
+std::vector<std::string> write_bp4(const PMEM& pmem, const std::string& path,
+                                   const std::vector<std::string>& ids = {});
 
 }  // namespace pmemcpy

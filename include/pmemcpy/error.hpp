@@ -30,7 +30,7 @@ inline std::error_code make_error_code(Code code) noexcept {
 
 /// The one exception of the library. `what()` says what was asked, what was found and what to do.
 class Error : public std::system_error {
-  public:
+public:
     Error(Code code, const std::string& message);
 
     /// The message alone, without the name of the code that std::system_error would append.

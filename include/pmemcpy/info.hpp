@@ -29,14 +29,14 @@ enum class VariableKind { value, array, group };
 struct Info {
     std::string id;
     VariableKind kind = VariableKind::value;
-    Type type;                 ///< of an element; Kind::none for groups
-    Dimensions dims;           ///< as it is now; of an unlimited array, its length so far
+    Type type;        ///< of an element; Kind::none for groups
+    Dimensions dims;  ///< as it is now; of an unlimited array, its length so far
     bool is_unlimited = false;
     Order order = Order::c;
     SerializerType serializer = SerializerType::bp4;
     Codec codec;
     bool is_contiguous = false;
-    bool is_frozen = true;     ///< false: a contiguous array filled in place, outside the promise until freeze()
+    bool is_frozen = true;  ///< false: a contiguous array filled in place, outside the promise until freeze()
     bool has_fill_value = false;
     std::uint64_t blocks = 0;
     std::uint64_t bytes = 0;         ///< of the elements or the encoded value
@@ -73,7 +73,7 @@ struct BlockInfo {
         return element<T>(maximum);
     }
 
-  private:
+private:
     template <class T>
     static T element(const std::array<std::byte, 8>& bytes) {
         static_assert(sizeof(T) <= 8);

@@ -19,13 +19,13 @@ struct TypeOf<nlohmann::json> {
 
 /// The text of a JSON value. It is made in memory first: attributes are small.
 class JsonEncoder final : public Encoder {
-  public:
+public:
     explicit JsonEncoder(const nlohmann::json& value) : text_(value.dump()) {}
     std::uint64_t size_bytes() const override { return text_.size(); }
     std::span<const std::byte> in_one_piece() const override { return std::as_bytes(std::span(text_)); }
     void encode(std::span<std::byte> out) const override { BytesEncoder(in_one_piece()).encode(out); }
 
-  private:
+private:
     std::string text_;
 };
 

@@ -60,11 +60,7 @@ private:
             pmem.mmap(path, options);
             return {};
         } catch (const Error& error) {
-            // The Error thrown from this in every rank adds the code's name once more.
-            std::string message = error.what();
-            const std::string added = ": " + error.code().message();
-            if (message.ends_with(added)) message.resize(message.size() - added.size());
-            return {error.kind(), message};
+            return {error.kind(), error.what()};
         } catch (const std::exception& error) {
             // Such as no memory: the other ranks must hear of that too.
             return {Code::io_error, path + ": " + error.what()};

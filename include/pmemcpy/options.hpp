@@ -48,9 +48,9 @@ struct Options {
 /// What a new array is like, beyond its type and shape.
 struct ArrayOptions {
     SerializerType serializer = SerializerType::Default;
-    Codec codec{};             ///< compresses each block; such blocks have no view
-    Order order = Order::c;    ///< how the elements of a box follow each other, in memory and in the pool
-    bool contiguous = false;   ///< one block that covers the array, filled in place; see PMEM::update
+    Codec codec{};            ///< compresses each block; such blocks have no view
+    Order order = Order::c;   ///< how the elements of a box follow each other, in memory and in the pool
+    bool contiguous = false;  ///< one block that covers the array, filled in place; see PMEM::update
     std::vector<std::byte> fill_value{};  ///< one element, for what no store has covered; empty: not_found
 
     /// Example: pmem.alloc<double>("u", {nx, ny}, ArrayOptions{}.fill(std::nan("")));

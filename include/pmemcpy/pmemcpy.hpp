@@ -42,7 +42,7 @@ struct Collective;
 ///     child) busy, which any call may throw. Calls that write throw permission_denied in a pool open for reading.
 /// Source: Logan et al., pMEMCPY (CLUSTER 2021), Figure 2; pMAP poster, Figure 4.
 class PMEM {
-  public:
+public:
     PMEM();
     ~PMEM();  ///< munmap() without the errors; makes no MPI call
     PMEM(PMEM&&) noexcept;
@@ -109,7 +109,8 @@ class PMEM {
     /// Shape: `dims`; the first may be `unlimited`; no dimension is one element, a dimension of 0 none.
     /// Errors: already_exists (of another type, shape or kind), invalid_argument, no_space.
     template <class T>
-    void alloc(std::string_view id, int ndims, const std::size_t* dims, SerializerType serializer = SerializerType::Default) {
+    void alloc(std::string_view id, int ndims, const std::size_t* dims,
+               SerializerType serializer = SerializerType::Default) {
         ArrayOptions options;
         options.serializer = serializer;
         alloc(id, type_of<T>(), Dimensions(ndims, dims), options);
@@ -118,18 +119,21 @@ class PMEM {
     void alloc(std::string_view id, const Dimensions& dims, const ArrayOptions& options = {}) {
         alloc(id, type_of<T>(), dims, options);
     }
-    void alloc(std::string_view id, const Type& type, const Dimensions& dims, const ArrayOptions& options = {});
+    void alloc(std::string_view id, const Type& type, const Dimensions& dims,
+               const ArrayOptions& options = {});
 
     /// Stores elements into a box or hyperslab of an array.
     /// Shape: `data` holds them densely, with the selection's count as shape, in the array's order.
     /// Crash: the whole selection appears, or none of it.
     /// Errors: not_found, type_mismatch, out_of_range, no_space; invalid_argument.
     template <class T>
-    void store(std::string_view id, const T* data, int ndims, const std::size_t* offsets, const std::size_t* counts) {
+    void store(std::string_view id, const T* data, int ndims, const std::size_t* offsets,
+               const std::size_t* counts) {
         store(id, type_of<T>(), data, Box{Dimensions(ndims, offsets), Dimensions(ndims, counts)});
     }
     template <class T>
-    void store(std::string_view id, const T* data, const Selection& selection, const std::optional<Codec>& codec = {}) {
+    void store(std::string_view id, const T* data, const Selection& selection,
+               const std::optional<Codec>& codec = {}) {
         store(id, type_of<T>(), data, selection, codec);
     }
     void store(std::string_view id, const Type& type, const void* data, const Selection& selection,
@@ -140,11 +144,13 @@ class PMEM {
     /// Errors: not_found (also: an element that no store covered, unless the array has a fill value),
     ///     type_mismatch, out_of_range. With `step`: not_found when that step is not kept.
     template <class T>
-    void load(std::string_view id, T* data, int ndims, const std::size_t* offsets, const std::size_t* counts) const {
+    void load(std::string_view id, T* data, int ndims, const std::size_t* offsets,
+              const std::size_t* counts) const {
         load(id, type_of<T>(), data, Box{Dimensions(ndims, offsets), Dimensions(ndims, counts)});
     }
     template <class T>
-    void load(std::string_view id, T* data, const Selection& selection, std::optional<std::uint64_t> step = {}) const {
+    void load(std::string_view id, T* data, const Selection& selection,
+              std::optional<std::uint64_t> step = {}) const {
         load(id, type_of<T>(), data, selection, step);
     }
     void load(std::string_view id, const Type& type, void* data, const Selection& selection,
@@ -220,11 +226,13 @@ class PMEM {
 
     // ---- for faces that know types only at run time ----
 
-    void store_encoded(std::string_view id, const Type& type, SerializerType serializer, const Encoder& encoder);
-    using Decode = std::function<void(const Type& type, SerializerType serializer, std::span<const std::byte> bytes)>;
+    void store_encoded(std::string_view id, const Type& type, SerializerType serializer,
+                       const Encoder& encoder);
+    using Decode =
+        std::function<void(const Type& type, SerializerType serializer, std::span<const std::byte> bytes)>;
     void load_encoded(std::string_view id, const Decode& decode) const;
-    void set_attribute_encoded(std::string_view id, std::string_view name, const Type& type, SerializerType serializer,
-                               const Encoder& encoder);
+    void set_attribute_encoded(std::string_view id, std::string_view name, const Type& type,
+                               SerializerType serializer, const Encoder& encoder);
     void get_attribute_encoded(std::string_view id, std::string_view name, const Decode& decode) const;
     struct RawView {
         Pinned pin;
@@ -234,7 +242,7 @@ class PMEM {
     RawView view(std::string_view id, const Type& type, const Selection& selection, bool writable) const;
     SerializerType default_serializer() const;
 
-  private:
+private:
     bool load_raw(std::string_view id, const Type& type, void* value, std::size_t bytes) const;
     store::Store& opened() const;
     std::shared_ptr<store::Store> store_;
@@ -258,8 +266,8 @@ concept PlainValue = Element<T> && RawObject<T>;
 [[noreturn]] void throw_type_mismatch(std::string_view id, const Type& stored, const Type& asked);
 
 template <class T>
-void decode_checked(std::string_view id, const Type& stored, SerializerType serializer, std::span<const std::byte> bytes,
-                    T& value) {
+void decode_checked(std::string_view id, const Type& stored, SerializerType serializer,
+                    std::span<const std::byte> bytes, T& value) {
     const Type asked = value_type<T>();
     if (!compatible_for_load(stored, asked)) throw_type_mismatch(id, stored, asked);
     decode_object(serializer, bytes, value);
@@ -295,9 +303,10 @@ void PMEM::set_attribute(std::string_view id, std::string_view name, const T& va
 template <class T>
 T PMEM::get_attribute(std::string_view id, std::string_view name) const {
     T value{};
-    get_attribute_encoded(id, name, [&](const Type& stored, SerializerType serializer, std::span<const std::byte> bytes) {
-        detail::decode_checked(name, stored, serializer, bytes, value);
-    });
+    get_attribute_encoded(
+        id, name, [&](const Type& stored, SerializerType serializer, std::span<const std::byte> bytes) {
+            detail::decode_checked(name, stored, serializer, bytes, value);
+        });
     return value;
 }
 

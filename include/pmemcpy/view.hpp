@@ -12,7 +12,7 @@ namespace pmemcpy {
 
 /// Mapped memory that stays as it is while this lives. Copies share one pin.
 class Pinned {
-  public:
+public:
     Pinned() = default;
     Pinned(std::shared_ptr<const void> pin, std::byte* data, std::size_t bytes)
         : pin_(std::move(pin)), data_(data), bytes_(bytes) {}
@@ -20,7 +20,7 @@ class Pinned {
     std::byte* data() const noexcept { return data_; }
     explicit operator bool() const noexcept { return pin_ != nullptr; }
 
-  private:
+private:
     std::shared_ptr<const void> pin_;
     std::byte* data_ = nullptr;
     std::size_t bytes_ = 0;
@@ -33,7 +33,7 @@ class Pinned {
 /// Errors: memory that the device poisons or loses under a view is a SIGBUS in whoever reads it.
 template <class T>
 class View {
-  public:
+public:
     View() = default;
     View(Pinned pin, T* data, const Dimensions& shape, const Dimensions& strides)
         : pin_(std::move(pin)), data_(data), shape_(shape), strides_(strides) {}
@@ -53,10 +53,13 @@ class View {
     }
     /// All elements as one span. Errors: unsupported when they do not lie in one piece.
     std::span<T> span() const {
-        if (!is_contiguous()) throw Error(Code::unsupported, "this view's elements do not lie in one piece; use at()");
+        if (!is_contiguous())
+            throw Error(Code::unsupported, "this view's elements do not lie in one piece; use at()");
         return {data_, size()};
     }
-    T& operator[](std::size_t i) const { return data_[i * (shape_.empty() ? 1 : strides_[shape_.size() - 1])]; }
+    T& operator[](std::size_t i) const {
+        return data_[i * (shape_.empty() ? 1 : strides_[shape_.size() - 1])];
+    }
     template <class... Index>
     T& at(Index... index) const {
         const std::uint64_t indices[] = {static_cast<std::uint64_t>(index)..., 0};
@@ -72,7 +75,7 @@ class View {
     T* begin() const { return span().data(); }
     T* end() const { return span().data() + size(); }
 
-  private:
+private:
     Pinned pin_;
     T* data_ = nullptr;
     Dimensions shape_;

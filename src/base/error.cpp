@@ -17,7 +17,8 @@ const std::error_category& error_category() noexcept {
     return category;
 }
 
-Error::Error(Code code, const std::string& message) : std::system_error(make_error_code(code)), message_(std::make_shared<const std::string>(message)) {}
+Error::Error(Code code, const std::string& message)
+    : std::system_error(make_error_code(code)), message_(std::make_shared<const std::string>(message)) {}
 
 const char* name_of(Code code) noexcept {
     switch (code) {

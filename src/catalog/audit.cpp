@@ -19,19 +19,20 @@ namespace {
 constexpr std::size_t most_complaints = 20;
 
 class Auditor {
-  public:
+public:
     Auditor(pool::Pool& pool, heap::Heap& heap) : pool_(pool), heap_(heap) {}
 
     Audit run() {
         for (std::uint64_t i = 0; i < pool_.super().bucket_count; ++i) {
-            follow_chain(Link{Medium::load(&pool_.as<std::uint64_t>(pool_.super().bucket_offset + 8 * i))}, 0);
+            follow_chain(Link{Medium::load(&pool_.as<std::uint64_t>(pool_.super().bucket_offset + 8 * i))},
+                         0);
         }
         follow_retire_lists();
         heap_.for_each_taken([&](const heap::Taken& taken) { judge(taken); });
         return std::move(audit_);
     }
 
-  private:
+private:
     void complain(std::string text) {
         if (audit_.complaints.size() < most_complaints) audit_.complaints.push_back(std::move(text));
     }
@@ -115,7 +116,8 @@ class Auditor {
         if (!definition.is_record()) {
             ++audit_.undefined_entries;
         } else if (heap::is_current(pool_, definition) &&
-                   static_cast<RecordKind>(pool_.as<RecordHeader>(definition.offset()).kind) == RecordKind::array) {
+                   static_cast<RecordKind>(pool_.as<RecordHeader>(definition.offset()).kind) ==
+                       RecordKind::array) {
             ++audit_.variables;
             follow_array(definition);
         } else {
@@ -130,7 +132,9 @@ class Auditor {
         // Of the versions that steps have kept some may be gone: nothing needs them once a newer one is committed.
         for (Link older = pool_.as<Value>(value.offset()).previous; heap::is_current(pool_, older);
              older = pool_.as<Value>(older.offset()).previous) {
-            if (UnitState{Medium::load(&pool_.as<RecordHeader>(older.offset()).state)}.kind() != UnitState::owned) return;
+            if (UnitState{Medium::load(&pool_.as<RecordHeader>(older.offset()).state)}.kind() !=
+                UnitState::owned)
+                return;
             if (!reach(older, RecordKind::value, "an older value")) return;
         }
     }
@@ -176,8 +180,8 @@ class Auditor {
                 ++audit_.leaked_records;
                 complain("record of kind " + std::to_string(header.kind) + at(taken.offset) + " in state " +
                          std::to_string(UnitState{taken.word}.kind()) + " of owner " +
-                         std::to_string(UnitState{taken.word}.owner()) + (header.magic != 0 ? ", whole" : ", without magic") +
-                         " is led to by nothing");
+                         std::to_string(UnitState{taken.word}.owner()) +
+                         (header.magic != 0 ? ", whole" : ", without magic") + " is led to by nothing");
                 return;
             }
             case heap::Taken::data_unit:
@@ -185,15 +189,17 @@ class Auditor {
                 const auto found = extents_.find(taken.offset);
                 if (found != extents_.end() && found->second == taken.word) return;
                 (taken.what == heap::Taken::run ? audit_.leaked_chunks : audit_.leaked_units) += taken.chunks;
-                complain((taken.what == heap::Taken::run ? "run" : "data unit") + at(taken.offset) + " of the record" +
-                         at(taken.word) + " is led to by nothing");
+                complain((taken.what == heap::Taken::run ? "run" : "data unit") + at(taken.offset) +
+                         " of the record" + at(taken.word) + " is led to by nothing");
                 return;
             }
             case heap::Taken::stray_body:
                 ++audit_.leaked_chunks;
                 complain("chunk" + at(taken.offset) + " belongs to no run");
                 return;
-            case heap::Taken::hidden: ++audit_.hidden_units; return;
+            case heap::Taken::hidden:
+                ++audit_.hidden_units;
+                return;
         }
     }
 

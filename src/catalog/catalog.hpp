@@ -16,7 +16,7 @@ namespace pmemcpy::catalog {
 
 /// A record that is being made: given back unless kept. Fill it in, seal it, publish its link, keep it.
 class Draft {
-  public:
+public:
     Draft(heap::Heap& heap, std::uint64_t length);
     ~Draft();
     Draft(const Draft&) = delete;
@@ -29,15 +29,15 @@ class Draft {
     std::uint64_t offset() const { return offset_; }
     /// Puts plain bytes at a place in the record.
     void write(std::uint64_t at, const void* bytes, std::uint64_t length);
-    void write_header(heap::RecordKind kind, std::uint8_t mutable_words, std::uint64_t length, std::uint64_t incarnation,
-                      std::uint64_t home);
+    void write_header(heap::RecordKind kind, std::uint8_t mutable_words, std::uint64_t length,
+                      std::uint64_t incarnation, std::uint64_t home);
     /// Gives it `version` and makes it whole on the medium.
     Link seal(std::uint64_t version);
     void keep() { kept_ = true; }
     /// Whatever extent the record names is given back with it.
     void owns(const Extent& extent) { extent_ = extent; }
 
-  private:
+private:
     heap::Heap& heap_;
     std::uint64_t offset_;
     Extent extent_{};
@@ -46,7 +46,7 @@ class Draft {
 
 /// Ids and attribute names to records, and what becomes of them when processes die.
 class Catalog final : public heap::Reachability, public pool::Lifecycle {
-  public:
+public:
     Catalog(pool::Pool& pool, heap::Heap& heap);
 
     // ---- finding (entry.cpp) ----
@@ -68,6 +68,8 @@ class Catalog final : public heap::Reachability, public pool::Lifecycle {
     /// variable, no_space.
     Link create(std::string_view id);
     Link create_attribute(Link owner, std::string_view name);
+    /// Takes an entry away again that got no value, because the verb that made it has failed.
+    void give_up(Link entry);
     /// The group "/", which only has attributes: the pool's own.
     void make_root() { ensure_group("/"); }
     /// The word that names an entry's definition.
@@ -89,11 +91,12 @@ class Catalog final : public heap::Reachability, public pool::Lifecycle {
     void rebuild() override;
     bool scavenge(std::uint64_t slot) override;
     bool leave() override;
+    void tidy() override { heap_.give_back_all_slabs(); }
     static Extent extent_of(const heap::RecordHeader& header);
     /// Where all space is. Nobody may be storing meanwhile (audit.cpp).
     Audit audit() const;
 
-  private:
+private:
     struct Key {
         std::uint64_t hash;
         std::uint64_t parent;
@@ -110,8 +113,10 @@ class Catalog final : public heap::Reachability, public pool::Lifecycle {
     Key attribute_key(Link owner, std::string_view name) const;
     std::uint64_t* bucket(std::uint64_t hash) const;
     std::uint64_t* attributes_word(Link owner) const;
-    bool find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen, Link owner = {}) const;
-    bool try_find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen, bool& found) const;
+    bool find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen,
+                       Link owner = {}) const;
+    bool try_find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen,
+                           bool& found) const;
     void walk(const std::uint64_t* head, const std::function<void(Link, const Entry&, const std::string&)>& f,
               Link owner = {}) const;
     bool owner_is_gone(Link owner) const { return owner.is_record() && !heap::is_current(pool_, owner); }

@@ -11,11 +11,14 @@ using heap::mark_sealed;
 using heap::RecordKind;
 using persist::Medium;
 
-void Catalog::write_entry(Draft& draft, const Key& key, std::uint64_t head_offset, Link alias_of, Link old_name) {
+void Catalog::write_entry(Draft& draft, const Key& key, std::uint64_t head_offset, Link alias_of,
+                          Link old_name) {
     const std::uint64_t version = pool_.draw_version();
     const bool is_alias = alias_of.is_record();
-    const std::uint64_t incarnation = is_alias ? pool_.as<Entry>(alias_of.offset()).header.incarnation : version;
-    draft.write_header(RecordKind::entry, entry_mutable_words, sizeof(Entry) + key.bytes.size(), incarnation, head_offset);
+    const std::uint64_t incarnation =
+        is_alias ? pool_.as<Entry>(alias_of.offset()).header.incarnation : version;
+    draft.write_header(RecordKind::entry, entry_mutable_words, sizeof(Entry) + key.bytes.size(), incarnation,
+                       head_offset);
     Entry entry{};
     const Link empty = Link::mark(mark_empty, version);
     entry.attributes = is_alias ? old_name : empty;
@@ -39,7 +42,8 @@ Link Catalog::insert(std::uint64_t* head, const Key& key, Draft& draft, Link own
     for (;;) {
         std::uint64_t first = Medium::load(head);
         if (Link{first}.is_mark(mark_sealed) || owner_is_gone(owner)) {
-            throw Error(Code::not_found, "the variable was erased while its attribute '" + std::string(key.bytes) + "' was being set");
+            throw Error(Code::not_found, "the variable was erased while its attribute '" +
+                                             std::string(key.bytes) + "' was being set");
         }
         Seen seen;
         if (find_in_chain(head, key, Looking::to_create, seen, owner)) return seen.node;
@@ -77,7 +81,8 @@ Link Catalog::find_or_insert(std::uint64_t* head, const Key& key, Link owner) {
 Link Catalog::create_attribute(Link owner, std::string_view name) {
     const Link attribute = find_or_insert(attributes_word(owner), attribute_key(owner, name), owner);
     if (!definition(owner)) {  // erased meanwhile: whoever cleans up after the variable takes our entry along
-        throw Error(Code::not_found, "the variable was erased while its attribute '" + std::string(name) + "' was being set");
+        throw Error(Code::not_found,
+                    "the variable was erased while its attribute '" + std::string(name) + "' was being set");
     }
     return attribute;
 }
@@ -120,13 +125,15 @@ void Catalog::ensure_group(std::string_view id) {
         const auto defined = definition(entry);
         if (defined) {
             if (is_group(pool_, *defined)) return;
-            throw Error(Code::already_exists, "'" + std::string(id) + "' is a variable, so it cannot be a group; choose "
-                                                                      "another id, or erase or rename it first");
+            throw Error(Code::already_exists, "'" + std::string(id) +
+                                                  "' is a variable, so it cannot be a group; choose "
+                                                  "another id, or erase or rename it first");
         }
         Link expected{Medium::load(value_word(entry))};
         if (!expected.is_mark(mark_empty)) continue;
         Draft draft(heap_, sizeof(Value));
-        draft.write_header(RecordKind::value, 0, sizeof(Value), pool_.as<Entry>(entry.offset()).header.incarnation,
+        draft.write_header(RecordKind::value, 0, sizeof(Value),
+                           pool_.as<Entry>(entry.offset()).header.incarnation,
                            pool_.offset_of(value_word(entry)));
         Value value{};
         value.kind = static_cast<std::uint8_t>(ValueKind::group);

@@ -25,10 +25,11 @@ void append(std::vector<std::byte>& out, const Dimensions& dims) {
 
 /// Takes pieces from the front of a record's variable part.
 class Reader {
-  public:
+public:
     explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
     std::span<const std::byte> take(std::size_t length) {
-        if (length > rest_.size()) throw Error(Code::corrupt, "a record is shorter than what it says it holds");
+        if (length > rest_.size())
+            throw Error(Code::corrupt, "a record is shorter than what it says it holds");
         const auto taken = rest_.first(length);
         rest_ = rest_.subspan(length);
         return taken;
@@ -40,7 +41,7 @@ class Reader {
         return dims;
     }
 
-  private:
+private:
     std::span<const std::byte> rest_;
 };
 
@@ -48,11 +49,13 @@ class Reader {
 
 std::optional<ArrayDefinition> read_array(const pool::Pool& pool, Link link) {
     std::vector<std::byte> copy;
-    if (!heap::read_record(pool, link, RecordKind::array, copy) || copy.size() < sizeof(Array)) return std::nullopt;
+    if (!heap::read_record(pool, link, RecordKind::array, copy) || copy.size() < sizeof(Array))
+        return std::nullopt;
     Array record;
     std::memcpy(&record, copy.data(), sizeof record);
     if (record.dimensions > max_dimensions || record.order > 1) {
-        throw Error(Code::corrupt, "an array's record says " + std::to_string(record.dimensions) + " dimensions");
+        throw Error(Code::corrupt,
+                    "an array's record says " + std::to_string(record.dimensions) + " dimensions");
     }
     Reader reader(std::span<const std::byte>(copy).subspan(sizeof record));
     ArrayDefinition d;
@@ -94,14 +97,15 @@ std::vector<std::byte> write_array(const ArrayDefinition& d, std::uint64_t writt
 
 std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, int dimensions) {
     std::vector<std::byte> copy;
-    if (!heap::read_record(heap.pool(), link, RecordKind::block, copy) || copy.size() < sizeof(Block)) return std::nullopt;
+    if (!heap::read_record(heap.pool(), link, RecordKind::block, copy) || copy.size() < sizeof(Block))
+        return std::nullopt;
     BlockRecord r;
     r.link = link;
     std::memcpy(&r.block, copy.data(), sizeof r.block);
     r.version = r.block.header.version;
     if (r.block.dimensions != dimensions) {
-        throw Error(Code::corrupt, "a block's record says " + std::to_string(r.block.dimensions) + " dimensions in an array of " +
-                                       std::to_string(dimensions));
+        throw Error(Code::corrupt, "a block's record says " + std::to_string(r.block.dimensions) +
+                                       " dimensions in an array of " + std::to_string(dimensions));
     }
     if (r.block.stored_bytes > r.block.extent.length || !heap.is_sane(r.block.extent)) {
         throw Error(Code::corrupt, "a block's record points outside the pool");

@@ -16,9 +16,9 @@ using persist::Medium;
 
 namespace {
 
-constexpr std::uint32_t first_slots = 7;      // one line of slots beside the segment's own words
-constexpr std::uint32_t most_slots = 8192;    // 64 KiB
-constexpr std::uint64_t unread = ~0ULL;       // no word of a slot: the block there must be read
+constexpr std::uint32_t first_slots = 7;    // one line of slots beside the segment's own words
+constexpr std::uint32_t most_slots = 8192;  // 64 KiB
+constexpr std::uint64_t unread = ~0ULL;     // no word of a slot: the block there must be read
 
 std::uint64_t hash_of(const Selection& box) {
     const auto bytes = 8 * static_cast<std::size_t>(box.size());
@@ -57,7 +57,8 @@ bool Directory::find_segments() {
         if (!heap::is_current(pool_, owner) || next.is_mark(mark_sealed)) return false;
         if (!next.is_record()) return true;
         std::vector<std::byte> copy;
-        if (!heap::read_record(pool_, next, RecordKind::segment, copy) || copy.size() < sizeof(Segment)) return false;
+        if (!heap::read_record(pool_, next, RecordKind::segment, copy) || copy.size() < sizeof(Segment))
+            return false;
         const auto& record = *reinterpret_cast<const Segment*>(copy.data());
         if (copy.size() < sizeof(Segment) + 8ULL * record.slots) {
             throw Error(Code::corrupt, "a directory segment is shorter than its slots");
@@ -115,8 +116,9 @@ std::vector<std::uint64_t> Directory::same_box(const Selection& box) const {
 }
 
 const Directory::SegmentSeen& Directory::segment_of(std::uint64_t handle) const {
-    const auto segment = std::upper_bound(segments_.begin(), segments_.end(), handle,
-                                          [](std::uint64_t h, const SegmentSeen& s) { return h < s.first_handle; });
+    const auto segment =
+        std::upper_bound(segments_.begin(), segments_.end(), handle,
+                         [](std::uint64_t h, const SegmentSeen& s) { return h < s.first_handle; });
     return *std::prev(segment);
 }
 
@@ -141,7 +143,8 @@ Directory::EmptySlot Directory::find_empty() {
             for (; empty_slot_ < segment.count; ++empty_slot_) {
                 const Link word{Medium::load(&segment.slots[empty_slot_])};
                 // The tag is the segment's own, so that a segment that was freed and reused offers nothing (law 4).
-                if (word == Link::mark(mark_empty, segment.link.tag())) return {&segment.slots[empty_slot_], word.word};
+                if (word == Link::mark(mark_empty, segment.link.tag()))
+                    return {&segment.slots[empty_slot_], word.word};
             }
             empty_slot_ = 0;
             empty_segment_ = (empty_segment_ + 1) % segments_.size();
@@ -153,10 +156,12 @@ Directory::EmptySlot Directory::find_empty() {
 void Directory::append_segment() {
     const Medium& m = pool_.medium();
     const std::size_t known = segments_.size();
-    if (!find_segments()) throw Error(Code::not_found, "the array was erased while something was being stored in it");
+    if (!find_segments())
+        throw Error(Code::not_found, "the array was erased while something was being stored in it");
     if (segments_.size() == known) {
-        std::uint64_t* tail = segments_.empty() ? &pool_.as<Array>(definition_.link.offset()).header.word
-                                                : &pool_.as<Segment>(segments_.back().link.offset()).header.word;
+        std::uint64_t* tail = segments_.empty()
+                                  ? &pool_.as<Array>(definition_.link.offset()).header.word
+                                  : &pool_.as<Segment>(segments_.back().link.offset()).header.word;
         const auto room = static_cast<std::uint32_t>((heap_.largest_record() - sizeof(Segment)) / 8);
         const std::uint32_t slots =
             std::min({segments_.empty() ? first_slots : 2 * segments_.back().count + 9, most_slots, room});
@@ -165,8 +170,8 @@ void Directory::append_segment() {
         if (Link{expected} == Link::mark(mark_empty, owner.tag())) {
             Draft draft(heap_, sizeof(Segment) + 8ULL * slots);
             const std::uint64_t version = pool_.draw_version();
-            draft.write_header(RecordKind::segment, 0, sizeof(Segment) + 8ULL * slots, definition_.incarnation,
-                               pool_.offset_of(tail));
+            draft.write_header(RecordKind::segment, 0, sizeof(Segment) + 8ULL * slots,
+                               definition_.incarnation, pool_.offset_of(tail));
             const std::uint64_t counts = slots;
             draft.write(sizeof(RecordHeader), &counts, sizeof counts);
             const std::vector<std::uint64_t> empty(slots, Link::mark(mark_empty, version).word);
@@ -179,7 +184,8 @@ void Directory::append_segment() {
                 draft.keep();
             }
         }
-        if (!find_segments()) throw Error(Code::not_found, "the array was erased while something was being stored in it");
+        if (!find_segments())
+            throw Error(Code::not_found, "the array was erased while something was being stored in it");
     }
     empty_segment_ = segments_.size() - 1;
     empty_slot_ = 0;

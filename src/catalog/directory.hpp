@@ -50,7 +50,7 @@ std::vector<std::byte> write_block(const Block& block, const Selection& box);
 /// The block directory of one array, followed by this process: what its slots held at the last refresh, and an
 /// index over the boxes. Derived; every use compares it with the slots themselves.
 class Directory {
-  public:
+public:
     Directory(pool::Pool& pool, heap::Heap& heap, ArrayDefinition definition);
 
     const ArrayDefinition& definition() const { return definition_; }
@@ -81,7 +81,7 @@ class Directory {
     };
     EmptySlot find_empty();
 
-  private:
+private:
     struct SegmentSeen {
         Link link;
         std::uint64_t* slots;

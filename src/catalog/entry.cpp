@@ -23,7 +23,9 @@ constexpr int most_restarts = 100000;
 
 }  // namespace
 
-Catalog::Catalog(pool::Pool& pool, heap::Heap& heap) : pool_(pool), heap_(heap) { heap_.set_extent_of(extent_of); }
+Catalog::Catalog(pool::Pool& pool, heap::Heap& heap) : pool_(pool), heap_(heap) {
+    heap_.set_extent_of(extent_of);
+}
 
 Catalog::Key Catalog::key_of(std::string_view id) const { return {base::xxh3_64(id), 0, id}; }
 
@@ -32,10 +34,13 @@ Catalog::Key Catalog::attribute_key(Link owner, std::string_view name) const {
 }
 
 std::uint64_t* Catalog::bucket(std::uint64_t hash) const {
-    return &pool_.as<std::uint64_t>(pool_.super().bucket_offset + 8 * (hash & (pool_.super().bucket_count - 1)));
+    return &pool_.as<std::uint64_t>(pool_.super().bucket_offset +
+                                    8 * (hash & (pool_.super().bucket_count - 1)));
 }
 
-std::uint64_t* Catalog::attributes_word(Link owner) const { return &pool_.as<Entry>(owner.offset()).attributes.word; }
+std::uint64_t* Catalog::attributes_word(Link owner) const {
+    return &pool_.as<Entry>(owner.offset()).attributes.word;
+}
 
 std::uint64_t* Catalog::value_word(Link entry) const { return &pool_.as<Entry>(entry.offset()).header.word; }
 
@@ -48,7 +53,8 @@ std::optional<Link> Catalog::find(std::string_view id) const {
 
 std::optional<Link> Catalog::find_attribute(Link owner, std::string_view name) const {
     Seen seen;
-    if (!find_in_chain(attributes_word(owner), attribute_key(owner, name), Looking::to_use, seen, owner)) return std::nullopt;
+    if (!find_in_chain(attributes_word(owner), attribute_key(owner, name), Looking::to_use, seen, owner))
+        return std::nullopt;
     return seen.identity;
 }
 
@@ -59,7 +65,8 @@ std::optional<Link> Catalog::definition(Link entry) const {
 }
 
 // `owner`: of attributes, whose they are. When it is gone, so is the chain.
-bool Catalog::find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen, Link owner) const {
+bool Catalog::find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen,
+                            Link owner) const {
     for (int restart = 0; restart < most_restarts; ++restart) {
         if (owner_is_gone(owner)) return false;
         const std::uint64_t before = pool_.recovery_count();
@@ -75,14 +82,17 @@ bool Catalog::find_in_chain(const std::uint64_t* head, const Key& key, Looking l
 }
 
 // False when something moved under the walk, so that it proves nothing.
-bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen, bool& found) const {
+bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen,
+                                bool& found) const {
     std::uint64_t hops = pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Entry);
     for (Link link{Medium::load(head)}; link.is_record(); --hops) {
         if (hops == 0 || !heap::is_plausible(pool_, link)) return false;
         const auto& there = pool_.as<Entry>(link.offset());
         Entry entry;
         heap::racy_copy(&entry, &there, sizeof entry);
-        if (entry.header.magic != heap::record_magic || static_cast<RecordKind>(entry.header.kind) != RecordKind::entry) return false;
+        if (entry.header.magic != heap::record_magic ||
+            static_cast<RecordKind>(entry.header.kind) != RecordKind::entry)
+            return false;
         if ((entry.header.version & Link::tag_mask) != link.tag()) return false;
         const Link next{Medium::load(&there.header.next.word)};
         // Retiring changes the state before it reuses `next`: a stale `next` is never followed.
@@ -114,8 +124,8 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
     return true;
 }
 
-void Catalog::walk(const std::uint64_t* head, const std::function<void(Link, const Entry&, const std::string&)>& f,
-                   Link owner) const {
+void Catalog::walk(const std::uint64_t* head,
+                   const std::function<void(Link, const Entry&, const std::string&)>& f, Link owner) const {
     for (int restart = 0; restart < most_restarts; ++restart) {
         if (owner_is_gone(owner)) return;
         std::vector<std::tuple<Link, Entry, std::string>> seen;
@@ -134,8 +144,9 @@ void Catalog::walk(const std::uint64_t* head, const std::function<void(Link, con
             calm = UnitState{Medium::load(&there.header.state)}.kind() == UnitState::owned &&
                    entry.key_bytes <= copy.size() - sizeof entry;
             if (!calm) break;
-            seen.emplace_back(link, entry,
-                              std::string(reinterpret_cast<const char*>(copy.data()) + sizeof entry, entry.key_bytes));
+            seen.emplace_back(
+                link, entry,
+                std::string(reinterpret_cast<const char*>(copy.data()) + sizeof entry, entry.key_bytes));
             link = next;
         }
         if (!calm) {
@@ -166,16 +177,20 @@ void Catalog::for_each(const std::function<void(const std::string&, Link)>& f) c
 
 void Catalog::for_each_attribute(Link owner, const std::function<void(const std::string&, Link)>& f) const {
     const std::uint64_t incarnation = pool_.as<Entry>(owner.offset()).header.incarnation;
-    walk(attributes_word(owner), [&](Link link, const Entry& entry, const std::string& key) {
-        if (entry.parent == incarnation && definition(link)) f(key, link);
-    }, owner);
+    walk(
+        attributes_word(owner),
+        [&](Link link, const Entry& entry, const std::string& key) {
+            if (entry.parent == incarnation && definition(link)) f(key, link);
+        },
+        owner);
 }
 
 std::optional<std::string> Catalog::name_of(Link identity) const {
     std::vector<std::byte> copy;
     if (!identity.is_record() || !definition(identity)) return std::nullopt;
     const Link moved{Medium::load(&pool_.as<Entry>(identity.offset()).moved.word)};
-    if (!heap::read_record(pool_, moved.is_record() ? moved : identity, RecordKind::entry, copy)) return std::nullopt;
+    if (!heap::read_record(pool_, moved.is_record() ? moved : identity, RecordKind::entry, copy))
+        return std::nullopt;
     Entry entry;
     std::memcpy(&entry, copy.data(), sizeof entry);
     if (entry.key_bytes > copy.size() - sizeof entry || entry.parent != 0) return std::nullopt;

@@ -28,7 +28,8 @@ void Catalog::erase(Link entry, std::string_view id) {
         const pool::Pool::AllocationLock lock(pool_);
         if (has_children(id)) {
             m.store(&slot.intent, 0);
-            throw Error(Code::busy, "group '" + std::string(id) + "' is not empty; erase what is in it first");
+            throw Error(Code::busy,
+                        "group '" + std::string(id) + "' is not empty; erase what is in it first");
         }
         erased = m.compare_exchange(value_word(entry), expected, defined->dead().word);
     } else {
@@ -43,7 +44,8 @@ void Catalog::erase(Link entry, std::string_view id) {
     }
     m.store(&slot.intent, 0);
     heap_.reclaim();
-    if (!erased) throw Error(Code::not_found, "'" + std::string(id) + "' was erased by somebody else just now");
+    if (!erased)
+        throw Error(Code::not_found, "'" + std::string(id) + "' was erased by somebody else just now");
 }
 
 void Catalog::erase_attribute(Link attribute, std::string_view name) { erase(attribute, name); }
@@ -91,7 +93,9 @@ void Catalog::clean_up_attributes(Link entry, const Entry& owner, pool::Slot& sl
             if (m.compare_exchange(head, first, Link::mark(mark_sealed, link.tag()).word)) return;
             continue;
         }
-        if (!heap::is_current(pool_, link) || pool_.as<Entry>(link.offset()).parent != owner.header.incarnation) return;
+        if (!heap::is_current(pool_, link) ||
+            pool_.as<Entry>(link.offset()).parent != owner.header.incarnation)
+            return;
         const Link value = kill_attribute(link);
         m.store(&slot.intent_b, link.word);
         const std::uint64_t next = Medium::load(&pool_.as<Entry>(link.offset()).header.next.word);
@@ -104,7 +108,8 @@ void Catalog::clean_up_attributes(Link entry, const Entry& owner, pool::Slot& sl
 // From here on nobody can set it. Returns the value it had.
 Link Catalog::kill_attribute(Link attribute) {
     std::uint64_t word = Medium::load(value_word(attribute));
-    while (!Link{word}.is_dead() && !pool_.medium().compare_exchange(value_word(attribute), word, Link{word}.dead().word)) {
+    while (!Link{word}.is_dead() &&
+           !pool_.medium().compare_exchange(value_word(attribute), word, Link{word}.dead().word)) {
     }
     return Link{word}.is_record() ? Link{word}.alive() : Link{};
 }
@@ -113,10 +118,28 @@ Link Catalog::kill_attribute(Link attribute) {
 bool Catalog::forget_undefined(Link entry) {
     std::uint64_t word = Medium::load(value_word(entry));
     if (!Link{word}.is_mark(mark_empty)) return false;
-    if (!Link{word}.is_dead() && !pool_.medium().compare_exchange(value_word(entry), word, Link{word}.dead().word)) return false;
+    if (!Link{word}.is_dead() &&
+        !pool_.medium().compare_exchange(value_word(entry), word, Link{word}.dead().word))
+        return false;
     const pool::Pool::AllocationLock lock(pool_);
     take_out(&pool_.as<std::uint64_t>(pool_.as<RecordHeader>(entry.offset()).home), entry);
     return true;
+}
+
+void Catalog::give_up(Link entry) {
+    const auto order = heap_.retiring();
+    const pool::Pool::AllocationLock lock(pool_);
+    if (!heap::is_current(pool_, entry)) return;
+    const auto& e = pool_.as<Entry>(entry.offset());
+    std::uint64_t word = Medium::load(value_word(entry));
+    if (!Link{word}.is_mark(mark_empty) || Link{word}.is_dead()) return;
+    if (!pool_.medium().compare_exchange(value_word(entry), word, Link{word}.dead().word)) return;
+    if (e.parent != 0) {
+        const auto& owner = pool_.as<Entry>(e.header.home - offsetof(Entry, attributes));
+        if (owner.header.magic != heap::record_magic || owner.header.incarnation != e.parent) return;
+    }
+    take_out(&pool_.as<std::uint64_t>(e.header.home), entry);
+    heap_.retire(entry);
 }
 
 void Catalog::retire_definition(Link definition) {
@@ -147,7 +170,8 @@ void Catalog::retire_array(Link array) {
     const Medium& m = pool_.medium();
     std::vector<Link> segments;
     std::uint64_t* tail = &pool_.as<Array>(array.offset()).header.word;
-    for (Link segment_link{}; segments.size() <= pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Segment);) {
+    for (Link segment_link{};
+         segments.size() <= pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Segment);) {
         std::uint64_t next = Medium::load(tail);
         if (Link{next}.is_mark(mark_empty)) {
             const Link sealed = Link::mark(mark_sealed, Link{next}.tag());
@@ -206,7 +230,8 @@ bool Catalog::has_children(std::string_view group) const {
         walk(bucket(i), [&](Link link, const Entry& entry, const std::string& key) {
             if (key.compare(0, prefix.size(), prefix) != 0) return;
             const Link identity = entry.alias != 0 ? Link{entry.header.word} : link;
-            found = found || (!entry.moved.is_record() && !Link{Medium::load(value_word(identity))}.is_dead());
+            found =
+                found || (!entry.moved.is_record() && !Link{Medium::load(value_word(identity))}.is_dead());
         });
         if (found) return true;
     }

@@ -88,7 +88,12 @@ struct Segment {
 };
 static_assert(sizeof(Segment) == 72);
 
-enum BlockFlag : std::uint8_t { block_in_place = 1, block_strided = 2, block_has_min_max = 4, block_has_crc = 8 };
+enum BlockFlag : std::uint8_t {
+    block_in_place = 1,
+    block_strided = 2,
+    block_has_min_max = 4,
+    block_has_crc = 8
+};
 
 /// A box of an array as one store produced it. Followed by offset, count and (strided) stride, then the
 /// codec's own bytes. header.word: of an in-place block, the frozen mark and checksum.

@@ -10,9 +10,12 @@ using persist::Medium;
 
 Extent Catalog::extent_of(const heap::RecordHeader& header) {
     switch (static_cast<RecordKind>(header.kind)) {
-        case RecordKind::value: return reinterpret_cast<const Value&>(header).extent;
-        case RecordKind::block: return reinterpret_cast<const Block&>(header).extent;
-        default: return {};
+        case RecordKind::value:
+            return reinterpret_cast<const Value&>(header).extent;
+        case RecordKind::block:
+            return reinterpret_cast<const Block&>(header).extent;
+        default:
+            return {};
     }
 }
 
@@ -33,7 +36,8 @@ bool Catalog::is_reachable(Link record) {
             if (entry.moved.is_record()) return heap::is_current(pool_, entry.moved);
             if (entry.parent != 0) {
                 const auto& owner = pool_.as<Entry>(header.home - offsetof(Entry, attributes));
-                if (owner.header.magic != heap::record_magic || owner.header.incarnation != entry.parent) return false;
+                if (owner.header.magic != heap::record_magic || owner.header.incarnation != entry.parent)
+                    return false;
                 // Whoever erases the owner takes the whole chain along.
                 if (Link{Medium::load(&owner.header.word)}.is_dead()) return is_in_chain(home, record);
             }
@@ -44,16 +48,20 @@ bool Catalog::is_reachable(Link record) {
             return is_previous(published.alive(), record);
         }
         case RecordKind::array:
-        case RecordKind::segment: return published.alive() == record;
-        case RecordKind::block: return published == record;
-        case RecordKind::none: return false;
+        case RecordKind::segment:
+            return published.alive() == record;
+        case RecordKind::block:
+            return published == record;
+        case RecordKind::none:
+            return false;
     }
     return false;
 }
 
 // Whether `record` is one of the older versions that steps keep behind `newer`.
 bool Catalog::is_previous(Link newer, Link record) const {
-    for (std::uint64_t hops = pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Value); hops > 0; --hops) {
+    for (std::uint64_t hops = pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Value); hops > 0;
+         --hops) {
         if (!heap::is_current(pool_, newer)) return false;
         const auto& value = pool_.as<Value>(newer.offset());
         if (static_cast<RecordKind>(value.header.kind) != RecordKind::value) return false;
@@ -75,14 +83,16 @@ void Catalog::finish_verb(std::uint64_t slot_index) {
     const Link entry{slot.intent_a};
     switch (static_cast<pool::Intent>(Medium::load(&slot.intent))) {
         case pool::Intent::erase:
-            if (heap::is_current(pool_, entry) && Link{Medium::load(value_word(entry))}.is_dead()) clean_up_erased(entry, slot);
+            if (heap::is_current(pool_, entry) && Link{Medium::load(value_word(entry))}.is_dead())
+                clean_up_erased(entry, slot);
             break;
         case pool::Intent::rename: {
             const pool::Pool::AllocationLock lock(pool_);
             finish_rename(entry, Link{slot.intent_b});
             break;
         }
-        default: break;
+        default:
+            break;
     }
     pool_.medium().store(&slot.intent, 0);
 }

@@ -20,7 +20,7 @@ namespace {
 
 /// Everything that recovery knows, as offsets of whole records.
 class Scan {
-  public:
+public:
     Scan(pool::Pool& pool, heap::Heap& heap) : pool_(pool), heap_(heap) {}
 
     void collect();
@@ -29,12 +29,16 @@ class Scan {
     const std::vector<Link>& pinned() const { return pinned_; }
     std::uint64_t highest_version() const { return highest_version_; }
 
-  private:
+private:
     Link link_of(std::uint64_t offset) const { return Link::to(offset, header(offset).version); }
     RecordHeader& header(std::uint64_t offset) const { return pool_.as<RecordHeader>(offset); }
     bool is_whole(Link link, RecordKind kind, std::uint64_t incarnation) const;
     bool is_committed(std::uint64_t step) const { return step <= pool_.state().committed_step.value; }
+    bool was_synced(const RecordHeader& record) const {
+        return record.version < pool_.state().synced_version.value;
+    }
     bool data_holds(const RecordHeader& record) const;
+    bool checksum_holds(const RecordHeader& record) const;
     void set(std::uint64_t* word, Link link);
     bool keep(std::uint64_t offset);
     void keep_pinned();
@@ -73,7 +77,9 @@ void Scan::collect() {
         const auto kind = static_cast<RecordKind>(record.kind);
         switch (kind) {
             case RecordKind::entry:
-                if (room < sizeof(Entry) || record.length != sizeof(Entry) + pool_.as<Entry>(offset).key_bytes) return;
+                if (room < sizeof(Entry) ||
+                    record.length != sizeof(Entry) + pool_.as<Entry>(offset).key_bytes)
+                    return;
                 if (pool_.as<Entry>(offset).alias != 0) {
                     aliases_.emplace(Link{record.word}.offset(), offset);
                 } else {
@@ -97,7 +103,8 @@ void Scan::collect() {
                 if (!data_holds(record)) return;
                 blocks_.emplace(record.home, offset);
                 break;
-            case RecordKind::none: return;
+            case RecordKind::none:
+                return;
         }
         whole_.emplace(offset, kind);
     });
@@ -109,7 +116,14 @@ bool Scan::data_holds(const RecordHeader& record) const {
     if (extent.length == 0) return true;
     if (!heap_.is_sane(extent)) return false;
     // Bytes that are missing although they were durable are a damage to be told of, not a store that did not happen.
-    if (!pool_.probe().needs_sync || record.version < pool_.state().synced_version.value) return true;
+    if (!pool_.probe().needs_sync || was_synced(record)) return true;
+    return checksum_holds(record);
+}
+
+// Without a checksum only the mark can vouch for the bytes.
+bool Scan::checksum_holds(const RecordHeader& record) const {
+    const Extent extent = Catalog::extent_of(record);
+    if (extent.length == 0) return true;
     const heap::Bytes there = heap_.bytes(extent);
     if (there.data == nullptr) return false;  // a payload file that never reached the medium
     std::uint64_t bytes = 0;
@@ -118,13 +132,13 @@ bool Scan::data_holds(const RecordHeader& record) const {
         const auto& value = reinterpret_cast<const Value&>(record);
         bytes = value.bytes;
         crc = value.crc;
-        if ((value.flags & value_has_crc) == 0) return false;
+        if ((value.flags & value_has_crc) == 0) return was_synced(record);
     } else {
         const auto& block = reinterpret_cast<const Block&>(record);
         if ((block.flags & block_in_place) != 0) return true;  // no promise until frozen
         bytes = block.stored_bytes;
         crc = block.crc;
-        if ((block.flags & block_has_crc) == 0) return false;
+        if ((block.flags & block_has_crc) == 0) return was_synced(record);
     }
     return bytes <= extent.length && base::crc32c(0, there.data, bytes) == crc;
 }
@@ -212,12 +226,18 @@ Link Scan::elect_block(std::uint64_t slot_offset, Link found, const Array& array
     const bool in_doubt = pool_.probe().needs_sync;
     // Unpublished on a medium that keeps order: what superseded it is there.
     if (found.is_record() && found.is_dead() && !in_doubt) return {};
-    if (is_whole(found.alive(), RecordKind::block, array.header.incarnation)) return found.alive();
+    // One that was unpublished may be needed, when what superseded it is lost. But if that was durable, its space
+    // may hold other bytes by now, and its checksum tells.
+    if (is_whole(found.alive(), RecordKind::block, array.header.incarnation) &&
+        (found.is_live() || checksum_holds(header(found.offset())))) {
+        return found.alive();
+    }
     if (!found.is_record()) return {};
     std::uint64_t best = 0;
     const auto [first, last] = blocks_.equal_range(slot_offset);
     for (auto i = first; i != last; ++i) {
-        if (header(i->second).incarnation != array.header.incarnation) continue;
+        if (header(i->second).incarnation != array.header.incarnation || !checksum_holds(header(i->second)))
+            continue;
         if (best == 0 || header(i->second).version > header(best).version) best = i->second;
     }
     return best == 0 ? Link{} : link_of(best);
@@ -246,7 +266,8 @@ void Scan::keep_array(std::uint64_t offset) {
         tail = &segment.header.word;
         owner = segment.header.version;
     }
-    if (Link{*tail}.is_record() || Link{*tail}.word == 0) set(tail, Link::mark(mark_empty, owner));
+    // Also where it is sealed: behind the page cache the seal may have come through and the erase not.
+    set(tail, Link::mark(mark_empty, owner));
 }
 
 void Scan::put_in_chain(std::uint64_t* head, std::uint64_t node) {
@@ -266,7 +287,8 @@ void Scan::rewrite(std::uint64_t bucket_mask) {
         auto& entry = pool_.as<Entry>(named.identity);
         const Link empty = Link::mark(mark_empty, entry.header.version);
         const bool renamed = named.node != named.identity;
-        if (!keep(named.definition.offset()) || !keep(named.identity) || (renamed && !keep(named.node))) continue;
+        if (!keep(named.definition.offset()) || !keep(named.identity) || (renamed && !keep(named.node)))
+            continue;
         set(&entry.header.word, named.definition);
         set(&entry.attributes.word, empty);
         set(&entry.moved.word, renamed ? link_of(named.node) : empty);
@@ -307,6 +329,8 @@ void Catalog::rebuild() {
     m.store(&state.begun_step.value, state.committed_step.value);
     m.flush(&state, sizeof state);
     m.fence();
+    // What was dropped, such as an abandoned step, must not come back when a later step is committed.
+    if (pool_.probe().needs_sync) pool_.file().sync_data();
     // They wait in a slot that looks like a dead process's, until somebody finds them unpinned.
     for (const Link link : scan.pinned()) heap_.retire(link);
     if (!scan.pinned().empty()) m.store(&pool_.slot().attached, 1);

@@ -21,7 +21,8 @@ void Catalog::rename(std::string_view from, std::string_view to) {
     const auto defined = identity ? definition(*identity) : std::nullopt;
     if (!defined) throw Error(Code::not_found, "there is no '" + std::string(from) + "' to rename");
     if (is_group(pool_, *defined)) {
-        throw Error(Code::unsupported, "'" + std::string(from) + "' is a group: rename the variables in it one by one");
+        throw Error(Code::unsupported,
+                    "'" + std::string(from) + "' is a group: rename the variables in it one by one");
     }
     auto& entry = pool_.as<Entry>(identity->offset());
     Draft draft(heap_, sizeof(Entry) + to.size());
@@ -30,7 +31,8 @@ void Catalog::rename(std::string_view from, std::string_view to) {
     {
         const auto order = heap_.retiring();
         const pool::Pool::AllocationLock lock(pool_);
-        if (!groups_exist(to)) throw Error(Code::busy, "a group of '" + std::string(to) + "' was erased meanwhile; try again");
+        if (!groups_exist(to))
+            throw Error(Code::busy, "a group of '" + std::string(to) + "' was erased meanwhile; try again");
         std::uint64_t old_name = Medium::load(&entry.moved.word);
         write_entry(draft, key, pool_.offset_of(head), *identity, Link{old_name});
         const Link alias = Link::to(draft.offset(), draft.as<RecordHeader>().version);
@@ -49,7 +51,8 @@ void Catalog::rename(std::string_view from, std::string_view to) {
         m.store(&slot.intent, 0);
     }
     heap_.reclaim();
-    if (!renamed) throw Error(Code::not_found, "'" + std::string(from) + "' was erased while it was being renamed");
+    if (!renamed)
+        throw Error(Code::not_found, "'" + std::string(from) + "' was erased while it was being renamed");
 }
 
 // Takes the name that lost out of its chain: the old one, or the new one when the rename did not happen.

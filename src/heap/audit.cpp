@@ -19,7 +19,8 @@ void Heap::for_each_taken(const std::function<void(const Taken&)>& f) const {
             i += count - 1;
         } else if (word.kind() == ChunkKind::run_body) {
             f({Taken::stray_body, begin, 0, 1});
-        } else if ((word.kind() == ChunkKind::meta_slab || word.kind() == ChunkKind::data_slab) && read_slab(i, slab)) {
+        } else if ((word.kind() == ChunkKind::meta_slab || word.kind() == ChunkKind::data_slab) &&
+                   read_slab(i, slab)) {
             for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
                 const std::uint64_t taken = Medium::load(unit_word(i, slab, unit));
                 const std::uint64_t offset = begin + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes;

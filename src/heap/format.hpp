@@ -84,8 +84,14 @@ struct Extent {
 };
 static_assert(sizeof(Extent) == 24);
 
-enum class ChunkKind : std::uint8_t { free = 0, meta_slab = 1, data_slab = 2, run_head = 3, run_body = 4,
-                                    hole = 5 };  // free, and its space was given back to the file system
+enum class ChunkKind : std::uint8_t {
+    free = 0,
+    meta_slab = 1,
+    data_slab = 2,
+    run_head = 3,
+    run_body = 4,
+    hole = 5
+};  // free, and its space was given back to the file system
 
 /// What one chunk is and who claimed it: kind 4 bits, owner slot + 1 13 bits, owner incarnation 16 bits,
 /// length in chunks of a run 31 bits. Owner 0: nobody.

@@ -18,18 +18,18 @@ namespace pmemcpy::heap {
 
 /// Tells whether a record that a dead process left is part of the catalog: whether its home still names it.
 class Reachability {
-  public:
+public:
     virtual ~Reachability() = default;
     virtual bool is_reachable(Link record) = 0;
 };
 
 /// What audit() and info() count.
 struct Usage {
-    std::uint64_t usable_bytes = 0;    // allocated on the file system
-    std::uint64_t free_bytes = 0;      // in chunks that are nobody's
-    std::uint64_t record_bytes = 0;    // in units of metadata slabs that are taken
-    std::uint64_t extent_bytes = 0;    // in runs and units of data slabs that are taken
-    std::uint64_t retired_records = 0; // unpublished, kept by a view or for the next sync
+    std::uint64_t usable_bytes = 0;     // allocated on the file system
+    std::uint64_t free_bytes = 0;       // in chunks that are nobody's
+    std::uint64_t record_bytes = 0;     // in units of metadata slabs that are taken
+    std::uint64_t extent_bytes = 0;     // in runs and units of data slabs that are taken
+    std::uint64_t retired_records = 0;  // unpublished, kept by a view or for the next sync
 };
 
 /// The bytes of an extent, and what must live as long as they are used.
@@ -40,7 +40,7 @@ struct Bytes {
 
 /// Extents that lie outside the pool, each with a number that is never given twice.
 class Outside {
-  public:
+public:
     virtual ~Outside() = default;
     /// Only decides which extent it will be: it exists from the first map() on, so that a record can name it
     /// before it takes any space.
@@ -64,7 +64,7 @@ struct Taken {
 /// Space inside a pool. Units of slabs are claimed by one CAS on a word that names the owner, runs of chunks
 /// under the allocation lock; whatever a dead process had claimed can be told and taken back.
 class Heap {
-  public:
+public:
     explicit Heap(pool::Pool& pool);
 
     /// A unit of at least `length` bytes in a metadata slab, owned by this process, magic zero.
@@ -95,7 +95,9 @@ class Heap {
     /// Retires a record that is no longer, or was never, published, if nobody else has.
     void retire(Link record);
     /// Who retires records under the allocation lock takes this first: freeing runs takes the two in this order.
-    [[nodiscard]] std::unique_lock<std::recursive_mutex> retiring() { return std::unique_lock(retire_mutex_); }
+    [[nodiscard]] std::unique_lock<std::recursive_mutex> retiring() {
+        return std::unique_lock(retire_mutex_);
+    }
     /// Frees what this process has retired, but for what views or the next sync keep. False if some is kept.
     enum class Effort { quick, thorough };
     bool reclaim(Effort effort = Effort::quick);
@@ -109,13 +111,13 @@ class Heap {
     bool scavenge(std::uint64_t slot, Reachability& reachable);
     /// From here to the end of the returned object's life, this process retires in the name of `slot`.
     class InName {
-      public:
+    public:
         InName(Heap& heap, std::uint64_t slot);
         ~InName();
         InName(const InName&) = delete;
         InName& operator=(const InName&) = delete;
 
-      private:
+    private:
         Heap& heap_;
         pool::Slot* slot_;
         std::uint64_t owner_;
@@ -124,6 +126,8 @@ class Heap {
     void release_slabs();
     /// Makes chunks of slabs for data in which nothing is left.
     void give_back_slabs();
+    /// The same for slabs of records too (law 5). Alone in the pool, with no slabs of one's own.
+    void give_back_all_slabs();
 
     /// Makes huge pages and allocates ahead, so that at least `bytes` are usable.
     void prepare(std::uint64_t bytes);
@@ -146,7 +150,7 @@ class Heap {
     bool mark_extent(const Extent& extent, Link record);
     void finish_rebuild();
 
-  private:
+private:
     struct SlabCache {
         std::mutex mutex;
         std::vector<std::uint64_t> chunks;  // owned by this process
@@ -163,15 +167,17 @@ class Heap {
 
     std::size_t class_of(std::uint64_t bytes) const;
     Unit claim_unit(Which which, std::size_t size_class, std::uint64_t claim_word);
-    bool claim_in(Which which, std::uint64_t chunk, std::uint64_t& cursor, std::uint64_t claim_word, Unit& out);
+    bool claim_in(Which which, std::uint64_t chunk, std::uint64_t& cursor, std::uint64_t claim_word,
+                  Unit& out);
     std::uint64_t obtain_slab(Which which, std::size_t size_class, SlabCache& cache);
-    bool adopt_slab(Which which, std::size_t size_class, SlabCache& cache, std::uint64_t most, std::uint64_t& chunk);
+    bool adopt_slab(Which which, std::size_t size_class, SlabCache& cache, std::uint64_t most,
+                    std::uint64_t& chunk);
     void format_slab(Which which, std::size_t size_class, std::uint64_t chunk);
     SlabHeader slab_layout(Which which, std::size_t size_class) const;
     bool read_slab(std::uint64_t chunk, SlabHeader& out) const;
     std::uint64_t* unit_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const;
     std::uint64_t* bitmap_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const;
-    bool is_empty_data_slab(std::uint64_t chunk) const;
+    bool is_empty_slab(std::uint64_t chunk) const;
     void clear_hint(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit);
     bool mark_data_unit(const Extent& extent, Link record, std::uint64_t i, ChunkWord word);
     bool find_unit(std::uint64_t offset, std::uint64_t& chunk, SlabHeader& slab, std::uint32_t& unit) const;
@@ -186,6 +192,8 @@ class Heap {
     bool reclaim_locked(std::uint64_t most_kept = ~std::uint64_t{0});
     void finish_freeing(Link link);
     void push_unless_listed(Link record);
+    void finish_unlink(std::uint64_t* word, Link record, std::uint64_t after);
+    void vacate_slot(const RecordHeader& block, Link record);
     pool::Slot& retire_slot();
     std::uint64_t retire_owner() const;
     bool may_free(const RecordHeader& record, Link link);

@@ -22,7 +22,8 @@ struct TestRecord {
 struct Attached final : pool::Lifecycle, Reachability {
     explicit Attached(const std::string& path) : pool(path, false, MapSync::automatic), heap(pool) {
         heap.set_extent_of([](const RecordHeader& header) {
-            return header.length == sizeof(TestRecord) ? reinterpret_cast<const TestRecord&>(header).extent : Extent{};
+            return header.length == sizeof(TestRecord) ? reinterpret_cast<const TestRecord&>(header).extent
+                                                       : Extent{};
         });
         pool.attach(*this);
     }
@@ -69,7 +70,9 @@ protected:
         pool::Pool::create(path_, shape);
     }
     ~heap_room() override { std::filesystem::remove_all(directory_); }
-    static std::uint64_t taken(const Heap& heap) { return heap.usage().record_bytes + heap.usage().extent_bytes; }
+    static std::uint64_t taken(const Heap& heap) {
+        return heap.usage().record_bytes + heap.usage().extent_bytes;
+    }
 
     std::string directory_;
     std::string path_;

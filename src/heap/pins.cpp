@@ -37,7 +37,9 @@ bool Pins::is_pinned(Link record) {
         const pool::Slot& slot = pool_.runtime().slot(i);
         if (persist::Medium::load(&slot.pin_count) == 0) continue;
         // The pins of the dead stay where they are until the slot has another owner.
-        if (i != pool_.slot_index() && (persist::Medium::load(&slot.attached) == 0 || pool_.runtime().is_dead(i))) continue;
+        if (i != pool_.slot_index() &&
+            (persist::Medium::load(&slot.attached) == 0 || pool_.runtime().is_dead(i)))
+            continue;
         for (const std::uint64_t& word : slot.pins) {
             if (persist::Medium::load(&word) == record.word) return true;
         }

@@ -14,7 +14,7 @@ namespace pmemcpy::heap {
 /// What this process's views keep alive (law 6). A writer pins in its slot; a reader without write permission,
 /// or a writer with more views than a slot has room for, holds shared OFD locks on the records' bytes.
 class Pins {
-  public:
+public:
     explicit Pins(pool::Pool& pool) : pool_(pool) {}
 
     /// Announces the pin. The caller then checks that `record` is still published, and unpins if not.
@@ -23,7 +23,7 @@ class Pins {
     /// Whether anybody, here or elsewhere, has pinned the record.
     bool is_pinned(Link record);
 
-  private:
+private:
     bool pin_in_slot(Link record);
     bool unpin_in_slot(Link record);
     void lock_range(Link record);
@@ -32,7 +32,7 @@ class Pins {
 
     pool::Pool& pool_;
     std::mutex mutex_;
-    os::File locks_;                            // a description of its own, so that our own tests see its locks
+    os::File locks_;  // a description of its own, so that our own tests see its locks
     os::ClosedInChild locks_fork_;
     std::map<std::uint64_t, unsigned> ranges_;  // record offset -> pins
     bool wide_ = false;                         // one lock over the whole pool instead of one for each range

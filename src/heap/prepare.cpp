@@ -18,7 +18,8 @@ void Heap::prepare(std::uint64_t bytes) {
         // What will be stored outside takes no space here.
         if (wanted > usable && outside_ == nullptr) pool_.grow(wanted - usable);
     }
-    const std::uint64_t end = base::align_down(pool_.chunk_offset(pool_.usable_chunks()), os::huge_page_bytes);
+    const std::uint64_t end =
+        base::align_down(pool_.chunk_offset(pool_.usable_chunks()), os::huge_page_bytes);
     if (end == 0 || pool_.mapping().collapse(0, end)) return;
     pool_.mapping().populate(0, end);  // no huge pages here: at least no fault is left for the first store
 }

@@ -10,14 +10,23 @@ namespace pmemcpy::heap {
 
 using persist::Medium;
 
+namespace {
+
+// A record that is whole vouches for its space: behind the page cache the table may still call a hole what was filled.
+bool is_unmarked(ChunkWord word) { return word.kind() == ChunkKind::free || word.kind() == ChunkKind::hole; }
+
+}  // namespace
+
 void Heap::for_each_unit(const std::function<void(std::uint64_t, std::uint64_t)>& f) const {
     const std::uint64_t usable = pool_.usable_chunks();
     for (std::uint64_t i = 0; i < usable; ++i) {
         SlabHeader slab;
-        if (ChunkWord{Medium::load(&chunk(i).word)}.kind() != ChunkKind::meta_slab || !read_slab(i, slab)) continue;
+        if (ChunkWord{Medium::load(&chunk(i).word)}.kind() != ChunkKind::meta_slab || !read_slab(i, slab))
+            continue;
         if (slab.links != 0) continue;
         for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
-            f(pool_.chunk_offset(i) + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes, slab.unit_bytes);
+            f(pool_.chunk_offset(i) + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes,
+              slab.unit_bytes);
         }
     }
 }
@@ -63,9 +72,10 @@ bool Heap::mark_extent(const Extent& extent, Link record) {
     const std::uint64_t count = extent.length / chunk_bytes;
     if (extent.length % chunk_bytes != 0 || extent.offset != pool_.chunk_offset(i)) return false;
     for (std::uint64_t k = 0; k < count; ++k) {
-        if (ChunkWord{chunk(i + k).word}.kind() != ChunkKind::free) return false;
+        if (!is_unmarked(ChunkWord{chunk(i + k).word})) return false;
     }
-    for (std::uint64_t k = 1; k < count; ++k) set_chunk(i + k, ChunkWord::make(ChunkKind::run_body, 0, 0), {});
+    for (std::uint64_t k = 1; k < count; ++k)
+        set_chunk(i + k, ChunkWord::make(ChunkKind::run_body, 0, 0), {});
     set_chunk(i, ChunkWord::make(ChunkKind::run_head, 0, count), {record.offset() / 64});
     return true;
 }
@@ -74,7 +84,7 @@ bool Heap::mark_data_unit(const Extent& extent, Link record, std::uint64_t i, Ch
     const std::size_t size_class = class_of(extent.length);
     if (class_bytes_[size_class] != extent.length) return false;
     const SlabHeader wanted = slab_layout(data, size_class);
-    if (word.kind() == ChunkKind::free) {  // the first unit found in this slab brings its header back
+    if (is_unmarked(word)) {  // the first unit found in this slab brings its header back
         const Medium& m = pool_.medium();
         const std::uint64_t begin = pool_.chunk_offset(i);
         m.fill(pool_.at(begin), 0, wanted.first_unit);
@@ -111,7 +121,8 @@ void Heap::finish_rebuild() {
                 used = true;
                 continue;
             }
-            auto& header = pool_.as<RecordHeader>(pool_.chunk_offset(i) + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes);
+            auto& header = pool_.as<RecordHeader>(pool_.chunk_offset(i) + slab.first_unit +
+                                                  std::uint64_t{unit} * slab.unit_bytes);
             const std::uint32_t none = 0;
             if (header.magic != 0) m.write(&header.magic, &none, sizeof none);
             if (header.state != 0) m.store(&header.state, 0);

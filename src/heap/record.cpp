@@ -11,7 +11,9 @@ constexpr std::size_t first_covered = offsetof(RecordHeader, kind);
 constexpr std::size_t header_covered_end = offsetof(RecordHeader, home);
 constexpr std::uint32_t segment_covered_end = 72;  // all slots of a directory segment are mutable
 
-std::uint32_t covered_begin(const RecordHeader& h) { return static_cast<std::uint32_t>(sizeof(RecordHeader)) + 8U * h.mutable_words; }
+std::uint32_t covered_begin(const RecordHeader& h) {
+    return static_cast<std::uint32_t>(sizeof(RecordHeader)) + 8U * h.mutable_words;
+}
 
 std::uint32_t covered_end(const RecordHeader& h) {
     return static_cast<RecordKind>(h.kind) == RecordKind::segment ? segment_covered_end : h.length;
@@ -62,8 +64,10 @@ bool read_record(const pool::Pool& pool, Link link, RecordKind kind, std::vector
     out.resize(h.length);
     racy_copy(out.data(), pool.at(link.offset()), h.length);
     std::memcpy(&h, out.data(), sizeof h);
-    if (h.magic != record_magic || h.length != out.size() || (h.version & Link::tag_mask) != link.tag()) return false;
-    return has_sane_length(h, out.size()) && checksum_of(*reinterpret_cast<const RecordHeader*>(out.data())) == h.checksum;
+    if (h.magic != record_magic || h.length != out.size() || (h.version & Link::tag_mask) != link.tag())
+        return false;
+    return has_sane_length(h, out.size()) &&
+           checksum_of(*reinterpret_cast<const RecordHeader*>(out.data())) == h.checksum;
 }
 
 #if defined(__SANITIZE_THREAD__)
@@ -82,7 +86,8 @@ void racy_copy(void* to, const void* from, std::size_t bytes) {
 }
 
 bool is_whole(const RecordHeader& header, std::uint64_t room) {
-    return header.magic == record_magic && has_sane_length(header, room) && checksum_of(header) == header.checksum;
+    return header.magic == record_magic && has_sane_length(header, room) &&
+           checksum_of(header) == header.checksum;
 }
 
 }  // namespace pmemcpy::heap

@@ -40,11 +40,35 @@ bool Heap::unlink(std::uint64_t* word, Link record, std::uint64_t after) {
     if (unlinked) {
         m.persist(word, sizeof *word);
         claim(record);
-        expected = record.dead().word;
-        if (m.compare_exchange(word, expected, after)) m.flush(word, sizeof *word);
+        finish_unlink(word, record, after);
     }
     end_step();
     return unlinked;
+}
+
+// What supersedes the record may not be durable before the next sync, and recovery finds it again by its slot: so
+// behind the page cache the slot stays as it is, and nobody's, until the record is freed.
+void Heap::finish_unlink(std::uint64_t* word, Link record, std::uint64_t after) {
+    if (pool_.probe().needs_sync) return;
+    std::uint64_t expected = record.dead().word;
+    if (pool_.medium().compare_exchange(word, expected, after)) pool_.medium().flush(word, sizeof *word);
+}
+
+// The slot that a block leaves when it is freed, if it is still marked with it, is empty again.
+void Heap::vacate_slot(const RecordHeader& block, Link record) {
+    if (!pool_.probe().needs_sync || static_cast<RecordKind>(block.kind) != RecordKind::block) return;
+    if (block.home % sizeof(std::uint64_t) != 0 || !pool_.contains(block.home, sizeof(std::uint64_t))) return;
+    auto* slot = &pool_.as<std::uint64_t>(block.home);
+    std::uint64_t expected = record.dead().word;
+    const std::uint64_t chunk_index = pool_.chunk_of(block.home);
+    SlabHeader slab;
+    if (Medium::load(slot) != expected || !read_slab(chunk_index, slab) || slab.links != 0) return;
+    const std::uint64_t inside = block.home - pool_.chunk_offset(chunk_index);
+    if (inside < slab.first_unit) return;
+    const auto& segment = pool_.as<RecordHeader>(block.home - (inside - slab.first_unit) % slab.unit_bytes);
+    if (segment.magic != record_magic || static_cast<RecordKind>(segment.kind) != RecordKind::segment) return;
+    const std::uint64_t empty = Link::mark(mark_empty, segment.version).word;
+    if (pool_.medium().compare_exchange(slot, expected, empty)) pool_.medium().flush(slot, sizeof *slot);
 }
 
 bool Heap::replace(std::uint64_t* word, Link old, Link fresh) {
@@ -83,13 +107,15 @@ void Heap::claim(Link record, Reachability* reachable) {
         const auto kind = static_cast<RecordKind>(header.kind);
         if (kind == RecordKind::value || kind == RecordKind::block) replaced = {Medium::load(&header.word)};
         if (UnitState{before}.kind() == UnitState::owned) {
-            const std::uint64_t epoch = pool_.probe().needs_sync ? Medium::load(&pool_.runtime().header().sync_started) : 0;
+            const std::uint64_t epoch =
+                pool_.probe().needs_sync ? Medium::load(&pool_.runtime().header().sync_started) : 0;
             const std::uint64_t mine = UnitState::make(UnitState::retired, retire_owner(), epoch).word;
             if (m.compare_exchange(&header.state, before, mine)) {
                 m.store(&header.next.word, Medium::load(&retire_slot().retire_head));
                 m.store(&retire_slot().retire_head, link.word);
             }
-        } else if (UnitState{before}.kind() == UnitState::retired && UnitState{before}.owner() == retire_owner()) {
+        } else if (UnitState{before}.kind() == UnitState::retired &&
+                   UnitState{before}.owner() == retire_owner()) {
             push_unless_listed(link);
         }
         if (!replaced.is_dead() || !replaced.is_record()) return;
@@ -127,7 +153,8 @@ bool Heap::reclaim_locked(std::uint64_t most_kept) {
     }
     std::uint64_t kept = 0;
     std::uint64_t* from = &slot.retire_head;
-    for (Link link{Medium::load(from)}; link.is_record() && pool_.contains(link.offset(), sizeof(RecordHeader));) {
+    for (Link link{Medium::load(from)};
+         link.is_record() && pool_.contains(link.offset(), sizeof(RecordHeader));) {
         auto& header = pool_.as<RecordHeader>(link.offset());
         if (UnitState{Medium::load(&header.state)}.kind() != UnitState::retired) break;
         const Link next = header.next;
@@ -135,6 +162,7 @@ bool Heap::reclaim_locked(std::uint64_t most_kept) {
             if (++kept >= most_kept) return false;
             from = &header.next.word;
         } else {
+            vacate_slot(header, link);
             // Nothing may find the record by scanning once its space is somebody else's (law 1).
             if (header.magic != 0) {
                 const std::uint32_t none = 0;
@@ -155,7 +183,8 @@ bool Heap::reclaim_locked(std::uint64_t most_kept) {
 // Takes a record out of the list in which it may or may not be.
 void Heap::unlist(Link record) {
     std::uint64_t* from = &retire_slot().retire_head;
-    for (Link link{Medium::load(from)}; link.is_record() && pool_.contains(link.offset(), sizeof(RecordHeader));) {
+    for (Link link{Medium::load(from)};
+         link.is_record() && pool_.contains(link.offset(), sizeof(RecordHeader));) {
         auto& header = pool_.as<RecordHeader>(link.offset());
         if (UnitState{Medium::load(&header.state)}.kind() != UnitState::retired) return;
         if (link == record) return pool_.medium().store(from, header.next.word);
@@ -174,7 +203,8 @@ void Heap::finish_freeing(Link link) {
 }
 
 bool Heap::may_free(const RecordHeader& record, Link link) {
-    if (pool_.probe().needs_sync) {  // the synced version must outlive the sync that makes its successor durable
+    if (pool_.probe()
+            .needs_sync) {  // the synced version must outlive the sync that makes its successor durable
         const std::uint64_t epoch = UnitState{record.state}.epoch();
         if (Medium::load(&pool_.runtime().header().sync_completed) <= epoch) return false;
     }

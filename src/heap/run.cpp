@@ -75,8 +75,8 @@ Extent Heap::allocate_extent(std::uint64_t length, std::uint64_t record_offset) 
     }
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
     if (length > pool_.super().max_bytes) {
-        throw Error(Code::no_space, std::to_string(length) + " bytes do not fit into " + pool_.path() + " of at most " +
-                                        std::to_string(pool_.super().max_bytes) + " bytes");
+        throw Error(Code::no_space, std::to_string(length) + " bytes do not fit into " + pool_.path() +
+                                        " of at most " + std::to_string(pool_.super().max_bytes) + " bytes");
     }
     const std::uint64_t count = (length + chunk_bytes - 1) / chunk_bytes;
     const pool::Pool::AllocationLock lock(pool_);
@@ -96,7 +96,8 @@ Bytes Heap::bytes(const Extent& extent, bool create) const {
 
 bool Heap::is_sane(const Extent& extent) const {
     if (extent.length == 0) return true;
-    return extent.target == 0 ? pool_.contains(extent.offset, extent.length) : outside_ != nullptr && extent.target == 1;
+    return extent.target == 0 ? pool_.contains(extent.offset, extent.length)
+                              : outside_ != nullptr && extent.target == 1;
 }
 
 void Heap::free_extent(const Extent& extent, std::uint64_t record_offset) {
@@ -129,7 +130,9 @@ void Heap::shrink_extent(Extent& extent, std::uint64_t length, std::uint64_t rec
     const std::uint64_t head = pool_.chunk_of(extent.offset);
     const ChunkWord word{chunk(head).word};
     const std::uint64_t keep = std::max<std::uint64_t>((length + chunk_bytes - 1) / chunk_bytes, 1);
-    if (word.kind() != ChunkKind::run_head || chunk(head).record.offset() != record_offset || keep >= word.chunks()) return;
+    if (word.kind() != ChunkKind::run_head || chunk(head).record.offset() != record_offset ||
+        keep >= word.chunks())
+        return;
     for (std::uint64_t i = word.chunks(); i-- > keep;) set_chunk(head + i, {}, {});
     set_chunk(head, ChunkWord::make(ChunkKind::run_head, word.owner(), keep), {record_offset / 64});
     extent.length = keep * chunk_bytes;

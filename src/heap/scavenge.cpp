@@ -22,8 +22,7 @@ void Heap::finish_step(std::uint64_t slot_index, Reachability& reachable) {
                                   pool_.as<RecordHeader>(found.offset()).home == slot.step_a;
             if (is_there) {
                 claim(found);
-                std::uint64_t expected = found.word;
-                if (m.compare_exchange(word, expected, slot.step_b)) m.flush(word, sizeof *word);
+                finish_unlink(word, found.alive(), slot.step_b);
             }
             break;
         }
@@ -40,7 +39,8 @@ void Heap::finish_step(std::uint64_t slot_index, Reachability& reachable) {
             }
             break;
         }
-        default: break;
+        default:
+            break;
     }
     end_step();
 }
@@ -55,14 +55,16 @@ bool Heap::scavenge(std::uint64_t slot_index, Reachability& reachable) {
 
 void Heap::sweep_slabs(std::uint64_t owner, Reachability& reachable) {
     const std::uint64_t usable = pool_.usable_chunks();
-    for (const ChunkKind kind : {ChunkKind::meta_slab, ChunkKind::data_slab}) {  // extents go with their records
+    for (const ChunkKind kind :
+         {ChunkKind::meta_slab, ChunkKind::data_slab}) {  // extents go with their records
         for (std::uint64_t i = 0; i < usable; ++i) {
             const ChunkWord word{Medium::load(&chunk(i).word)};
             SlabHeader slab;
             if (word.kind() != kind || word.owner() != owner || !read_slab(i, slab)) continue;
             for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
                 const std::uint64_t taken = Medium::load(unit_word(i, slab, unit));
-                const std::uint64_t offset = pool_.chunk_offset(i) + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes;
+                const std::uint64_t offset =
+                    pool_.chunk_offset(i) + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes;
                 if (taken == 0) {
                     clear_hint(i, slab, unit);
                 } else if (kind == ChunkKind::data_slab) {
@@ -81,8 +83,10 @@ void Heap::sweep_slabs(std::uint64_t owner, Reachability& reachable) {
 void Heap::sweep_record(std::uint64_t offset, UnitState state, Reachability& reachable) {
     const auto& header = pool_.as<RecordHeader>(offset);
     const std::uint64_t room = pool_.super().chunk_bytes - offset % pool_.super().chunk_bytes;
-    if (!is_whole(header, room)) {  // claimed and never finished, so never published and without an extent's reader
-        if (header.length >= sizeof(RecordHeader) && header.length <= room) free_extent(extent_of_(header), offset);
+    if (!is_whole(header,
+                  room)) {  // claimed and never finished, so never published and without an extent's reader
+        if (header.length >= sizeof(RecordHeader) && header.length <= room)
+            free_extent(extent_of_(header), offset);
         free_unit(offset, state);
         return;
     }
@@ -99,7 +103,8 @@ void Heap::sweep_runs(std::uint64_t owner) {
         const ChunkWord word{entry.word};
         if (word.kind() == ChunkKind::run_head) {
             const std::uint64_t count = std::max<std::uint64_t>(word.chunks(), 1);
-            if (entry.record.word == 0 || (word.owner() == owner && !owns_extent(entry.record.offset(), pool_.chunk_offset(i)))) {
+            if (entry.record.word == 0 ||
+                (word.owner() == owner && !owns_extent(entry.record.offset(), pool_.chunk_offset(i)))) {
                 free_run(i, entry.record.offset());
             } else if (word.owner() == owner) {
                 set_chunk(i, word.without_owner(), entry.record);

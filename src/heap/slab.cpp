@@ -42,9 +42,10 @@ std::size_t Heap::class_of(std::uint64_t bytes) const {
 
 std::uint64_t Heap::allocate_record(std::uint64_t length) {
     if (length > largest_record()) {
-        throw Error(Code::invalid_argument, "a record of " + std::to_string(length) + " bytes does not fit into chunks of " +
-                                                std::to_string(pool_.super().chunk_bytes) +
-                                                " bytes; shorten the id or type, or create the pool with larger chunks");
+        throw Error(Code::invalid_argument,
+                    "a record of " + std::to_string(length) + " bytes does not fit into chunks of " +
+                        std::to_string(pool_.super().chunk_bytes) +
+                        " bytes; shorten the id or type, or create the pool with larger chunks");
     }
     const std::uint64_t claim = UnitState::make(UnitState::owned, pool_.owner(), ++claims_).word;
     return claim_unit(meta, class_of(std::max<std::uint64_t>(length, sizeof(RecordHeader))), claim).offset;
@@ -80,7 +81,8 @@ Heap::Unit Heap::claim_unit(Which which, std::size_t size_class, std::uint64_t c
     }
 }
 
-bool Heap::claim_in(Which which, std::uint64_t chunk, std::uint64_t& cursor, std::uint64_t claim_word, Unit& out) {
+bool Heap::claim_in(Which which, std::uint64_t chunk, std::uint64_t& cursor, std::uint64_t claim_word,
+                    Unit& out) {
     SlabHeader slab;
     if (!read_slab(chunk, slab)) return false;
     const std::uint64_t words = (slab.units + 63) / 64;
@@ -96,7 +98,8 @@ bool Heap::claim_in(Which which, std::uint64_t chunk, std::uint64_t& cursor, std
             std::uint64_t* word = unit_word(chunk, slab, index);
             if (!pool_.medium().compare_exchange(word, expected, claim_word)) continue;
             pool_.medium().flush(word, sizeof *word);
-            out = {chunk, index, pool_.chunk_offset(chunk) + slab.first_unit + std::uint64_t{index} * slab.unit_bytes};
+            out = {chunk, index,
+                   pool_.chunk_offset(chunk) + slab.first_unit + std::uint64_t{index} * slab.unit_bytes};
             static_cast<void>(which);
             return true;
         }
@@ -119,7 +122,8 @@ std::uint64_t Heap::obtain_slab(Which which, std::size_t size_class, SlabCache& 
 }
 
 // A slab that nobody owns and that has a free unit becomes ours.
-bool Heap::adopt_slab(Which which, std::size_t size_class, SlabCache& cache, std::uint64_t most, std::uint64_t& chunk) {
+bool Heap::adopt_slab(Which which, std::size_t size_class, SlabCache& cache, std::uint64_t most,
+                      std::uint64_t& chunk) {
     const std::uint64_t usable = pool_.usable_chunks();
     const ChunkKind kind = which == meta ? ChunkKind::meta_slab : ChunkKind::data_slab;
     for (std::uint64_t seen = 0, looked = 0; seen < usable && looked < most; ++seen) {
@@ -184,13 +188,15 @@ void Heap::format_slab(Which which, std::size_t size_class, std::uint64_t chunk)
 
 bool Heap::read_slab(std::uint64_t chunk, SlabHeader& out) const {
     racy_copy(&out, pool_.at(pool_.chunk_offset(chunk)), sizeof out);
-    if (out.magic != slab_magic || out.checksum != slab_checksum(out) || out.units == 0 || out.unit_bytes % 64 != 0) {
+    if (out.magic != slab_magic || out.checksum != slab_checksum(out) || out.units == 0 ||
+        out.unit_bytes % 64 != 0) {
         return false;
     }
     const std::uint64_t end = out.first_unit + std::uint64_t{out.units} * out.unit_bytes;
     return out.unit_bytes >= 64 && out.bitmap == sizeof(SlabHeader) && out.first_unit % 64 == 0 &&
            end <= pool_.super().chunk_bytes &&
-           out.bitmap + (std::uint64_t{out.units} + 63) / 64 * 8 + (out.links != 0 ? out.units * 8ULL : 0) <= out.first_unit;
+           out.bitmap + (std::uint64_t{out.units} + 63) / 64 * 8 + (out.links != 0 ? out.units * 8ULL : 0) <=
+               out.first_unit;
 }
 
 std::uint64_t* Heap::unit_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const {
@@ -209,7 +215,8 @@ void Heap::clear_hint(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t
     pool_.medium().flush(bits, sizeof *bits);
 }
 
-bool Heap::find_unit(std::uint64_t offset, std::uint64_t& chunk, SlabHeader& slab, std::uint32_t& unit) const {
+bool Heap::find_unit(std::uint64_t offset, std::uint64_t& chunk, SlabHeader& slab,
+                     std::uint32_t& unit) const {
     if (!pool_.contains(offset, 64)) return false;
     chunk = pool_.chunk_of(offset);
     const ChunkKind kind = ChunkWord{persist::Medium::load(&this->chunk(chunk).word)}.kind();
@@ -236,9 +243,9 @@ bool Heap::free_unit(std::uint64_t offset, UnitState expected) {
 }
 
 // The bit of a unit is the last thing that its freeing touches, so a slab without bits is done with.
-bool Heap::is_empty_data_slab(std::uint64_t chunk) const {
+bool Heap::is_empty_slab(std::uint64_t chunk) const {
     SlabHeader slab;
-    if (!read_slab(chunk, slab) || slab.links == 0) return false;
+    if (!read_slab(chunk, slab)) return false;
     for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
         if (unit % 64 == 0 && persist::Medium::load(bitmap_word(chunk, slab, unit)) != 0) return false;
         if (persist::Medium::load(unit_word(chunk, slab, unit)) != 0) return false;
@@ -249,7 +256,7 @@ bool Heap::is_empty_data_slab(std::uint64_t chunk) const {
 // Only from slabs that nobody else claims units in: our own, with their cache locked, and those without an owner.
 void Heap::give_back_slabs() {
     const auto give_back = [this](std::uint64_t i) {
-        if (!is_empty_data_slab(i)) return false;
+        if (!is_empty_slab(i)) return false;
         set_chunk(i, {}, {});
         return true;
     };
@@ -266,6 +273,20 @@ void Heap::give_back_slabs() {
         const ChunkWord word{persist::Medium::load(&chunk(i).word)};
         if (word.kind() == ChunkKind::data_slab && word.owner() == 0) give_back(i);
     }
+}
+
+void Heap::give_back_all_slabs() {
+    bool gave_back = false;
+    const pool::Pool::AllocationLock lock(pool_);
+    for (std::uint64_t i = 0; i < pool_.usable_chunks(); ++i) {
+        const ChunkWord word{persist::Medium::load(&chunk(i).word)};
+        if (word.kind() != ChunkKind::meta_slab && word.kind() != ChunkKind::data_slab) continue;
+        if (word.owner() != 0 || !is_empty_slab(i)) continue;
+        set_chunk(i, {}, {});
+        gave_back = true;
+    }
+    // A process that only reads may be walking over records even now: it begins again.
+    if (gave_back) pool_.medium().fetch_add(&pool_.state().recovery_count.value, 2);
 }
 
 void Heap::release_slabs() {

@@ -19,7 +19,7 @@ namespace pmemcpy::layout {
 /// What a pool in a directory has beside its records: payloads in files, and readable names for them. Made before
 /// the pool is attached, gone after it is detached.
 class DirectoryLayout {
-  public:
+public:
     /// The payload that an id's name should lead to now, as the records say: nothing if it should have no name.
     using PayloadOf = std::function<std::optional<std::uint64_t>(std::string_view id)>;
 
@@ -43,7 +43,7 @@ class DirectoryLayout {
     /// Makes all names anew if some may be wrong: after a recovery, or after a process died over one.
     void heal(const std::function<std::vector<std::string>()>& all_ids);
 
-  private:
+private:
     void refresh(std::string_view id);
     std::optional<std::uint64_t> payload_of(std::string_view id) const;
 

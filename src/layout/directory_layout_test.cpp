@@ -1,144 +1,10 @@
 // A pool in a directory, as its users and other programs see it.
 
-#include "layout/temporary_directory.hpp"
-#include "layout/payload_name.hpp"
+#include "layout/directory_suite.hpp"
 #include "os/calls.hpp"
-#include "pool/geometry.hpp"
-#include "pool/pool.hpp"
-
-#include <gtest/gtest.h>
-#include <pmemcpy/pmemcpy.hpp>
-#include <sys/wait.h>
-
-#include <csignal>
-#include <fstream>
-#include <functional>
-#include <numeric>
-#include <sstream>
 
 namespace pmemcpy::layout {
 namespace {
-
-namespace fs = std::filesystem;
-
-int calls_left = 0;
-
-void count_down() {
-    if (--calls_left == 0) ::kill(::getpid(), SIGKILL);
-}
-
-/// The kernel, which kills this process at its n-th change of a directory or file.
-os::Calls deadly_calls(int n) {
-    calls_left = n;
-    os::Calls fake = os::system_calls();
-    fake.openat = [](int at, const char* path, int flags, mode_t mode) {
-        if ((flags & O_CREAT) != 0) count_down();
-        return os::system_calls().openat(at, path, flags, mode);
-    };
-    fake.fallocate = [](int fd, int mode, off_t offset, off_t length) {
-        count_down();
-        return os::system_calls().fallocate(fd, mode, offset, length);
-    };
-    fake.ftruncate = [](int fd, off_t size) { return count_down(), os::system_calls().ftruncate(fd, size); };
-    fake.linkat = [](int a, const char* from, int b, const char* to, int flags) {
-        return count_down(), os::system_calls().linkat(a, from, b, to, flags);
-    };
-    fake.renameat = [](int a, const char* from, int b, const char* to) {
-        return count_down(), os::system_calls().renameat(a, from, b, to);
-    };
-    fake.unlinkat = [](int a, const char* path, int flags) { return count_down(), os::system_calls().unlinkat(a, path, flags); };
-    fake.mmap = [](void* at, size_t size, int protection, int flags, int fd, off_t offset) {
-        return count_down(), os::system_calls().mmap(at, size, protection, flags, fd, offset);
-    };
-    return fake;
-}
-
-class directory_layout : public testing::Test {
-  protected:
-    std::string path() const { return (here_.path / "pool").string() + "/"; }
-    static Options options(Mode mode = Mode::create_or_update) {
-        Options chosen;
-        chosen.mode = mode;
-        chosen.max_bytes = 64 << 20;
-        chosen.chunk_bytes = 64 << 10;
-        return chosen;
-    }
-    void open(Mode mode = Mode::create_or_update) { pmem_.mmap(path(), options(mode)); }
-    void reopen(Mode mode = Mode::create_or_update) {
-        pmem_.munmap();
-        open(mode);
-    }
-    fs::path in(const std::string& name) const { return here_.path / "pool" / name; }
-    std::vector<double> doubles_of(const std::string& name) const {
-        std::ifstream file(in(name), std::ios::binary);
-        std::ostringstream text;
-        text << file.rdbuf();
-        const std::string bytes = text.str();
-        std::vector<double> values(bytes.size() / sizeof(double));
-        if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(double));
-        return values;
-    }
-    std::vector<fs::path> payloads() const {
-        std::vector<fs::path> found;
-        for (const auto& entry : fs::directory_iterator(in(".data"))) found.push_back(entry.path());
-        return found;
-    }
-    /// Every file below the directory but the pool's own.
-    std::set<std::string> names() const {
-        std::set<std::string> found;
-        for (auto i = fs::recursive_directory_iterator(in("")); i != fs::recursive_directory_iterator(); ++i) {
-            const std::string name = i->path().filename();
-            if (name.front() == '.') i.disable_recursion_pending();
-            if (name.front() != '.' && !i->is_directory()) found.insert(fs::relative(i->path(), in("")));
-        }
-        return found;
-    }
-    static std::vector<double> ramp(std::size_t count, double first = 0) {
-        std::vector<double> values(count);
-        std::iota(values.begin(), values.end(), first);
-        return values;
-    }
-    void store(const std::string& id, const std::vector<double>& values, Codec codec = {}) {
-        ArrayOptions array;
-        array.codec = codec;
-        pmem_.alloc<double>(id, Dimensions{values.size()}, array);
-        pmem_.store<double>(id, values.data(), Box{{0}, {values.size()}});
-    }
-    std::vector<double> load(const std::string& id, std::size_t count) {
-        std::vector<double> values(count);
-        pmem_.load<double>(id, values.data(), Box{{0}, {count}});
-        return values;
-    }
-    void expect_error(Code code, const std::string& word, const std::function<void()>& f) {
-        try {
-            f();
-            ADD_FAILURE() << "no error, expected " << name_of(code);
-        } catch (const Error& error) {
-            EXPECT_EQ(error.kind(), code) << error.what();
-            EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
-        }
-    }
-    /// True if the child was killed before it was done.
-    static bool dies(const std::function<void()>& work) {
-        const pid_t child = ::fork();
-        if (child == 0) {
-            try {
-                work();
-                ::_exit(0);
-            } catch (const std::exception& error) {
-                std::fprintf(stderr, "in the child: %s\n", error.what());
-                ::_exit(1);
-            }
-        }
-        int status = 0;
-        EXPECT_EQ(::waitpid(child, &status, 0), child);
-        EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
-        return WIFSIGNALED(status);
-    }
-
-    TemporaryDirectory here_{fs::is_directory("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path()};
-    PMEM pmem_;
-};
 
 TEST_F(directory_layout, a_trailing_slash_makes_a_directory) {
     open();
@@ -163,6 +29,7 @@ TEST_F(directory_layout, the_file_of_an_array_is_the_bytes_of_the_array) {
     const auto others = ramp(1000, 7);
     pmem_.store<double>("group/A", others.data(), Box{{0}, {1000}});
     EXPECT_EQ(doubles_of("group/A"), others);
+    pmem_.sync();
     EXPECT_EQ(payloads().size(), 1u);
     EXPECT_EQ(load("group/A", 1000), others);
     reopen();
@@ -196,6 +63,7 @@ TEST_F(directory_layout, names_follow_the_variable) {
     EXPECT_TRUE(fs::is_directory(in("old")));
     pmem_.erase("old");
     EXPECT_FALSE(fs::exists(in("old")));
+    pmem_.sync();
     EXPECT_TRUE(payloads().empty());
 }
 
@@ -262,117 +130,6 @@ TEST_F(directory_layout, a_view_outlives_overwrite_erase_and_munmap) {
     EXPECT_EQ(view[999], 999);
 }
 
-TEST_F(directory_layout, a_symbolic_link_planted_in_it_leads_nowhere) {
-    open();
-    const TemporaryDirectory outside;
-    fs::create_directory_symlink(outside.path, in("a"));
-    store("a/b", ramp(100));
-    EXPECT_TRUE(fs::is_empty(outside.path));
-    EXPECT_EQ(load("a/b", 100), ramp(100));
-    pmem_.erase("a/b");
-    pmem_.erase("a");
-    EXPECT_TRUE(fs::is_symlink(in("a")));
-}
-
-TEST_F(directory_layout, a_missing_payload_is_corrupt_and_verify_tells) {
-    open();
-    store("A", ramp(1000));
-    pmem_.store("text", std::string(1000, 't'));
-    store("fine", ramp(10));
-    pmem_.munmap();
-    for (const char* name : {"A", "text"}) {
-        for (const fs::path& payload : payloads()) {
-            if (fs::equivalent(payload, in(name))) fs::remove(payload);
-        }
-    }
-    open();
-    expect_error(Code::corrupt, "'A'", [&] { load("A", 1000); });
-    expect_error(Code::corrupt, "'A'", [&] { static_cast<void>(pmem_.view<double>("A", Box{{0}, {1000}})); });
-    expect_error(Code::corrupt, "'text'", [&] { pmem_.load<std::string>("text"); });
-    EXPECT_EQ(load("fine", 10), ramp(10));
-    std::set<std::string> damaged;
-    for (const Damage& damage : pmem_.verify()) damaged.insert(damage.id);
-    EXPECT_EQ(damaged, (std::set<std::string>{"A", "text"}));
-    pmem_.erase("A");
-    store("A", ramp(1000));
-    EXPECT_EQ(load("A", 1000), ramp(1000));
-}
-
-TEST_F(directory_layout, a_truncated_payload_is_corrupt_and_no_signal) {
-    open();
-    store("A", ramp(10'000));
-    pmem_.munmap();
-    fs::resize_file(payloads()[0], 100);
-    open();
-    expect_error(Code::corrupt, "'A'", [&] { load("A", 10'000); });
-    EXPECT_EQ(pmem_.verify().size(), 1u);
-}
-
-TEST_F(directory_layout, a_kill_at_any_call_leaves_no_orphan_after_recovery) {
-    open();
-    store("A", ramp(1000));
-    pmem_.munmap();
-    int kills = 0;
-    for (int n = 1;; ++n) {
-        SCOPED_TRACE(n);
-        const bool died = dies([&] {
-            PMEM own;
-            own.mmap(path(), options());
-            const os::ScopedCalls deadly(deadly_calls(n));
-            const auto values = ramp(1000, 5);
-            own.store<double>("A", values.data(), Box{{0}, {1000}});
-            own.store("group/new", std::string(100'000, 'n'));
-            own.rename("group/new", "renamed");
-            own.erase("renamed");
-        });
-        open();
-        const auto first = load("A", 1)[0];
-        EXPECT_TRUE(first == 0 || first == 5);
-        EXPECT_EQ(doubles_of("A"), ramp(1000, first));
-        std::set<std::string> with_payload;
-        for (const std::string& id : pmem_.ids()) with_payload.insert(id);
-        EXPECT_EQ(names(), with_payload);
-        EXPECT_EQ(payloads().size(), with_payload.size());
-        EXPECT_TRUE(pmem_.verify().empty());
-        std::uint64_t bytes = 0;
-        for (const fs::path& payload : payloads()) bytes += fs::file_size(payload);
-        EXPECT_EQ(pmem_.info().data_bytes, bytes);
-        for (const std::string& id : pmem_.ids()) pmem_.erase(id);
-        for (const std::string& id : pmem_.groups()) pmem_.erase(id);
-        EXPECT_TRUE(payloads().empty());
-        store("A", ramp(1000));
-        pmem_.munmap();
-        if (!died) break;
-        ++kills;
-    }
-    EXPECT_GT(kills, 10);
-}
-
-TEST_F(directory_layout, who_is_left_removes_what_the_dead_have_left) {
-    open();
-    store("A", ramp(1000));
-    for (int n = 1;; ++n) {
-        SCOPED_TRACE(n);
-        const bool died = dies([&] {
-            PMEM own;
-            own.mmap(path(), options());
-            const os::ScopedCalls deadly(deadly_calls(n));
-            const auto values = ramp(1000, 5);
-            own.store<double>("A", values.data(), Box{{0}, {1000}});
-            own.store("group/new", std::string(100'000, 'n'));
-        });
-        pmem_.compact();
-        std::set<std::string> with_payload;
-        for (const std::string& id : pmem_.ids()) with_payload.insert(id);
-        EXPECT_EQ(payloads().size(), with_payload.size());
-        if (pmem_.exists("group/new")) pmem_.erase("group/new");
-        store("A", ramp(1000));
-        if (!died) break;
-    }
-    EXPECT_EQ(payloads().size(), 1u);
-    EXPECT_EQ(names(), std::set<std::string>{"A"});
-}
-
 TEST_F(directory_layout, what_another_process_has_stored_is_read_and_what_it_frees_is_gone) {
     open();
     store("A", ramp(1000));
@@ -412,46 +169,6 @@ TEST_F(directory_layout, a_reader_needs_no_permission_to_write) {
     }));
 }
 
-TEST_F(directory_layout, the_other_layout_is_refused_with_advice) {
-    open();
-    store("A", ramp(10));
-    pmem_.munmap();
-    PMEM other;
-    const std::string records = in(".pool");
-    expect_error(Code::unsupported, "directory", [&] { other.mmap(records); });
-    expect_error(Code::unsupported, "directory", [&] { other.mmap(records, options(Mode::replace)); });
-    Options as_file = options();
-    as_file.layout = Layout::file;
-    expect_error(Code::unsupported, "directory", [&] { other.mmap(path(), as_file); });
-    const std::string file = here_.path / "file";
-    other.mmap(file, options());
-    other.store("v", 1);
-    other.munmap();
-    Options as_directory = options();
-    as_directory.layout = Layout::directory;
-    expect_error(Code::unsupported, "file", [&] { other.mmap(file, as_directory); });
-    expect_error(Code::unsupported, "file", [&] { other.mmap(file + "/", options()); });
-    fs::create_directory(here_.path / "moved");
-    fs::rename(file, here_.path / "moved/.pool");
-    expect_error(Code::unsupported, "one file", [&] { other.mmap((here_.path / "moved").string(), options()); });
-    open();
-    EXPECT_EQ(load("A", 10), ramp(10)) << "nothing was touched";
-}
-
-TEST_F(directory_layout, unknown_features_are_unsupported) {
-    open();
-    pmem_.munmap();
-    std::fstream file(in(".pool"), std::ios::in | std::ios::out | std::ios::binary);
-    pool::Superblock super{};
-    file.read(reinterpret_cast<char*>(&super), sizeof super);
-    super.features |= 1ULL << 40;
-    super.checksum = pool::checksum_of(super);
-    file.seekp(0);
-    file.write(reinterpret_cast<const char*>(&super), sizeof super);
-    file.close();
-    expect_error(Code::unsupported, "newer", [&] { open(); });
-}
-
 TEST_F(directory_layout, replace_begins_anew) {
     open();
     store("A", ramp(1000));
@@ -467,43 +184,6 @@ TEST_F(directory_layout, replace_begins_anew) {
     expect_error(Code::already_exists, "", [&] { other.mmap(path(), options(Mode::exclusive)); });
 }
 
-TEST_F(directory_layout, a_replace_that_was_killed_leaves_nothing) {
-    open();
-    store("A", ramp(1000));
-    pmem_.munmap();
-    fs::remove(in(".pool"));
-    open();
-    EXPECT_TRUE(pmem_.ids().empty());
-    EXPECT_TRUE(payloads().empty());
-    EXPECT_TRUE(names().empty());
-}
-
-TEST_F(directory_layout, is_not_made_where_other_things_are) {
-    fs::create_directory(in(""));
-    std::ofstream(in("thesis.tex")) << "text";
-    expect_error(Code::invalid_argument, "thesis.tex", [&] { open(); });
-    expect_error(Code::not_found, "", [&] { open(Mode::read); });
-    EXPECT_FALSE(fs::exists(in(".data")));
-    EXPECT_TRUE(fs::exists(in("thesis.tex")));
-}
-
-TEST_F(directory_layout, a_file_that_somebody_put_there_stays) {
-    open();
-    std::ofstream(in("notes")) << "mine";
-    pmem_.store("notes", std::string(1000, 'x'));
-    pmem_.erase("notes");
-    EXPECT_EQ(names(), std::set<std::string>{"notes"});
-    EXPECT_EQ(fs::file_size(in("notes")), 4u);
-}
-
-TEST_F(directory_layout, a_lost_payload_directory_is_told_of) {
-    open();
-    store("A", ramp(1000));
-    pmem_.munmap();
-    fs::remove_all(in(".data"));
-    expect_error(Code::corrupt, ".data", [&] { open(); });
-}
-
 TEST_F(directory_layout, keeps_to_the_permissions_of_the_pool) {
     Options own = options();
     own.permissions = 0600;
@@ -512,7 +192,62 @@ TEST_F(directory_layout, keeps_to_the_permissions_of_the_pool) {
     EXPECT_EQ(fs::status(in("")).permissions(), fs::perms::owner_all);
     EXPECT_EQ(fs::status(in(".data")).permissions(), fs::perms::owner_all);
     EXPECT_EQ(fs::status(in("group")).permissions(), fs::perms::owner_all);
-    EXPECT_EQ(fs::status(in("group/A")).permissions() & fs::perms::all, fs::perms::owner_read | fs::perms::owner_write);
+    EXPECT_EQ(fs::status(in("group/A")).permissions() & fs::perms::all,
+              fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(directory_layout, may_be_made_by_many_at_once) {
+    for (int round = 0; round < 20; ++round) {
+        std::vector<pid_t> children;
+        for (int i = 0; i < 6; ++i) {
+            children.push_back(::fork());
+            if (children.back() != 0) continue;
+            try {
+                PMEM own;
+                own.mmap(path(), options());
+                own.store("group/" + std::to_string(i), std::string(1000, 'v'));
+                own.munmap();
+                ::_exit(0);
+            } catch (const std::exception& error) {
+                std::fprintf(stderr, "in the child: %s\n", error.what());
+                ::_exit(1);
+            }
+        }
+        for (const pid_t child : children) {
+            int status = 0;
+            ::waitpid(child, &status, 0);
+            EXPECT_EQ(status, 0);
+        }
+        open();
+        EXPECT_EQ(pmem_.ids().size(), 6u);
+        EXPECT_EQ(names().size(), 6u);
+        pmem_.munmap();
+        fs::remove_all(in(""));
+    }
+}
+
+std::string order;
+
+TEST_F(directory_layout, a_sync_brings_payloads_to_the_medium_before_the_mark) {
+    const TemporaryDirectory on_disk;
+    pmem_.mmap(on_disk.path.string() + "/pool/", options());
+    if (pmem_.durability() != Durability::page) GTEST_SKIP() << "no page cache below the temporary directory";
+    store("A", ramp(1000));
+    os::Calls fake = os::system_calls();
+    fake.syncfs = [](int fd) { return order += 's', os::system_calls().syncfs(fd); };
+    fake.fdatasync = [](int fd) { return order += 'd', os::system_calls().fdatasync(fd); };
+    {
+        const os::ScopedCalls listening(fake);
+        pmem_.sync();
+    }
+    EXPECT_EQ(order, "sdd");
+    fake.syncfs = [](int) { return errno = EIO, -1; };
+    {
+        const os::ScopedCalls broken(fake);
+        expect_error(Code::io_error, "syncfs", [&] { pmem_.sync(); });
+    }
+    expect_error(Code::io_error, "earlier sync", [&] { store("A", ramp(10)); });
+    pmem_.munmap();
 }
 
 }  // namespace

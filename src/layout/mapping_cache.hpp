@@ -14,7 +14,7 @@ namespace pmemcpy::layout {
 /// Mappings of payload files that this process may want again: the most recently used. One that falls out lives on
 /// as long as somebody holds it.
 class MappingCache {
-  public:
+public:
     using Shared = std::shared_ptr<const os::Mapping>;
     explicit MappingCache(std::size_t most) : most_(most) {}
 
@@ -26,7 +26,7 @@ class MappingCache {
     std::vector<std::uint64_t> next(std::size_t count);
     std::size_t size() const;
 
-  private:
+private:
     struct Entry {
         std::uint64_t number;
         Shared mapping;

@@ -40,7 +40,8 @@ Components Names::components_of(std::string_view id) {
         const std::string_view component = id.substr(begin, end - begin);
         begin = end + 1;
         if (component.empty()) continue;
-        const bool plain = component.size() <= longest_name && component.front() != '.' && !looks_hashed(component);
+        const bool plain =
+            component.size() <= longest_name && component.front() != '.' && !looks_hashed(component);
         components.push_back(plain ? std::string(component) : hashed(component));
     }
     return components;
@@ -153,7 +154,8 @@ void Names::keep_only(const std::vector<std::string>& ids) const {
         }
     }
     for (std::size_t i = folders.size(); i-- > 1;) {  // the deepest first
-        if (folders[i].has_lost && remove_directory(folders[i].path)) folders[folders[i].parent].has_lost = true;
+        if (folders[i].has_lost && remove_directory(folders[i].path))
+            folders[folders[i].parent].has_lost = true;
     }
 }
 

@@ -16,7 +16,7 @@ namespace pmemcpy::layout {
 /// A component of an id becomes a name as it is, unless it begins with a dot, is longer than 255 bytes, or looks like
 /// what it would become then: `#` and its XXH3-64 in 16 hexadecimal digits.
 class Names {
-  public:
+public:
     /// `root` and `data` stay open elsewhere as long as this lives.
     Names(const os::File& root, const os::File& data) : root_(root), data_(data) {}
 
@@ -31,7 +31,7 @@ class Names {
 
     static std::vector<std::string> components_of(std::string_view id);
 
-  private:
+private:
     enum class Missing { make, leave };
     std::optional<os::File> folder_of(const std::vector<std::string>& components, Missing missing) const;
     void put(const os::File& folder, const std::string& name, std::uint64_t number) const;

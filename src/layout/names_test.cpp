@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 class names : public testing::Test {
-  protected:
+protected:
     names() {
         fs::create_directory(here_.path / ".data");
         root_ = os::File::open(here_.path, O_RDONLY | O_DIRECTORY);
@@ -32,7 +32,9 @@ class names : public testing::Test {
         text << std::ifstream(here_.path / name).rdbuf();
         return text.str();
     }
-    bool is_there(const std::string& name) const { return fs::symlink_status(here_.path / name).type() != fs::file_type::not_found; }
+    bool is_there(const std::string& name) const {
+        return fs::symlink_status(here_.path / name).type() != fs::file_type::not_found;
+    }
 
     TemporaryDirectory here_;
     os::File root_;
@@ -70,18 +72,22 @@ TEST_F(names, go_and_their_groups_go_when_empty) {
 TEST_F(names, that_are_no_file_names_are_hashed) {
     const std::string longest(255, 'x');
     EXPECT_EQ(Names::components_of("a/" + longest), (std::vector<std::string>{"a", longest}));
-    for (const std::string& odd : {std::string(256, 'x'), std::string(".data"), std::string(".pool"), std::string(".x")}) {
+    for (const std::string& odd :
+         {std::string(256, 'x'), std::string(".data"), std::string(".pool"), std::string(".x")}) {
         const auto components = Names::components_of(odd);
         ASSERT_EQ(components.size(), 1u);
         EXPECT_EQ(components[0].size(), 17u);
         EXPECT_EQ(components[0].front(), '#');
-        EXPECT_NE(Names::components_of(components[0]), components) << "an id that looks hashed does not collide";
+        EXPECT_NE(Names::components_of(components[0]), components)
+            << "an id that looks hashed does not collide";
     }
     EXPECT_EQ(Names::components_of("#not-a-hash")[0], "#not-a-hash");
     EXPECT_EQ(Names::components_of(".x")[0], "#8fa60ce6d8f30640") << "the form is stable";
     payload(1);
     names_.link(std::string(300, 'g') + "/" + std::string(300, 'v'), 1);
-    EXPECT_EQ(read(Names::components_of(std::string(300, 'g'))[0] + "/" + Names::components_of(std::string(300, 'v'))[0]), "1");
+    EXPECT_EQ(read(Names::components_of(std::string(300, 'g'))[0] + "/" +
+                   Names::components_of(std::string(300, 'v'))[0]),
+              "1");
 }
 
 TEST_F(names, deeper_than_files_can_be_open) {

@@ -22,11 +22,14 @@ constexpr std::size_t looked_at_per_mapping = 2;
 }  // namespace
 
 // Only a number: the record names it before the file exists, so that whoever scavenges the record removes the file.
-Extent PayloadFiles::allocate(std::uint64_t length) { return {target, 0, heap_.pool().draw_version(), length}; }
+Extent PayloadFiles::allocate(std::uint64_t length) {
+    return {target, 0, heap_.pool().draw_version(), length};
+}
 
 Bytes PayloadFiles::map(const Extent& extent, bool create) {
     if (!create) {
-        if (MappingCache::Shared there = cache_.find(extent.offset, extent.length)) return {there->base(), there};
+        if (MappingCache::Shared there = cache_.find(extent.offset, extent.length))
+            return {there->base(), there};
     }
     std::optional<os::File> file;
     if (create) {
@@ -75,7 +78,8 @@ void PayloadFiles::check_headroom(std::uint64_t bytes) const {
     const std::uint64_t room = os::headroom_bytes(data_);
     if (bytes <= room) return;
     throw Error(Code::no_space, "the file system or memory cgroup of " + data_.path() + " has room for " +
-                                    std::to_string(room) + " bytes and " + std::to_string(bytes) + " more are needed");
+                                    std::to_string(room) + " bytes and " + std::to_string(bytes) +
+                                    " more are needed");
 }
 
 // A file that is shorter than its record says would be a SIGBUS later; it is as good as missing.
@@ -116,7 +120,8 @@ void PayloadFiles::free(const Extent& extent) {
         const std::string name = name_of_payload(extent.offset);
         const auto named = os::look_in(data_, name);
         if (!named || named->what != os::Named::regular || !os::remove_in(data_, name)) return;
-        if (named->link_count > 1) {  // whoever was renaming died, or a name leads here that should not any more
+        if (named->link_count >
+            1) {  // whoever was renaming died, or a name leads here that should not any more
             os::remove_in(data_, passing_name_of(extent.offset));
             names_are_stale_ = true;
         }
@@ -151,15 +156,17 @@ void PayloadFiles::reserve(std::uint64_t bytes) {
     if (has_room_beside(count_taken_chunks())) return;
     release(bytes);
     throw Error(Code::no_space, pool.path() + " is full: with its payload files it may have " +
-                                    std::to_string(pool.super().max_bytes) + " bytes, and " + std::to_string(bytes) +
+                                    std::to_string(pool.super().max_bytes) + " bytes, and " +
+                                    std::to_string(bytes) +
                                     " more are needed; erase something, or create a larger pool");
 }
 
 void PayloadFiles::check_room(std::uint64_t bytes) const {
     const pool::Pool& pool = heap_.pool();
     if (bytes > pool.super().max_bytes) {
-        throw Error(Code::no_space, pool.path() + " and its payload files may have " + std::to_string(pool.super().max_bytes) +
-                                        " bytes, not " + std::to_string(bytes) + "; create a larger pool");
+        throw Error(Code::no_space, pool.path() + " and its payload files may have " +
+                                        std::to_string(pool.super().max_bytes) + " bytes, not " +
+                                        std::to_string(bytes) + "; create a larger pool");
     }
     const std::uint64_t there = used_bytes() + pool.usable_chunks() * pool.super().chunk_bytes;
     if (bytes > there) check_headroom(bytes - there);
@@ -196,7 +203,9 @@ void PayloadFiles::count_anew() {
     heap_.pool().medium().flush(word, sizeof *word);
 }
 
-std::uint64_t PayloadFiles::used_bytes() const { return Medium::load(&heap_.pool().state().payload_bytes.value); }
+std::uint64_t PayloadFiles::used_bytes() const {
+    return Medium::load(&heap_.pool().state().payload_bytes.value);
+}
 
 // On page media, syncfs: what is to be durable was stored by any process, so nobody has a list of the files it takes,
 // and fdatasync of each file in `.data` would open a million files to find the ten that changed. syncfs also carries

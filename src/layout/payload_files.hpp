@@ -14,7 +14,7 @@ namespace pmemcpy::layout {
 
 /// Extents that are files of their own in `.data`, named by a number that the pool never gives twice.
 class PayloadFiles final : public heap::Outside {
-  public:
+public:
     static constexpr std::uint32_t target = 1;
     static constexpr std::size_t most_mappings = 1024;
 
@@ -38,7 +38,7 @@ class PayloadFiles final : public heap::Outside {
     /// True, once, after readable names may lead to payloads that are not theirs any more.
     bool take_names_are_stale() { return names_are_stale_.exchange(false); }
 
-  private:
+private:
     os::File make(const heap::Extent& extent);
     void check_headroom(std::uint64_t bytes) const;
     void reserve(std::uint64_t bytes);

@@ -21,14 +21,14 @@ using heap::Extent;
 int syncs = 0;
 
 class payload_files : public testing::Test {
-  protected:
+protected:
     struct NoLife final : pool::Lifecycle {
         void rebuild() override {}
         bool scavenge(std::uint64_t) override { return true; }
         bool leave() override { return true; }
     };
     payload_files() {
-        make_directories({here_.path / ".pool", here_.path}, 0640);
+        NewDirectories({here_.path / ".pool", here_.path}, 0640).keep();
         pool::Shape shape;
         shape.max_bytes = 1 << 20;
         shape.chunk_bytes = 4096;
@@ -47,7 +47,9 @@ class payload_files : public testing::Test {
         std::memcpy(files_->map(extent, true).data, text.data(), text.size());
         return extent;
     }
-    fs::path path(const Extent& extent) const { return here_.path / ".data" / name_of_payload(extent.offset); }
+    fs::path path(const Extent& extent) const {
+        return here_.path / ".data" / name_of_payload(extent.offset);
+    }
     std::string read(const heap::Bytes& bytes, const Extent& extent) const {
         return {reinterpret_cast<const char*>(bytes.data), extent.length};
     }

@@ -22,34 +22,48 @@ Place place_of(const std::string& path, Layout layout) {
     while (stripped.size() > 1 && stripped.back() == '/') stripped.pop_back();
     const bool is_directory = os::is_directory(stripped);
     if (layout == Layout::file && is_directory) {
-        throw Error(Code::unsupported, path + " is a directory, so it cannot be a pool of one file; open it with "
-                                              "Layout::directory, or give the name of a file");
+        throw Error(Code::unsupported,
+                    path +
+                        " is a directory, so it cannot be a pool of one file; open it with "
+                        "Layout::directory, or give the name of a file");
     }
-    const bool asks = layout == Layout::directory ||
-                      (layout == Layout::automatic && (path.back() == '/' || is_directory));
+    const bool asks =
+        layout == Layout::directory || (layout == Layout::automatic && (path.back() == '/' || is_directory));
     if (!asks) return {path, {}};
     if (!is_directory && os::exists(stripped)) {
-        throw Error(Code::unsupported, stripped + " is a file, so it cannot be a pool in a directory; open it with "
-                                                  "Layout::file and without a slash at its end");
+        throw Error(Code::unsupported, stripped +
+                                           " is a file, so it cannot be a pool in a directory; open it with "
+                                           "Layout::file and without a slash at its end");
     }
     return {(stripped == "/" ? "" : stripped) + "/" + records_name, stripped};
 }
 
-bool make_directories(const Place& place, unsigned permissions) {
+NewDirectories::NewDirectories(const Place& place, unsigned permissions) : place_(place) {
     const unsigned mode = directory_mode(permissions);
-    os::make_directory(place.directory, mode);
+    made_root_ = os::make_directory(place.directory, mode);
     const os::File root = os::File::open(place.directory, O_RDONLY | O_DIRECTORY);
     // A file of somebody's own would be in the way of a readable name.
     if (!os::look_in(root, data_name)) {
         for (const std::string& name : os::names_in(root)) {
             if (is_ours(name) || os::look_in(root, records_name)) continue;
-            throw Error(Code::invalid_argument, place.directory + " holds '" + name + "' and no pool; give the name of a "
-                                                                  "new or empty directory");
+            throw Error(Code::invalid_argument, place.directory + " holds '" + name +
+                                                    "' and no pool; give the name of a "
+                                                    "new or empty directory");
         }
     }
-    os::make_directory_in(root, data_name, mode);
+    made_data_ = os::make_directory_in(root, data_name, mode);
     const auto data = os::File::open_in(root, data_name, O_RDONLY | O_DIRECTORY);
-    return data && !os::names_in(*data).empty();
+    have_leftovers_ = data && !os::names_in(*data).empty();
+}
+
+NewDirectories::~NewDirectories() {
+    try {
+        if (kept_ || os::exists(place_.records)) return;  // ours, or that of somebody who was faster
+        if (made_data_) os::remove_directory(place_.directory + "/" + data_name);
+        if (made_root_) os::remove_directory(place_.directory);
+    } catch (const Error&) {
+        // Somebody else has put something there; so they are needed.
+    }
 }
 
 void remove_payloads(const Place& place) {

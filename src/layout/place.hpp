@@ -20,11 +20,28 @@ struct Place {
 /// Errors: unsupported when what is there has the other layout than the one asked for.
 Place place_of(const std::string& path, Layout layout);
 
-/// Makes the directory and the one for payloads, each only if it is missing. True if an earlier pool has left
-/// something, so that the new one must begin with a recovery. Whoever may read the pool file by `permissions` may
-/// enter the directories.
-/// Errors: invalid_argument when the directory holds something that is not a pool's.
-bool make_directories(const Place& place, unsigned permissions);
+/// The directory of a pool and the one for payloads, made for a pool that is about to be: each only if it is missing,
+/// and taken away again unless the pool was made.
+class NewDirectories {
+public:
+    /// Whoever may read the pool file by `permissions` may enter the directories.
+    /// Errors: invalid_argument when the directory holds something that is not a pool's.
+    NewDirectories(const Place& place, unsigned permissions);
+    ~NewDirectories();
+    NewDirectories(const NewDirectories&) = delete;
+    NewDirectories& operator=(const NewDirectories&) = delete;
+
+    /// An earlier pool has left something, so that the new one must begin with a recovery.
+    bool have_leftovers() const { return have_leftovers_; }
+    void keep() { kept_ = true; }
+
+private:
+    Place place_;
+    bool made_root_ = false;
+    bool made_data_ = false;
+    bool have_leftovers_ = false;
+    bool kept_ = false;
+};
 
 /// Removes payloads and readable names, not the records. Nobody may have the pool open.
 void remove_payloads(const Place& place);

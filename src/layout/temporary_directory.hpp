@@ -9,7 +9,7 @@ namespace pmemcpy::layout {
 
 /// For the tests of this room: removed with all that is in it when it goes.
 class TemporaryDirectory {
-  public:
+public:
     explicit TemporaryDirectory(const std::filesystem::path& base = std::filesystem::temp_directory_path()) {
         std::string name = (base / "pmemcpy_layout_XXXXXX").string();
         path = ::mkdtemp(name.data());

@@ -71,13 +71,15 @@ bool make_directory_in(const File& directory, const std::string& name, mode_t mo
     throw_failure("make the directory", path_of(directory, name), errno);
 }
 
-bool link_in(const File& from_directory, const std::string& from, const File& to_directory, const std::string& to) {
+bool link_in(const File& from_directory, const std::string& from, const File& to_directory,
+             const std::string& to) {
     if (calls().linkat(from_directory.fd(), from.c_str(), to_directory.fd(), to.c_str(), 0) == 0) return true;
     if (errno == EEXIST) return false;
     throw_failure(("link '" + from + "' as").c_str(), path_of(to_directory, to), errno);
 }
 
-bool rename_in(const File& from_directory, const std::string& from, const File& to_directory, const std::string& to) {
+bool rename_in(const File& from_directory, const std::string& from, const File& to_directory,
+               const std::string& to) {
     if (calls().renameat(from_directory.fd(), from.c_str(), to_directory.fd(), to.c_str()) == 0) return true;
     if (errno == ENOENT) return false;
     throw_failure(("rename '" + from + "' to").c_str(), path_of(to_directory, to), errno);

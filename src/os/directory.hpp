@@ -32,9 +32,11 @@ bool remove_directory_in(const File& directory, const std::string& name);
 /// False if the name is taken.
 bool make_directory_in(const File& directory, const std::string& name, mode_t mode);
 /// Another name for a file; false if it is taken.
-bool link_in(const File& from_directory, const std::string& from, const File& to_directory, const std::string& to);
+bool link_in(const File& from_directory, const std::string& from, const File& to_directory,
+             const std::string& to);
 /// Replaces `to` atomically. False if there is no `from`.
-bool rename_in(const File& from_directory, const std::string& from, const File& to_directory, const std::string& to);
+bool rename_in(const File& from_directory, const std::string& from, const File& to_directory,
+               const std::string& to);
 
 /// Everything that anybody has written to the file system of `file` is on the device when this returns (syncfs).
 void sync_file_system(const File& file);

@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <pmemcpy/error.hpp>
 #include <unistd.h>
+#include <pmemcpy/error.hpp>
 
 namespace pmemcpy::os {
 namespace {

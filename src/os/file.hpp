@@ -35,7 +35,8 @@ public:
     /// The same for a file that may be missing: nothing where there is none.
     static std::optional<File> open_if_exists(const std::string& path, int flags);
     /// The file `name` in an open directory, itself and no symbolic link: nothing where there is none.
-    static std::optional<File> open_in(const File& directory, const std::string& name, int flags, mode_t mode = 0);
+    static std::optional<File> open_in(const File& directory, const std::string& name, int flags,
+                                       mode_t mode = 0);
     /// A file without a name in `directory` (O_TMPFILE): it vanishes unless link_as() names it.
     static File create_unnamed(const std::string& directory, mode_t mode);
     /// Gives the file a name; `already_exists` if somebody has it.

@@ -42,8 +42,10 @@ void Pool::attach(Lifecycle& lifecycle) {
 void Pool::attach_reader() {
     const bool writer_is_there = os::conflicts(file_, os::LockKind::exclusive, attach_byte, 1);
     if (!writer_is_there && persist::Medium::load(&state().clean.value) != clean_mark(state())) {
-        throw Error(Code::busy, path() + " was not closed cleanly and must be recovered by somebody who may write it; "
-                                         "run `pmemcpy info` on it as its owner");
+        throw Error(Code::busy,
+                    path() +
+                        " was not closed cleanly and must be recovered by somebody who may write it; "
+                        "run `pmemcpy info` on it as its owner");
     }
     attached_ = true;
 }
@@ -65,7 +67,8 @@ void Pool::enter_alone(Lifecycle& lifecycle) {
         medium_.store(&state().recovery_count.value, recovery_count() + 1);
     }
     runtime_->validate(super_.uuid);
-    os::lock(file_, os::LockKind::shared, attach_byte, 1);  // turns the exclusive lock into a shared one, atomically
+    os::lock(file_, os::LockKind::shared, attach_byte,
+             1);  // turns the exclusive lock into a shared one, atomically
 }
 
 // Whoever held the lock when ours failed may have gone before we got the shared one; then nobody vouches for
@@ -74,8 +77,8 @@ bool Pool::try_join() {
     os::lock(file_, os::LockKind::shared, attach_byte, 1);
     try {
         if (persist::Medium::load(&state().clean.value) == 0) {
-            runtime_.emplace(Runtime::open(file_, file_.mode_bits(), persist::Medium::load(&state().runtime_inode.value),
-                                           false));
+            runtime_.emplace(Runtime::open(file_, file_.mode_bits(),
+                                           persist::Medium::load(&state().runtime_inode.value), false));
             if (runtime_->is_valid(super_.uuid)) {
                 runtime_fork_ = os::ClosedInChild(runtime_->file());
                 return true;
@@ -103,7 +106,8 @@ void Pool::take_slot(Lifecycle& lifecycle) {
         }
     }
     os::unlock(file_, attach_byte, 1);
-    throw Error(Code::busy, path() + ": all " + std::to_string(slot_count) + " places for attached processes are taken");
+    throw Error(Code::busy,
+                path() + ": all " + std::to_string(slot_count) + " places for attached processes are taken");
 }
 
 bool Pool::try_slot(std::uint64_t i, Lifecycle& lifecycle) {
@@ -153,7 +157,10 @@ void Pool::detach(Lifecycle& lifecycle) {
     if (!failed && os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) {
         slot_ = slot_count;  // nobody's: even our own slot may need cleaning up now
         const bool step_open = state().begun_step.value > state().committed_step.value;
-        if (scavenge_dead(lifecycle) && !step_open) set_clean(true);
+        if (scavenge_dead(lifecycle) && !step_open) {
+            lifecycle.tidy();
+            set_clean(true);
+        }
     }
     os::unlock(file_, attach_byte, 1);
     os::unlock(file_, detach_byte, 1);
@@ -189,7 +196,8 @@ void Pool::set_clean(bool clean) {
 
 bool Pool::is_alive(std::uint64_t owner) {
     const std::uint64_t i = (owner & 0x1fff) - 1;
-    if (i >= slot_count || owner_of(i, persist::Medium::load(&runtime_->slot(i).incarnation)) != owner) return false;
+    if (i >= slot_count || owner_of(i, persist::Medium::load(&runtime_->slot(i).incarnation)) != owner)
+        return false;
     if (i == slot_) return owner == owner_;
     return persist::Medium::load(&runtime_->slot(i).attached) != 0 && !runtime_->is_dead(i);
 }

@@ -74,17 +74,17 @@ struct alignas(64) StateWord {
 static_assert(sizeof(StateWord) == 64);
 
 struct PoolState {
-    StateWord clean;            // clean_mark(...) of the words below after an orderly close, else 0
-    StateWord usable_chunks;    // chunks whose space the file system has promised
-    StateWord next_version;     // the next version to be drawn
-    StateWord synced_version;   // every record up to here was on the medium at the last sync
-    StateWord committed_step;   // newest step that readers see; 0: none
-    StateWord begun_step;       // newest step that anyone has begun
-    StateWord recovery_count;   // odd while the derived state is being rebuilt
-    StateWord failed;           // 1 after a sync that the device refused: only repair helps
-    StateWord runtime_inode;    // of the .rt file that belongs to this session
-    StateWord search_hint;      // chunk at which the next search for space begins
-    StateWord payload_bytes;    // derived, directory layout: in payload files; may be too much after a crash
+    StateWord clean;           // clean_mark(...) of the words below after an orderly close, else 0
+    StateWord usable_chunks;   // chunks whose space the file system has promised
+    StateWord next_version;    // the next version to be drawn
+    StateWord synced_version;  // every record up to here was on the medium at the last sync
+    StateWord committed_step;  // newest step that readers see; 0: none
+    StateWord begun_step;      // newest step that anyone has begun
+    StateWord recovery_count;  // odd while the derived state is being rebuilt
+    StateWord failed;          // 1 after a sync that the device refused: only repair helps
+    StateWord runtime_inode;   // of the .rt file that belongs to this session
+    StateWord search_hint;     // chunk at which the next search for space begins
+    StateWord payload_bytes;   // derived, directory layout: in payload files; may be too much after a crash
 };
 static_assert(sizeof(PoolState) == 704 && sizeof(PoolState) <= page_bytes);
 

@@ -21,13 +21,14 @@ constexpr std::uint64_t most_buckets = 1ULL << 25;
 }  // namespace
 
 Geometry lay_out(std::uint64_t chunk_bytes, std::uint64_t max_bytes) {
-    if (!std::has_single_bit(chunk_bytes) || chunk_bytes < smallest_chunk_bytes || chunk_bytes > (1ULL << 30)) {
+    if (!std::has_single_bit(chunk_bytes) || chunk_bytes < smallest_chunk_bytes ||
+        chunk_bytes > (1ULL << 30)) {
         throw Error(Code::invalid_argument, "a chunk must be a power of two from 4 KiB to 1 GiB, not " +
                                                 std::to_string(chunk_bytes) + " bytes");
     }
     if (max_bytes > largest_pool_bytes) {
-        throw Error(Code::invalid_argument, "a pool may have at most 16 TiB, asked for " +
-                                                std::to_string(max_bytes) + " bytes");
+        throw Error(Code::invalid_argument,
+                    "a pool may have at most 16 TiB, asked for " + std::to_string(max_bytes) + " bytes");
     }
     Geometry g{};
     g.chunk_bytes = chunk_bytes;
@@ -35,9 +36,11 @@ Geometry lay_out(std::uint64_t chunk_bytes, std::uint64_t max_bytes) {
     g.table_offset = chunk_table_offset;
     const std::uint64_t table_entries = max_bytes / chunk_bytes;  // a few more than there will be chunks
     g.bucket_offset = base::align_up(g.table_offset + table_entries * chunk_entry_bytes, page_bytes);
-    g.first_chunk_offset = base::align_up(g.bucket_offset + g.bucket_count * 8, std::max(chunk_bytes, page_bytes));
+    g.first_chunk_offset =
+        base::align_up(g.bucket_offset + g.bucket_count * 8, std::max(chunk_bytes, page_bytes));
     if (g.first_chunk_offset + 4 * chunk_bytes > max_bytes) {
-        throw Error(Code::invalid_argument, "a pool of " + std::to_string(max_bytes) + " bytes is too small: with chunks of " +
+        throw Error(Code::invalid_argument, "a pool of " + std::to_string(max_bytes) +
+                                                " bytes is too small: with chunks of " +
                                                 std::to_string(chunk_bytes) + " bytes the least is " +
                                                 std::to_string(g.first_chunk_offset + 4 * chunk_bytes));
     }
@@ -50,13 +53,16 @@ bool is_consistent(const Superblock& super) {
     if (super.bytes != sizeof(Superblock) || super.checksum != checksum_of(super)) return false;
     if (!std::has_single_bit(super.chunk_bytes) || super.chunk_bytes < smallest_chunk_bytes) return false;
     if (!std::has_single_bit(super.bucket_count) || super.bucket_count > most_buckets) return false;
-    if (super.max_bytes > largest_pool_bytes || super.chunk_count > super.max_bytes / super.chunk_bytes) return false;
+    if (super.max_bytes > largest_pool_bytes || super.chunk_count > super.max_bytes / super.chunk_bytes)
+        return false;
     if (super.table_offset < chunk_table_offset || super.table_offset % 64 != 0) return false;
     if (super.bucket_offset < super.table_offset + super.chunk_count * chunk_entry_bytes) return false;
     if (super.bucket_offset % 64 != 0 || super.bucket_offset > super.max_bytes) return false;
     if (super.first_chunk_offset < super.bucket_offset + super.bucket_count * 8) return false;
-    if (super.first_chunk_offset % super.chunk_bytes != 0 || super.first_chunk_offset > super.max_bytes) return false;
-    return super.chunk_count > 0 && super.chunk_count <= (super.max_bytes - super.first_chunk_offset) / super.chunk_bytes;
+    if (super.first_chunk_offset % super.chunk_bytes != 0 || super.first_chunk_offset > super.max_bytes)
+        return false;
+    return super.chunk_count > 0 &&
+           super.chunk_count <= (super.max_bytes - super.first_chunk_offset) / super.chunk_bytes;
 }
 
 std::uint32_t checksum_of(const Superblock& super) {

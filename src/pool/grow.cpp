@@ -52,7 +52,8 @@ void Pool::grow(std::uint64_t chunks) {
         step = chunks;  // what is asked may fit where more did not
         file_.allocate(chunk_offset(usable), step * super_.chunk_bytes);
     }
-    if (durability() != Durability::none && !probe_.is_devdax) file_.sync_data();  // before anything says it is ours
+    if (durability() != Durability::none && !probe_.is_devdax)
+        file_.sync_data();  // before anything says it is ours
     medium_.store(&state().usable_chunks.value, usable + step);
     medium_.persist(&state().usable_chunks.value, sizeof(std::uint64_t));
 }

@@ -33,8 +33,9 @@ std::array<std::uint8_t, 16> draw_uuid() {
 void refuse_unfit_file_system(const os::File& file) {
     if (file.fs_kind() == os::FileSystem::other) {
         throw Error(Code::unsupported,
-                    file.path() + " lies on a file system that cannot promise space to a mapped file; use tmpfs, "
-                                  "hugetlbfs, ext2/3/4, xfs or a devdax device");
+                    file.path() +
+                        " lies on a file system that cannot promise space to a mapped file; use tmpfs, "
+                        "hugetlbfs, ext2/3/4, xfs or a devdax device");
     }
 }
 
@@ -58,7 +59,8 @@ Superblock describe(const Shape& shape, std::uint64_t max_bytes) {
     super.default_serializer = shape.default_serializer;
     super.device_count = 1;
     super.devices[0] = {0, 1, g.max_bytes, {}};
-    if ((shape.features & feature_directory_layout) != 0) super.devices[super.device_count++] = {1, 2, g.max_bytes, {}};
+    if ((shape.features & feature_directory_layout) != 0)
+        super.devices[super.device_count++] = {1, 2, g.max_bytes, {}};
     super.checksum = checksum_of(super);
     return super;
 }
@@ -88,8 +90,9 @@ void Pool::create(const std::string& path, const Shape& shape) {
                  super.chunk_count);
     const std::uint64_t allocated = super.first_chunk_offset + usable * super.chunk_bytes;
     if (const std::uint64_t room = os::headroom_bytes(file); allocated > room) {
-        throw Error(Code::no_space, path + ": a pool needs " + std::to_string(allocated) + " bytes at once, and " +
-                                        directory + " has room for " + std::to_string(room));
+        throw Error(Code::no_space, path + ": a pool needs " + std::to_string(allocated) +
+                                        " bytes at once, and " + directory + " has room for " +
+                                        std::to_string(room));
     }
     file.resize(super.max_bytes);
     file.allocate(0, allocated);
@@ -104,7 +107,8 @@ void Pool::format_device(const std::string& path, const Shape& shape) {
     if (file.fs_kind() != os::FileSystem::devdax) {
         throw Error(Code::invalid_argument, path + " is no devdax device; create a pool file instead");
     }
-    const Superblock super = describe(shape, shape.max_bytes == 0 ? file.size() : std::min(shape.max_bytes, file.size()));
+    const Superblock super =
+        describe(shape, shape.max_bytes == 0 ? file.size() : std::min(shape.max_bytes, file.size()));
     os::Mapping map(file, super.max_bytes);
     const persist::Medium medium(Durability::line);
     // Old links and chunk words must not outlive the format, and the magic is the last thing to appear.
@@ -130,16 +134,20 @@ Pool::Pool(const std::string& path, bool read_only, MapSync map_sync)
     read_superblock();
     refuse_unfit_file_system(file_);
     if (file_.shares_extents()) {
-        throw Error(Code::unsupported, path + " shares blocks with a reflinked copy, so that writing to its allocated "
-                                              "space may run out of space; copy it with cp --reflink=never");
+        throw Error(Code::unsupported,
+                    path +
+                        " shares blocks with a reflinked copy, so that writing to its allocated "
+                        "space may run out of space; copy it with cp --reflink=never");
     }
     probe_ = persist::probe(file_, read_only ? MapSync::off : map_sync);
     medium_ = persist::Medium(probe_.durability);
-    map_ = os::Mapping(file_, super_.max_bytes,
-                       {.access = read_only ? os::Access::read : os::Access::read_write, .map_sync = probe_.map_sync});
+    map_ = os::Mapping(
+        file_, super_.max_bytes,
+        {.access = read_only ? os::Access::read : os::Access::read_write, .map_sync = probe_.map_sync});
     const std::uint64_t usable = usable_chunks();
     if (usable > super_.chunk_count) {
-        throw Error(Code::corrupt, path + " says that " + std::to_string(usable) + " chunks are usable and has only " +
+        throw Error(Code::corrupt, path + " says that " + std::to_string(usable) +
+                                       " chunks are usable and has only " +
                                        std::to_string(super_.chunk_count) + "; restore it from a copy");
     }
 }
@@ -150,7 +158,8 @@ void Pool::read_superblock() {
     const std::uint64_t size = file_.size();
     Superblock spare{};
     if (size < state_offset + page_bytes) {
-        throw Error(Code::corrupt, path() + " is no pMEMCPY pool: it has only " + std::to_string(size) + " bytes");
+        throw Error(Code::corrupt,
+                    path() + " is no pMEMCPY pool: it has only " + std::to_string(size) + " bytes");
     }
     if (file_.fs_kind() == os::FileSystem::devdax) {  // a device can be mapped but not read
         const os::Mapping map(file_, os::huge_page_bytes, {.access = os::Access::read});
@@ -161,10 +170,12 @@ void Pool::read_superblock() {
         file_.read_exactly(&spare, sizeof spare, spare_offset);
     }
     if (super_.magic != pool_magic && spare.magic != pool_magic) {
-        throw Error(Code::corrupt, path() + " is no pMEMCPY pool: it does not begin with the magic \"pMEMCPY\"");
+        throw Error(Code::corrupt,
+                    path() + " is no pMEMCPY pool: it does not begin with the magic \"pMEMCPY\"");
     }
     // One whole superblock is enough. Only when neither is do their first words tell why.
-    const bool spare_is_better = !is_consistent(super_) && (is_consistent(spare) || super_.magic != pool_magic);
+    const bool spare_is_better =
+        !is_consistent(super_) && (is_consistent(spare) || super_.magic != pool_magic);
     const Superblock& readable = spare_is_better ? spare : super_;
     if (readable.endian != endian_mark) {
         throw Error(Code::unsupported, path() + " was written on a machine of the other byte order");
@@ -180,7 +191,8 @@ void Pool::read_superblock() {
     }
     if ((super_.features & ~known_features) != 0) {
         throw Error(Code::unsupported, path() + " needs features that this library does not know (bits " +
-                                           std::to_string(super_.features & ~known_features) + "); use a newer pMEMCPY");
+                                           std::to_string(super_.features & ~known_features) +
+                                           "); use a newer pMEMCPY");
     }
     if (super_.max_bytes > size) {
         throw Error(Code::corrupt, path() + " is truncated: it has " + std::to_string(size) + " bytes of " +
@@ -190,7 +202,8 @@ void Pool::read_superblock() {
 
 void Pool::check_usable() const {
     if (fork_generation_ != os::fork_generation()) {
-        throw Error(Code::busy, path() + " was opened by the parent of this forked process; open it again here");
+        throw Error(Code::busy,
+                    path() + " was opened by the parent of this forked process; open it again here");
     }
 }
 
@@ -198,8 +211,10 @@ void Pool::check_writable() const {
     check_usable();
     if (read_only_) throw Error(Code::permission_denied, path() + " is open for reading only");
     if (persist::Medium::load(&state().failed.value) != 0) {
-        throw Error(Code::io_error, path() + ": the device refused an earlier sync, so what it holds is unknown; open "
-                                             "it for reading and copy what verify() finds whole into a new pool");
+        throw Error(Code::io_error,
+                    path() +
+                        ": the device refused an earlier sync, so what it holds is unknown; open "
+                        "it for reading and copy what verify() finds whole into a new pool");
     }
 }
 

@@ -28,12 +28,12 @@ struct Shape {
     std::uint32_t default_serializer = 1;
     std::uint64_t features = 0;
     bool begins_unclean = false;  // the first to open it recovers it, because something may lie beside it
-    unsigned mode = 0666;  // before the umask
+    unsigned mode = 0666;         // before the umask
 };
 
 /// What the rooms above do when a process comes, goes, or is found dead.
 class Lifecycle {
-  public:
+public:
     virtual ~Lifecycle() = default;
     /// Rebuilds all derived state by scanning. Alone in the pool.
     virtual void rebuild() = 0;
@@ -42,11 +42,13 @@ class Lifecycle {
     virtual bool scavenge(std::uint64_t slot) = 0;
     /// Gives up what this process owns and frees what it has retired. Returns false while a view keeps some.
     virtual bool leave() = 0;
+    /// The last one on the way out: gives back what can only be given back when nobody else is there.
+    virtual void tidy() {}
 };
 
 /// One attachment of one process to one pool: the mapping, the locks, the words of the superblock.
 class Pool {
-  public:
+public:
     /// Makes a pool at `path`, whole or not at all. already_exists when the name is taken.
     static void create(const std::string& path, const Shape& shape);
     /// Makes a pool of a whole devdax device. What was on it is lost.
@@ -130,20 +132,20 @@ class Pool {
 
     /// Held while chunks change hands; dropped by the kernel when its holder dies (law 7).
     class AllocationLock {
-      public:
+    public:
         explicit AllocationLock(Pool& pool);
         ~AllocationLock();
         AllocationLock(const AllocationLock&) = delete;
         AllocationLock& operator=(const AllocationLock&) = delete;
 
-      private:
+    private:
         Pool& pool_;
     };
 
     /// Even, and the same before and after a read without locks: nobody rebuilt the links meanwhile.
     std::uint64_t recovery_count() const;
 
-  private:
+private:
     void read_superblock();
     void attach_reader();
     void enter_alone(Lifecycle& lifecycle);

@@ -147,7 +147,8 @@ TEST_F(pool, grows_to_its_maximum_and_no_further) {
         while (mine.usable_chunks() < all) mine.grow(1);
         expect(Code::no_space, [&] { mine.grow(1); });
     }
-    std::memset(mine.at(mine.chunk_offset(all - 1)), 1, mine.super().chunk_bytes);  // no SIGBUS at the very end
+    std::memset(mine.at(mine.chunk_offset(all - 1)), 1,
+                mine.super().chunk_bytes);  // no SIGBUS at the very end
     mine.detach(lifecycle);
 }
 

@@ -48,9 +48,10 @@ Runtime Runtime::open(const os::File& pool, unsigned pool_mode, std::uint64_t ex
     } catch (const Error& error) {
         if (error.kind() != Code::not_found || create) throw;
     }
-    throw Error(Code::busy, pool.path() + " is in use, but " + path +
-                                " is missing or belongs to something else: the pool was renamed, hard-linked or its .rt "
-                                "deleted meanwhile. Close it everywhere, then open it again.");
+    throw Error(Code::busy,
+                pool.path() + " is in use, but " + path +
+                    " is missing or belongs to something else: the pool was renamed, hard-linked or its .rt "
+                    "deleted meanwhile. Close it everywhere, then open it again.");
 }
 
 void Runtime::reset() {

@@ -53,14 +53,14 @@ struct RuntimeHeader {
     std::uint64_t slots_used;  // no slot at or above this was ever attached in this session
     alignas(64) std::uint64_t sync_started;
     alignas(64) std::uint64_t sync_completed;
-    alignas(64) std::uint64_t scavenges;    // dead owners cleaned up so far, for people and tests
+    alignas(64) std::uint64_t scavenges;  // dead owners cleaned up so far, for people and tests
 };
 inline constexpr std::uint64_t runtime_valid = 0x2e72742d6c697665ULL;
 inline constexpr std::uint64_t runtime_bytes = page_bytes + slot_count * sizeof(Slot);
 
 /// The mapped run-time file of a writer.
 class Runtime {
-  public:
+public:
     /// Opens or creates `<pool>.rt`; `expected_inode` 0 accepts any, else another file is `busy`.
     static Runtime open(const os::File& pool, unsigned pool_mode, std::uint64_t expected_inode, bool create);
 
@@ -82,7 +82,7 @@ class Runtime {
     bool is_dead(std::uint64_t i) const;
     static std::uint64_t lock_byte(std::uint64_t i) { return page_bytes + i * sizeof(Slot); }
 
-  private:
+private:
     Runtime(os::File file, os::Mapping map);
     os::File file_;
     os::Mapping map_;

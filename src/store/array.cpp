@@ -29,7 +29,8 @@ std::string differences(const ArrayDefinition& there, const ArrayDefinition& ask
 }
 
 bool is_same(const ArrayDefinition& a, const ArrayDefinition& b) {
-    return a.type == b.type && a.dims == b.dims && a.order == b.order && a.flags == b.flags && a.fill == b.fill;
+    return a.type == b.type && a.dims == b.dims && a.order == b.order && a.flags == b.flags &&
+           a.fill == b.fill;
 }
 
 ArrayDefinition definition_of(const Type& type, const Dimensions& dims, const ArrayOptions& options,
@@ -54,12 +55,14 @@ ArrayDefinition definition_of(const Type& type, const Dimensions& dims, const Ar
 void check(std::string_view id, const ArrayDefinition& d) {
     const std::string name = "array '" + std::string(id) + "'";
     if (!d.type.is_fixed_size()) {
-        throw Error(Code::invalid_argument, name + ": elements of type " + d.type.name() +
-                                                " have no fixed size; store them as a value, or as a serialized object");
+        throw Error(Code::invalid_argument,
+                    name + ": elements of type " + d.type.name() +
+                        " have no fixed size; store them as a value, or as a serialized object");
     }
     for (int i = 0; i < d.dims.size(); ++i) {
         if (d.dims[i] == unlimited && (i != 0 || d.order == Order::fortran)) {
-            throw Error(Code::invalid_argument, name + ": only the first dimension of an array in C order may be unlimited");
+            throw Error(Code::invalid_argument,
+                        name + ": only the first dimension of an array in C order may be unlimited");
         }
     }
     const bool grows = (d.flags & catalog::array_unlimited) != 0;
@@ -70,7 +73,8 @@ void check(std::string_view id, const ArrayDefinition& d) {
         }
     }
     if ((d.flags & catalog::array_contiguous) != 0 && (grows || d.codec.kind != Codec::Kind::none)) {
-        throw Error(Code::invalid_argument, name + ": a contiguous array can neither be unlimited nor compressed");
+        throw Error(Code::invalid_argument,
+                    name + ": a contiguous array can neither be unlimited nor compressed");
     }
     if (!d.fill.empty() && d.fill.size() != d.type.size()) {
         throw Error(Code::invalid_argument, name + ": the fill value has " + std::to_string(d.fill.size()) +
@@ -84,20 +88,22 @@ void check(std::string_view id, const ArrayDefinition& d) {
 
 }  // namespace
 
-void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims, const ArrayOptions& options) {
+void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
+                  const ArrayOptions& options) {
     check_writable();
     array::validate_new_id(id);
     ArrayDefinition asked = definition_of(type, dims, options, default_serializer());
     check(id, asked);
     asked.step = step_.load();
     with_space([&] {
+        bool made = false;
         for (Retry retry(id);; retry.again()) {
             const Link entry = catalog_.create(id);
-            std::uint64_t* word = catalog_.value_word(entry);
-            const Link there{Medium::load(word)};
+            const Link there{Medium::load(catalog_.value_word(entry))};
             if (there.is_live()) {
                 if (!is_array(there)) {
-                    throw Error(Code::already_exists, "'" + std::string(id) + "' exists and is no array; erase it first");
+                    throw Error(Code::already_exists,
+                                "'" + std::string(id) + "' exists and is no array; erase it first");
                 }
                 const auto directory = directory_of(there);
                 if (!directory) continue;
@@ -105,29 +111,46 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
                     throw Error(Code::already_exists, "array '" + std::string(id) + "' exists as " +
                                                           differences(directory->definition(), asked));
                 }
-                if (options.contiguous) ensure_in_place(*directory);
+                try {
+                    if (options.contiguous) ensure_in_place(*directory);
+                } catch (...) {
+                    if (made) catalog_.erase(entry, id);
+                    throw;
+                }
                 return;
             }
-            if (!there.is_mark(mark_empty) || there.is_dead()) continue;  // being erased: the next look finds another entry
-            const std::vector<std::byte> bytes = catalog::write_array(asked, os::wall_ns());
-            const std::uint64_t length = sizeof(heap::RecordHeader) + bytes.size();
-            catalog::Draft draft(heap_, length);
-            const std::uint64_t version = pool_.draw_version();
-            draft.write_header(RecordKind::array, 0, length, pool_.as<catalog::Entry>(entry.offset()).header.incarnation,
-                               pool_.offset_of(word));
-            draft.write(sizeof(heap::RecordHeader), bytes.data(), bytes.size());
-            const Link empty = Link::mark(mark_empty, version);
-            draft.write(offsetof(heap::RecordHeader, word), &empty, sizeof empty);
-            const Link fresh = draft.seal(version);
-            std::uint64_t expected = there.word;
-            if (!heap::is_current(pool_, entry) || !pool_.medium().compare_exchange(word, expected, fresh.word)) continue;
-            pool_.medium().persist(word, sizeof *word);
-            draft.keep();
-            if (const auto made = options.contiguous ? directory_of(fresh) : nullptr) ensure_in_place(*made);
-            return;
+            if (!there.is_mark(mark_empty) || there.is_dead())
+                continue;  // being erased: the next look finds another entry
+            try {
+                made = define_array(entry, there, asked);
+            } catch (...) {
+                catalog_.give_up(entry);
+                throw;
+            }
         }
     });
     if (options.contiguous) name_changed(id);
+}
+
+// False when somebody else has given the entry a definition, or erased it.
+bool Store::define_array(Link entry, Link empty_word, const ArrayDefinition& asked) {
+    std::uint64_t* word = catalog_.value_word(entry);
+    const std::vector<std::byte> bytes = catalog::write_array(asked, os::wall_ns());
+    const std::uint64_t length = sizeof(heap::RecordHeader) + bytes.size();
+    catalog::Draft draft(heap_, length);
+    const std::uint64_t version = pool_.draw_version();
+    draft.write_header(RecordKind::array, 0, length,
+                       pool_.as<catalog::Entry>(entry.offset()).header.incarnation, pool_.offset_of(word));
+    draft.write(sizeof(heap::RecordHeader), bytes.data(), bytes.size());
+    const Link empty = Link::mark(mark_empty, version);
+    draft.write(offsetof(heap::RecordHeader, word), &empty, sizeof empty);
+    const Link fresh = draft.seal(version);
+    std::uint64_t expected = empty_word.word;
+    if (!heap::is_current(pool_, entry) || !pool_.medium().compare_exchange(word, expected, fresh.word))
+        return false;
+    pool_.medium().persist(word, sizeof *word);
+    draft.keep();
+    return true;
 }
 
 // The one block of a contiguous array is always in the first slot, so that one CAS decides whose it is.
@@ -168,8 +191,10 @@ void Store::ensure_in_place(Directory& directory) {
 }
 
 bool Store::is_array(Link definition) const {
-    if (!heap::is_plausible(pool_, definition)) throw Error(Code::corrupt, "a variable's link leads out of the pool; run pmemcpy verify");
-    return static_cast<RecordKind>(pool_.as<heap::RecordHeader>(definition.offset()).kind) == RecordKind::array;
+    if (!heap::is_plausible(pool_, definition))
+        throw Error(Code::corrupt, "a variable's link leads out of the pool; run pmemcpy verify");
+    return static_cast<RecordKind>(pool_.as<heap::RecordHeader>(definition.offset()).kind) ==
+           RecordKind::array;
 }
 
 std::optional<Link> Store::defined(std::string_view id) const {
@@ -211,13 +236,15 @@ std::shared_ptr<Directory> Store::array(std::string_view id) const {
 
 void Store::throw_no_array(std::string_view id, std::optional<Link> definition) const {
     if (!definition) {
-        throw Error(Code::not_found, "there is no array '" + std::string(id) + "' in " + pool_.path() + "; alloc it first");
+        throw Error(Code::not_found,
+                    "there is no array '" + std::string(id) + "' in " + pool_.path() + "; alloc it first");
     }
     const auto seen = read_value_record(*definition);
     const bool is_group = catalog::Catalog::is_group(pool_, *definition);
-    throw Error(Code::type_mismatch, "'" + std::string(id) + "' is " +
-                                         (is_group ? "a group" : "a value of type " + (seen ? seen->type.name() : "?")) +
-                                         " and no array");
+    throw Error(Code::type_mismatch,
+                "'" + std::string(id) + "' is " +
+                    (is_group ? "a group" : "a value of type " + (seen ? seen->type.name() : "?")) +
+                    " and no array");
 }
 
 // Of an unlimited array: as long as the furthest block that readers see.

@@ -14,8 +14,9 @@ constexpr std::size_t longest_name = 4096;
 
 void check_name(std::string_view name) {
     if (name.empty() || name.size() > longest_name || name.find('\0') != std::string_view::npos) {
-        throw Error(Code::invalid_argument, "an attribute's name must have 1 to 4096 bytes and no NUL, not '" +
-                                                std::string(name.substr(0, 80)) + "'");
+        throw Error(Code::invalid_argument,
+                    "an attribute's name must have 1 to 4096 bytes and no NUL, not '" +
+                        std::string(name.substr(0, 80)) + "'");
     }
 }
 
@@ -29,12 +30,14 @@ Link Store::owner_of_attributes(std::string_view id, bool create) {
 
 Link Store::owner_of_attributes(std::string_view id) const {
     const auto entry = defined(id) ? catalog_.find(id) : std::nullopt;
-    if (!entry) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path() + " to have attributes");
+    if (!entry)
+        throw Error(Code::not_found,
+                    "there is no '" + std::string(id) + "' in " + pool_.path() + " to have attributes");
     return *entry;
 }
 
-void Store::set_attribute(std::string_view id, std::string_view name, const Type& type, SerializerType serializer,
-                          const Encoder& encoder) {
+void Store::set_attribute(std::string_view id, std::string_view name, const Type& type,
+                          SerializerType serializer, const Encoder& encoder) {
     check_writable();
     check_name(name);
     with_space([&] {
@@ -43,7 +46,8 @@ void Store::set_attribute(std::string_view id, std::string_view name, const Type
             std::size_t count = 0;
             catalog_.for_each_attribute(owner, [&](const std::string&, Link) { ++count; });
             if (count >= most_attributes) {
-                throw Error(Code::out_of_range, "'" + std::string(id) + "' has " + std::to_string(count) + " attributes, which is the most");
+                throw Error(Code::out_of_range, "'" + std::string(id) + "' has " + std::to_string(count) +
+                                                    " attributes, which is the most");
             }
         }
         put_value([&] { return catalog_.create_attribute(owner, name); }, name, type, serializer, encoder);
@@ -82,7 +86,9 @@ Info Store::attribute_info(std::string_view id, std::string_view name) const {
     check_readable();
     const auto attribute = catalog_.find_attribute(owner_of_attributes(id), name);
     const auto seen = attribute ? read_value(*attribute) : std::nullopt;
-    if (!seen) throw Error(Code::not_found, "'" + std::string(id) + "' has no attribute '" + std::string(name) + "'");
+    if (!seen)
+        throw Error(Code::not_found,
+                    "'" + std::string(id) + "' has no attribute '" + std::string(name) + "'");
     return describe_value(name, *seen);
 }
 
@@ -90,7 +96,8 @@ void Store::remove_attribute(std::string_view id, std::string_view name) {
     check_writable();
     const auto attribute = catalog_.find_attribute(owner_of_attributes(id), name);
     if (!attribute || !catalog_.definition(*attribute)) {
-        throw Error(Code::not_found, "'" + std::string(id) + "' has no attribute '" + std::string(name) + "'");
+        throw Error(Code::not_found,
+                    "'" + std::string(id) + "' has no attribute '" + std::string(name) + "'");
     }
     catalog_.erase_attribute(*attribute, name);
 }

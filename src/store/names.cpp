@@ -19,7 +19,9 @@ void Store::erase(std::string_view id) {
     check_writable();
     array::validate_id(id);
     if (step_.load() != 0) {
-        throw Error(Code::unsupported, "erase of '" + std::string(id) + "' inside a step: it would be seen at once; erase it after commit");
+        throw Error(Code::unsupported,
+                    "erase of '" + std::string(id) +
+                        "' inside a step: it would be seen at once; erase it after commit");
     }
     const auto entry = catalog_.find(id);
     const auto definition = entry ? catalog_.definition(*entry) : std::nullopt;
@@ -39,7 +41,9 @@ void Store::rename(std::string_view from, std::string_view to) {
     array::validate_id(from);
     array::validate_new_id(to);
     if (step_.load() != 0) {
-        throw Error(Code::unsupported, "rename of '" + std::string(from) + "' inside a step: it would be seen at once; rename it after commit");
+        throw Error(Code::unsupported,
+                    "rename of '" + std::string(from) +
+                        "' inside a step: it would be seen at once; rename it after commit");
     }
     with_space([&] { catalog_.rename(from, to); });
     name_changed(from);
@@ -85,7 +89,8 @@ Info Store::info(std::string_view id) const {
     for (Retry retry(id);; retry.again()) {
         const auto definition = defined(id);
         const auto entry = catalog_.find(id);
-        if (!definition || !entry) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
+        if (!definition || !entry)
+            throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
         Info info;
         if (!is_array(*definition)) {
             const auto seen = read_value(*entry);
@@ -119,10 +124,12 @@ Info Store::info(std::string_view id) const {
                 info.written_ns = std::max(info.written_ns, block.block.written_ns);
                 const bool in_place = (block.block.flags & catalog::block_in_place) != 0;
                 if (in_place) {
-                    info.is_frozen = Medium::load(&pool_.as<heap::RecordHeader>(block.link.offset()).word) != 0;
+                    info.is_frozen =
+                        Medium::load(&pool_.as<heap::RecordHeader>(block.link.offset()).word) != 0;
                 }
             }
-            if (info.written_ns == 0) info.written_ns = pool_.as<catalog::Array>(definition->offset()).written_ns;
+            if (info.written_ns == 0)
+                info.written_ns = pool_.as<catalog::Array>(definition->offset()).written_ns;
         }
         catalog_.for_each_attribute(*entry, [&](const std::string&, Link) { ++info.attributes; });
         return info;
@@ -158,13 +165,15 @@ std::vector<BlockInfo> Store::blocks(std::string_view id) const {
         }
         all.push_back(info);
     }
-    std::sort(all.begin(), all.end(), [](const BlockInfo& a, const BlockInfo& b) { return a.version < b.version; });
+    std::sort(all.begin(), all.end(),
+              [](const BlockInfo& a, const BlockInfo& b) { return a.version < b.version; });
     return all;
 }
 
 Oid Store::oid(std::string_view id) const {
     check_readable();
-    if (!defined(id)) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
+    if (!defined(id))
+        throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
     const auto entry = catalog_.find(id);
     if (!entry) throw Error(Code::not_found, "'" + std::string(id) + "' was erased just now");
     return {entry->word, pool_.as<catalog::Entry>(entry->offset()).header.incarnation};
@@ -173,10 +182,12 @@ Oid Store::oid(std::string_view id) const {
 std::string Store::name_of(const Oid& oid) const {
     check_readable();
     const Link entry{oid.place};
-    if (heap::is_current(pool_, entry) && pool_.as<heap::RecordHeader>(entry.offset()).incarnation == oid.incarnation) {
+    if (heap::is_current(pool_, entry) &&
+        pool_.as<heap::RecordHeader>(entry.offset()).incarnation == oid.incarnation) {
         if (const auto name = catalog_.name_of(entry)) return *name;
     }
-    throw Error(Code::not_found, "the oid points to a variable that is not, or no longer, in " + pool_.path());
+    throw Error(Code::not_found,
+                "the oid points to a variable that is not, or no longer, in " + pool_.path());
 }
 
 }  // namespace pmemcpy::store

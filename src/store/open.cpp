@@ -23,10 +23,13 @@ void check_layout(const pool::Pool& pool, const layout::Place& place) {
     const bool is_directory = (pool.super().features & pool::feature_directory_layout) != 0;
     if (is_directory == place.is_directory()) return;
     if (is_directory) {
-        throw Error(Code::unsupported, pool.path() + " holds the records of a pool in a directory; open the directory that it "
-                                                     "lies in, not this file");
+        throw Error(Code::unsupported,
+                    pool.path() +
+                        " holds the records of a pool in a directory; open the directory that it "
+                        "lies in, not this file");
     }
-    throw Error(Code::unsupported, pool.path() + " is a whole pool of one file; open it by its own name, not as a directory");
+    throw Error(Code::unsupported,
+                pool.path() + " is a whole pool of one file; open it by its own name, not as a directory");
 }
 
 // Makes the pool if the mode allows it. Says whether it did.
@@ -37,11 +40,14 @@ bool create_if_asked(const layout::Place& place, const Options& options) {
         case Mode::read:
         case Mode::update:
             if (!there) {
-                throw Error(Code::not_found, "there is no pool at " + path + "; open it with a mode that creates it, or run "
-                                                                             "pmemcpy create " + path);
+                throw Error(Code::not_found, "there is no pool at " + path +
+                                                 "; open it with a mode that creates it, or run "
+                                                 "pmemcpy create " +
+                                                 path);
             }
             return false;
-        case Mode::exclusive: break;
+        case Mode::exclusive:
+            break;
         case Mode::create_or_update:
             if (there) return false;
             break;
@@ -60,8 +66,13 @@ bool create_if_asked(const layout::Place& place, const Options& options) {
     }
     try {
         pool::Shape shape = shape_of(place, options);
-        if (place.is_directory()) shape.begins_unclean = layout::make_directories(place, options.permissions);
+        std::optional<layout::NewDirectories> directories;
+        if (place.is_directory()) {
+            directories.emplace(place, options.permissions);
+            shape.begins_unclean = directories->have_leftovers();
+        }
         pool::Pool::create(path, shape);
+        if (directories) directories->keep();
         return true;
     } catch (const Error& error) {
         // Somebody was faster, which is as good unless a new pool was insisted on.
@@ -94,7 +105,8 @@ Store::Store(const layout::Place& place, const Options& options)
     pool_.attach(catalog_);
     if (pool_.file().link_count() == 0) {
         pool_.detach(catalog_);
-        throw Error(Code::busy, pool_.path() + " was replaced or removed while it was being opened; open it again");
+        throw Error(Code::busy,
+                    pool_.path() + " was replaced or removed while it was being opened; open it again");
     }
     heal_names();
 }
@@ -108,7 +120,7 @@ Store::~Store() {
 }
 
 void Store::close() {
-    if (std::exchange(closed_, true)) return;
+    if (std::exchange(closed_, true) || pool_.is_forked()) return;
     settle_names();
     pool_.detach(catalog_);
 }
@@ -126,7 +138,8 @@ SerializerType Store::default_serializer() const {
 
 bool Store::take_back_space() {
     pool_.scavenge_dead(catalog_);
-    if (pool_.probe().needs_sync) pool_.sync();  // what the last sync kept may be freed after this one (law 10)
+    if (pool_.probe().needs_sync)
+        pool_.sync();  // what the last sync kept may be freed after this one (law 10)
     heap_.reclaim(heap::Heap::Effort::thorough);
     heap_.give_back_slabs();
     heal_names();

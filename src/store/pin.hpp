@@ -7,7 +7,7 @@ namespace pmemcpy::store {
 /// Announces a pin and then looks whether the record is still in use: whoever retires a record changes its state
 /// before looking for pins, so one of the two sees the other.
 class Store::Pin {
-  public:
+public:
     Pin(heap::Heap& heap, Link record) : heap_(heap), record_(record) {
         heap_.pins().pin(record_);
         const auto& header = heap_.pool().as<heap::RecordHeader>(record_.offset());
@@ -22,7 +22,7 @@ class Store::Pin {
     Pin& operator=(const Pin&) = delete;
     explicit operator bool() const { return held_; }
 
-  private:
+private:
     heap::Heap& heap_;
     Link record_;
     bool held_ = false;
@@ -30,12 +30,13 @@ class Store::Pin {
 
 /// A pin that keeps the mapping too, so that a view survives munmap.
 class HeldPin {
-  public:
-    HeldPin(std::shared_ptr<Store> store, heap::Heap& heap, Link record) : store_(std::move(store)), pin_(heap, record) {}
+public:
+    HeldPin(std::shared_ptr<Store> store, heap::Heap& heap, Link record)
+        : store_(std::move(store)), pin_(heap, record) {}
     bool holds() const { return static_cast<bool>(pin_); }
     heap::Bytes bytes;
 
-  private:
+private:
     std::shared_ptr<Store> store_;
     Store::Pin pin_;
 };

@@ -14,7 +14,9 @@ PMEM::PMEM(PMEM&&) noexcept = default;
 PMEM& PMEM::operator=(PMEM&&) noexcept = default;
 
 void PMEM::mmap(const std::string& path, const Options& options) {
-    if (store_) throw Error(Code::invalid_argument, "this PMEM has a pool open already; munmap it first, or use another PMEM");
+    if (store_)
+        throw Error(Code::invalid_argument,
+                    "this PMEM has a pool open already; munmap it first, or use another PMEM");
     store_ = store::Store::open(path, options);
 }
 
@@ -65,7 +67,8 @@ void PMEM::load_dims(std::string_view id, int* ndims, std::size_t* dims) const {
 }
 Dimensions PMEM::load_dims(std::string_view id) const { return opened().dims(id); }
 
-PMEM::RawView PMEM::view(std::string_view id, const Type& type, const Selection& selection, bool writable) const {
+PMEM::RawView PMEM::view(std::string_view id, const Type& type, const Selection& selection,
+                         bool writable) const {
     return opened().view(id, type, selection, writable);
 }
 void PMEM::freeze(std::string_view id) { opened().freeze(id); }
@@ -81,18 +84,23 @@ Oid PMEM::oid(std::string_view id) const { return opened().oid(id); }
 std::string PMEM::open(const Oid& oid) const { return opened().name_of(oid); }
 
 std::vector<std::string> PMEM::attributes(std::string_view id) const { return opened().attributes(id); }
-Info PMEM::attribute_info(std::string_view id, std::string_view name) const { return opened().attribute_info(id, name); }
-void PMEM::remove_attribute(std::string_view id, std::string_view name) { opened().remove_attribute(id, name); }
+Info PMEM::attribute_info(std::string_view id, std::string_view name) const {
+    return opened().attribute_info(id, name);
+}
+void PMEM::remove_attribute(std::string_view id, std::string_view name) {
+    opened().remove_attribute(id, name);
+}
 
 void PMEM::begin(std::uint64_t step) { opened().begin(step); }
 void PMEM::commit(std::uint64_t step) { opened().commit(step); }
 
-void PMEM::store_encoded(std::string_view id, const Type& type, SerializerType serializer, const Encoder& encoder) {
+void PMEM::store_encoded(std::string_view id, const Type& type, SerializerType serializer,
+                         const Encoder& encoder) {
     opened().store_value(id, type, serializer, encoder);
 }
 void PMEM::load_encoded(std::string_view id, const Decode& decode) const { opened().load_value(id, decode); }
-void PMEM::set_attribute_encoded(std::string_view id, std::string_view name, const Type& type, SerializerType serializer,
-                                 const Encoder& encoder) {
+void PMEM::set_attribute_encoded(std::string_view id, std::string_view name, const Type& type,
+                                 SerializerType serializer, const Encoder& encoder) {
     opened().set_attribute(id, name, type, serializer, encoder);
 }
 void PMEM::get_attribute_encoded(std::string_view id, std::string_view name, const Decode& decode) const {
@@ -106,7 +114,8 @@ bool PMEM::load_raw(std::string_view id, const Type& type, void* value, std::siz
 namespace detail {
 
 void throw_type_mismatch(std::string_view id, const Type& stored, const Type& asked) {
-    throw Error(Code::type_mismatch, "'" + std::string(id) + "' holds " + stored.name() + " and was asked for as " + asked.name());
+    throw Error(Code::type_mismatch,
+                "'" + std::string(id) + "' holds " + stored.name() + " and was asked for as " + asked.name());
 }
 
 }  // namespace detail

@@ -29,7 +29,8 @@ constexpr int tries_before_pins = 3;
 
 bool is_packed(const BlockRecord& block) { return block.block.codec != 0; }
 
-void fill_part(void* data, const Selection& wanted, const Selection& part, const std::vector<std::byte>& fill) {
+void fill_part(void* data, const Selection& wanted, const Selection& part,
+               const std::vector<std::byte>& fill) {
     const Selection buffer(Dimensions::filled(wanted.size(), 0), wanted.count);
     const array::CopyPlan plan(buffer, buffer, part, fill.size());
     plan.for_each_run([&](std::uint64_t, std::uint64_t offset, std::uint64_t bytes) {
@@ -55,7 +56,8 @@ void Store::load(std::string_view id, const Type& type, void* data, const Select
         if (!swaps && !compatible_for_load(d.type, type)) detail::throw_type_mismatch(id, d.type, type);
         if (try_load(id, *directory, data, selection, step, attempt >= tries_before_pins)) {
             if (swaps) {
-                array::swap_bytes(d.type, {static_cast<std::byte*>(data), selection.elements() * d.type.size()});
+                array::swap_bytes(d.type,
+                                  {static_cast<std::byte*>(data), selection.elements() * d.type.size()});
             }
             return;
         }
@@ -63,13 +65,16 @@ void Store::load(std::string_view id, const Type& type, void* data, const Select
 }
 
 // The paper's `A#dims`: the dimensions as a one-dimensional array of 64-bit integers.
-void Store::load_dims(std::string_view variable, const Type& type, void* data, const Selection& selection) const {
+void Store::load_dims(std::string_view variable, const Type& type, void* data,
+                      const Selection& selection) const {
     const Type stored = Type::scalar(Kind::uint64);
-    if (!compatible_for_load(stored, type)) detail::throw_type_mismatch(std::string(variable) + "#dims", stored, type);
+    if (!compatible_for_load(stored, type))
+        detail::throw_type_mismatch(std::string(variable) + "#dims", stored, type);
     const Dimensions d = dims(variable);
     array::validate(selection, Dimensions{static_cast<pmemcpy::Extent>(d.size())});
     for (pmemcpy::Extent i = 0; i < selection.count[0]; ++i) {
-        static_cast<std::uint64_t*>(data)[i] = d[static_cast<int>(selection.offset[0] + i * selection.stride[0])];
+        static_cast<std::uint64_t*>(data)[i] =
+            d[static_cast<int>(selection.offset[0] + i * selection.stride[0])];
     }
 }
 
@@ -102,20 +107,25 @@ bool Store::try_load(std::string_view id, Directory& directory, void* data, cons
             const bool mine = !step && block.block.step != 0 && block.block.step == step_.load();
             if (block.block.step <= newest || mine) cover.add(block.box, block.version, handle);
         });
-        cover.plan([&](std::uint64_t handle, const Selection& part) { pieces.push_back({directory.block(handle), part}); },
-                   [&](const Selection& part) {
-                       if (directory.damaged() > 0) {
-                           throw Error(Code::corrupt, "array '" + std::string(id) + "': the records of " +
-                                                          std::to_string(directory.damaged()) +
-                                                          " blocks are damaged, so elements may be missing; run pmemcpy verify");
-                       }
-                       if (!d.fill.empty()) return fill_part(data, wanted, part, d.fill);
-                       Selection missing = array::compose(wanted, part);
-                       if (d.order == Order::fortran) missing = array::reversed(missing);
-                       throw Error(Code::not_found, "array '" + std::string(id) + "': nothing was stored in " + to_string(missing) +
-                                                        (step ? " by step " + std::to_string(*step) + ", or it is not kept" : "") +
-                                                        "; give the array a fill value, or load what is there");
-                   });
+        cover.plan(
+            [&](std::uint64_t handle, const Selection& part) {
+                pieces.push_back({directory.block(handle), part});
+            },
+            [&](const Selection& part) {
+                if (directory.damaged() > 0) {
+                    throw Error(Code::corrupt,
+                                "array '" + std::string(id) + "': the records of " +
+                                    std::to_string(directory.damaged()) +
+                                    " blocks are damaged, so elements may be missing; run pmemcpy verify");
+                }
+                if (!d.fill.empty()) return fill_part(data, wanted, part, d.fill);
+                Selection missing = array::compose(wanted, part);
+                if (d.order == Order::fortran) missing = array::reversed(missing);
+                throw Error(Code::not_found,
+                            "array '" + std::string(id) + "': nothing was stored in " + to_string(missing) +
+                                (step ? " by step " + std::to_string(*step) + ", or it is not kept" : "") +
+                                "; give the array a fill value, or load what is there");
+            });
     }
     std::list<Pin> pins;
     for (const Piece& piece : pieces) {
@@ -135,14 +145,17 @@ bool Store::try_load(std::string_view id, Directory& directory, void* data, cons
     return true;
 }
 
-void Store::copy_part(std::string_view id, const ArrayDefinition& array, const BlockRecord& block, const Selection& wanted,
-                      const Selection& part, void* data) const {
+void Store::copy_part(std::string_view id, const ArrayDefinition& array, const BlockRecord& block,
+                      const Selection& wanted, const Selection& part, void* data) const {
     const Block& b = block.block;
     const heap::Bytes there = heap_.bytes(b.extent);
     if (there.data == nullptr) {
-        if (!heap::is_current(pool_, block.link)) return;  // gone with its record, which the look afterwards notices
-        throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) + "' has lost its payload file; "
-                                       "restore it from a copy, or erase '" + std::string(id) + "'");
+        if (!heap::is_current(pool_, block.link))
+            return;  // gone with its record, which the look afterwards notices
+        throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) +
+                                       "' has lost its payload file; "
+                                       "restore it from a copy, or erase '" +
+                                       std::string(id) + "'");
     }
     const std::byte* from = there.data;
     std::vector<std::byte> unpacked;
@@ -150,13 +163,14 @@ void Store::copy_part(std::string_view id, const ArrayDefinition& array, const B
     auto* to = static_cast<std::byte*>(data);
     const auto copy = [&] {
         plan.for_each_rows([&](const array::RowSet& r) {
-            persist::copy_rows_from_medium(to + r.buffer_offset, r.buffer_stride, from + r.block_offset, r.block_stride,
-                                           r.row_bytes, r.rows);
+            persist::copy_rows_from_medium(to + r.buffer_offset, r.buffer_stride, from + r.block_offset,
+                                           r.block_stride, r.row_bytes, r.rows);
         });
     };
     if (is_packed(block)) {
         if (b.raw_bytes != block.box.elements() * array.type.size()) {
-            throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) + "' has a wrong size");
+            throw Error(Code::corrupt,
+                        "block " + to_string(block.box) + " of '" + std::string(id) + "' has a wrong size");
         }
         unpacked.resize(b.raw_bytes);
         codec::decompress({from, b.stored_bytes}, unpacked);
@@ -164,10 +178,12 @@ void Store::copy_part(std::string_view id, const ArrayDefinition& array, const B
         return copy();
     }
     if (b.stored_bytes != block.box.elements() * array.type.size()) {
-        throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) + "' has a wrong size");
+        throw Error(Code::corrupt,
+                    "block " + to_string(block.box) + " of '" + std::string(id) + "' has a wrong size");
     }
     if (!os::guarded(from, b.extent.length, copy)) {
-        throw Error(Code::io_error, "the memory of block " + to_string(block.box) + " of '" + std::string(id) +
+        throw Error(Code::io_error, "the memory of block " + to_string(block.box) + " of '" +
+                                        std::string(id) +
                                         "' is damaged (SIGBUS); run pmemcpy verify, and repair what is left");
     }
 }
@@ -177,7 +193,8 @@ void Store::check_block(std::string_view id, const BlockRecord& block) const {
     const heap::Bytes there = heap_.bytes(b.extent);
     const std::byte* bytes = there.data;
     if (bytes == nullptr) {
-        throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) + "' has lost its payload file");
+        throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) +
+                                       "' has lost its payload file");
     }
     std::uint32_t expected = b.crc;
     if ((b.flags & catalog::block_in_place) != 0) {
@@ -189,7 +206,8 @@ void Store::check_block(std::string_view id, const BlockRecord& block) const {
     }
     std::uint32_t found = 0;
     if (!os::guarded(bytes, b.stored_bytes, [&] { found = base::crc32c(0, bytes, b.stored_bytes); })) {
-        throw Error(Code::io_error, "the memory of block " + to_string(block.box) + " of '" + std::string(id) + "' is damaged (SIGBUS)");
+        throw Error(Code::io_error, "the memory of block " + to_string(block.box) + " of '" +
+                                        std::string(id) + "' is damaged (SIGBUS)");
     }
     if (found != expected) {
         throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) +

@@ -25,11 +25,14 @@ std::optional<std::uint64_t> Store::payload_to_read(std::string_view id) const {
             if (only != nullptr) return std::nullopt;
             only = &block;
         }
-        if (only == nullptr || only->block.codec != 0 || !is_committed(directory->definition().step)) return std::nullopt;
+        if (only == nullptr || only->block.codec != 0 || !is_committed(directory->definition().step))
+            return std::nullopt;
         // A block may be smaller than the array; then its file would not be the array's bytes.
         Dimensions dims = directory->definition().dims;
-        if ((directory->definition().flags & catalog::array_unlimited) != 0) dims[0] = array::end_of(only->box, 0);
-        if (only->block.stored_bytes != dims.elements() * directory->definition().type.size()) return std::nullopt;
+        if ((directory->definition().flags & catalog::array_unlimited) != 0)
+            dims[0] = array::end_of(only->box, 0);
+        if (only->block.stored_bytes != dims.elements() * directory->definition().type.size())
+            return std::nullopt;
         extent = only->block.extent;
     }
     if (extent.length == 0 || extent.target != layout::PayloadFiles::target) return std::nullopt;
@@ -41,7 +44,8 @@ void Store::name_changed(std::string_view id) {
 }
 
 void Store::settle_names() {
-    if (directory_layout_ && !read_only()) directory_layout_->settle(persist::Medium::load(&pool_.state().committed_step.value));
+    if (directory_layout_ && !read_only())
+        directory_layout_->settle(persist::Medium::load(&pool_.state().committed_step.value));
 }
 
 void Store::heal_names() {

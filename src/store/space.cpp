@@ -29,7 +29,8 @@ void Store::compact() {
             name_changed(id);
         } else if (const auto entry = catalog_.find(id)) {
             const auto seen = read_value_record(*definition);
-            if (seen && is_committed(seen->record.step) && seen->record.previous.is_record()) catalog_.retire_versions_before(*definition);
+            if (seen && is_committed(seen->record.step) && seen->record.previous.is_record())
+                catalog_.retire_versions_before(*definition);
         }
     }
     take_back_space();

@@ -10,12 +10,15 @@ bool Store::is_committed(std::uint64_t step) const {
     return step <= Medium::load(&pool_.state().committed_step.value);
 }
 
-bool Store::is_visible(std::uint64_t step) const { return step == 0 || step == step_.load() || is_committed(step); }
+bool Store::is_visible(std::uint64_t step) const {
+    return step == 0 || step == step_.load() || is_committed(step);
+}
 
 void Store::begin(std::uint64_t step) {
     check_writable();
     if (step == 0 || is_committed(step)) {
-        throw Error(Code::invalid_argument, "step " + std::to_string(step) + " cannot begin: the newest committed step is " +
+        throw Error(Code::invalid_argument, "step " + std::to_string(step) +
+                                                " cannot begin: the newest committed step is " +
                                                 std::to_string(pool_.state().committed_step.value) +
                                                 ", and a step has a higher number than those before it");
     }
@@ -31,11 +34,13 @@ void Store::begin(std::uint64_t step) {
 void Store::commit(std::uint64_t step) {
     check_writable();
     if (step == 0 || is_committed(step)) {
-        throw Error(Code::invalid_argument, "step " + std::to_string(step) + " cannot be committed: the newest committed step is " +
+        throw Error(Code::invalid_argument, "step " + std::to_string(step) +
+                                                " cannot be committed: the newest committed step is " +
                                                 std::to_string(pool_.state().committed_step.value));
     }
     if (step > Medium::load(&pool_.state().begun_step.value)) {
-        throw Error(Code::invalid_argument, "step " + std::to_string(step) + " cannot be committed: nobody has begun it");
+        throw Error(Code::invalid_argument,
+                    "step " + std::to_string(step) + " cannot be committed: nobody has begun it");
     }
     std::uint64_t* committed = &pool_.state().committed_step.value;
     std::uint64_t before = Medium::load(committed);

@@ -29,7 +29,7 @@ using heap::Link;
 
 /// The verbs on variables: each only puts what the rooms below can do into the right order.
 class Store : public std::enable_shared_from_this<Store> {
-  public:
+public:
     /// Keeps a record's extent from being freed while it lives.
     class Pin;
 
@@ -47,14 +47,15 @@ class Store : public std::enable_shared_from_this<Store> {
     SerializerType default_serializer() const;
 
     // value.cpp
-    void store_value(std::string_view id, const Type& type, SerializerType serializer, const Encoder& encoder);
+    void store_value(std::string_view id, const Type& type, SerializerType serializer,
+                     const Encoder& encoder);
     void load_value(std::string_view id, const PMEM::Decode& decode) const;
     bool load_raw(std::string_view id, const Type& type, void* value, std::size_t bytes) const;
     Pinned view_value(std::string_view id) const;
 
     // attribute.cpp
-    void set_attribute(std::string_view id, std::string_view name, const Type& type, SerializerType serializer,
-                       const Encoder& encoder);
+    void set_attribute(std::string_view id, std::string_view name, const Type& type,
+                       SerializerType serializer, const Encoder& encoder);
     void get_attribute(std::string_view id, std::string_view name, const PMEM::Decode& decode) const;
     std::vector<std::string> attributes(std::string_view id) const;
     Info attribute_info(std::string_view id, std::string_view name) const;
@@ -88,7 +89,7 @@ class Store : public std::enable_shared_from_this<Store> {
     std::uint64_t trim();
     std::vector<Damage> verify(const std::function<void(std::uint64_t, std::uint64_t)>& progress) const;
 
-  private:
+private:
     /// A value's record as one reader has copied it.
     struct ValueSeen {
         Link link;
@@ -116,6 +117,8 @@ class Store : public std::enable_shared_from_this<Store> {
     std::optional<ValueSeen> read_value_record(Link link) const;
     void put_value(const std::function<Link()>& entry_of, std::string_view id, const Type& type,
                    SerializerType serializer, const Encoder& encoder);
+    void fill_value(catalog::Draft& draft, catalog::Value& value, const std::vector<std::byte>& type_bytes,
+                    bool is_inline, const Encoder& encoder);
     bool publish_value(Link entry, std::string_view id, catalog::Draft& draft);
     void encode_into(const Extent& extent, const Encoder& encoder, catalog::Value& value);
     void decode_value(std::string_view id, const ValueSeen& seen, const PMEM::Decode& decode) const;
@@ -133,17 +136,20 @@ class Store : public std::enable_shared_from_this<Store> {
     std::shared_ptr<Directory> array(std::string_view id) const;
     [[noreturn]] void throw_no_array(std::string_view id, std::optional<Link> definition) const;
     Dimensions dims_now(const Directory& directory) const;
+    bool define_array(Link entry, Link empty_word, const ArrayDefinition& asked);
     void ensure_in_place(Directory& directory);
-    void store_in_place(std::string_view id, Directory& directory, const void* data, const Selection& selection);
-    void publish_block(std::string_view id, Directory& directory, catalog::Draft& draft, const Selection& box);
+    void store_in_place(std::string_view id, Directory& directory, const void* data,
+                        const Selection& selection);
+    void publish_block(std::string_view id, Directory& directory, catalog::Draft& draft,
+                       const Selection& box);
     void retire_covered(Directory& directory, const Selection& box, std::uint64_t version);
-    void fill_block(const ArrayDefinition& array, const void* data, const Codec& codec, std::uint64_t draft_offset,
-                    catalog::Block& block);
+    void fill_block(const ArrayDefinition& array, const void* data, const Codec& codec,
+                    std::uint64_t draft_offset, catalog::Block& block);
     void load_dims(std::string_view variable, const Type& type, void* data, const Selection& selection) const;
     bool try_load(std::string_view id, Directory& directory, void* data, const Selection& selection,
                   std::optional<std::uint64_t> step, bool pin_first) const;
-    void copy_part(std::string_view id, const ArrayDefinition& array, const BlockRecord& block, const Selection& wanted,
-                   const Selection& part, void* data) const;
+    void copy_part(std::string_view id, const ArrayDefinition& array, const BlockRecord& block,
+                   const Selection& wanted, const Selection& part, void* data) const;
     void check_block(std::string_view id, const BlockRecord& block) const;
 
     // readable.cpp: names for other programs, in the directory layout

@@ -20,12 +20,11 @@ using heap::mark_empty;
 using heap::RecordKind;
 using persist::Medium;
 
-void Store::store_value(std::string_view id, const Type& type, SerializerType serializer, const Encoder& encoder) {
+void Store::store_value(std::string_view id, const Type& type, SerializerType serializer,
+                        const Encoder& encoder) {
     check_writable();
     array::validate_new_id(id);
-    with_space([&] {
-        put_value([&] { return catalog_.create(id); }, id, type, serializer, encoder);
-    });
+    with_space([&] { put_value([&] { return catalog_.create(id); }, id, type, serializer, encoder); });
     name_changed(id);
     heap_.reclaim();
 }
@@ -42,14 +41,28 @@ void Store::put_value(const std::function<Link()>& entry_of, std::string_view id
     value.serializer = static_cast<std::uint8_t>(serializer);
     value.flags = options_.checksums ? std::uint32_t{catalog::value_has_crc} : 0U;
     if (type_bytes.size() > UINT16_MAX) {
-        throw Error(Code::invalid_argument, "the description of type " + type.name().substr(0, 80) + "... exceeds 64 KiB");
+        throw Error(Code::invalid_argument,
+                    "the description of type " + type.name().substr(0, 80) + "... exceeds 64 KiB");
     }
     const std::uint64_t head = sizeof value + type_bytes.size();
-    const bool is_inline = value.bytes <= catalog::largest_inline_bytes && head + value.bytes <= heap_.largest_record();
+    const bool is_inline =
+        value.bytes <= catalog::largest_inline_bytes && head + value.bytes <= heap_.largest_record();
     const std::uint64_t length = head + (is_inline ? value.bytes : 0);
     Link entry = entry_of();
-    catalog::Draft draft(heap_, length);
-    draft.write_header(RecordKind::value, 0, length, 0, 0);
+    try {
+        catalog::Draft draft(heap_, length);
+        draft.write_header(RecordKind::value, 0, length, 0, 0);
+        fill_value(draft, value, type_bytes, is_inline, encoder);
+        while (!publish_value(entry, id, draft)) entry = entry_of();
+    } catch (...) {
+        catalog_.give_up(entry);
+        throw;
+    }
+}
+
+void Store::fill_value(catalog::Draft& draft, Value& value, const std::vector<std::byte>& type_bytes,
+                       bool is_inline, const Encoder& encoder) {
+    const std::uint64_t head = sizeof value + type_bytes.size();
     std::array<std::byte, catalog::largest_inline_bytes> small;
     if (is_inline) {
         const std::span<std::byte> bytes(small.data(), value.bytes);
@@ -65,7 +78,6 @@ void Store::put_value(const std::function<Link()>& entry_of, std::string_view id
     }
     draft.write(sizeof(heap::RecordHeader), &value.extent, sizeof value - sizeof(heap::RecordHeader));
     draft.write(sizeof value, type_bytes.data(), type_bytes.size());
-    while (!publish_value(entry, id, draft)) entry = entry_of();
 }
 
 void Store::encode_into(const Extent& extent, const Encoder& encoder, Value& value) {
@@ -87,7 +99,9 @@ void Store::encode_into(const Extent& extent, const Encoder& encoder, Value& val
         pool_.medium().flush(to, value.bytes);
         if (options_.checksums) value.crc = base::crc32c(0, to, value.bytes);
     }
-    if (!alive) throw Error(Code::io_error, "the memory of " + pool_.path() + " failed while a value was being stored");
+    if (!alive)
+        throw Error(Code::io_error,
+                    "the memory of " + pool_.path() + " failed while a value was being stored");
     // Relied on by whoever reads the value: its bytes are there before the record that names them (law 2).
     pool_.medium().fence();
 }
@@ -110,12 +124,15 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
         std::optional<ValueSeen> seen;
         if (old.is_record()) {
             if (is_array(old)) {
-                throw Error(Code::already_exists, "'" + std::string(id) + "' is an array; store into a box of it, or erase it first");
+                throw Error(
+                    Code::already_exists,
+                    "'" + std::string(id) + "' is an array; store into a box of it, or erase it first");
             }
             seen = read_value_record(old);
             if (!seen) continue;
             if (static_cast<catalog::ValueKind>(seen->record.kind) == catalog::ValueKind::group) {
-                throw Error(Code::already_exists, "'" + std::string(id) + "' is a group, so it cannot be a variable");
+                throw Error(Code::already_exists,
+                            "'" + std::string(id) + "' is a group, so it cannot be a variable");
             }
             if (value.step != 0) {
                 keeps_old = seen->record.step != value.step;
@@ -152,7 +169,8 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
 
 std::optional<Store::ValueSeen> Store::read_value_record(Link link) const {
     std::vector<std::byte> copy;
-    if (!heap::read_record(pool_, link, RecordKind::value, copy) || copy.size() < sizeof(Value)) return std::nullopt;
+    if (!heap::read_record(pool_, link, RecordKind::value, copy) || copy.size() < sizeof(Value))
+        return std::nullopt;
     ValueSeen seen;
     seen.link = link;
     std::memcpy(&seen.record, copy.data(), sizeof seen.record);
@@ -160,13 +178,13 @@ std::optional<Store::ValueSeen> Store::read_value_record(Link link) const {
     std::span<const std::byte> rest = std::span<const std::byte>(copy).subspan(sizeof v);
     const bool is_inline = v.extent.length == 0;
     if (rest.size() < v.type_bytes || (is_inline && rest.size() - v.type_bytes < v.bytes) ||
-        (!is_inline && v.bytes > v.extent.length) ||
-        !heap_.is_sane(v.extent)) {
+        (!is_inline && v.bytes > v.extent.length) || !heap_.is_sane(v.extent)) {
         throw Error(Code::corrupt, "a value's record says more than it holds; run pmemcpy verify");
     }
     if (v.type_bytes > 0) seen.type = Type::decode(rest.first(v.type_bytes));
     rest = rest.subspan(v.type_bytes);
-    if (is_inline) seen.inline_bytes.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(v.bytes));
+    if (is_inline)
+        seen.inline_bytes.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(v.bytes));
     return seen;
 }
 
@@ -191,7 +209,8 @@ bool Store::load_raw(std::string_view id, const Type& type, void* value, std::si
     const auto seen = read_value(*entry);
     if (!seen || seen->inline_bytes.size() != bytes || seen->record.extent.length != 0) return false;
     const auto serializer = static_cast<SerializerType>(seen->record.serializer);
-    if ((serializer != SerializerType::bp4 && serializer != SerializerType::none) || !(seen->type == type)) return false;
+    if ((serializer != SerializerType::bp4 && serializer != SerializerType::none) || !(seen->type == type))
+        return false;
     if (type.kind() == Kind::boolean) return false;  // any byte but 0 and 1 in a bool is undefined: decode it
     std::memcpy(value, seen->inline_bytes.data(), bytes);
     return true;
@@ -206,9 +225,11 @@ void Store::load_value(std::string_view id, const PMEM::Decode& decode) const {
     }
     for (Retry retry(id);; retry.again()) {
         const auto definition = defined(id);
-        if (!definition) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
+        if (!definition)
+            throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
         if (is_array(*definition)) {
-            throw Error(Code::type_mismatch, "'" + std::string(id) + "' is an array of " + array(id)->definition().type.name() +
+            throw Error(Code::type_mismatch, "'" + std::string(id) + "' is an array of " +
+                                                 array(id)->definition().type.name() +
                                                  "; load it with a box");
         }
         const auto entry = catalog_.find(id);
@@ -232,11 +253,14 @@ void Store::decode_value(std::string_view id, const ValueSeen& seen, const PMEM:
     const Pin pin(heap_, seen.link);
     if (!pin) throw Error(Code::busy, "the value was replaced while it was being loaded");
     const heap::Bytes there = heap_.bytes(seen.record.extent);
-    if (there.data == nullptr) throw Error(Code::corrupt, "'" + std::string(id) + "' has lost its payload file; restore it from a copy, or erase it");
+    if (there.data == nullptr)
+        throw Error(Code::corrupt, "'" + std::string(id) +
+                                       "' has lost its payload file; restore it from a copy, or erase it");
     const std::span<const std::byte> bytes(there.data, seen.record.bytes);
     if (options_.verify_loads && (seen.record.flags & catalog::value_has_crc) != 0 &&
         base::crc32c(0, bytes.data(), bytes.size()) != seen.record.crc) {
-        throw Error(Code::corrupt, "the value's checksum does not hold: its medium or some process has damaged it");
+        throw Error(Code::corrupt,
+                    "the value's checksum does not hold: its medium or some process has damaged it");
     }
     decode(seen.type, serializer, bytes);
 }
@@ -246,7 +270,8 @@ Pinned Store::view_value(std::string_view id) const {
     for (Retry retry(id);; retry.again()) {
         const auto entry = catalog_.find(id);
         const auto seen = entry ? read_value(*entry) : std::nullopt;
-        if (!seen) throw Error(Code::not_found, "there is no value '" + std::string(id) + "' in " + pool_.path());
+        if (!seen)
+            throw Error(Code::not_found, "there is no value '" + std::string(id) + "' in " + pool_.path());
         if (seen->record.extent.length == 0) {  // so small that a copy is the view
             auto copy = std::make_shared<std::vector<std::byte>>(seen->inline_bytes);
             std::byte* data = copy->data();
@@ -255,7 +280,8 @@ Pinned Store::view_value(std::string_view id) const {
         auto pin = std::make_shared<HeldPin>(const_cast<Store*>(this)->shared_from_this(), heap_, seen->link);
         if (!pin->holds()) continue;
         pin->bytes = heap_.bytes(seen->record.extent);
-        if (pin->bytes.data == nullptr) throw Error(Code::corrupt, "'" + std::string(id) + "' has lost its payload file");
+        if (pin->bytes.data == nullptr)
+            throw Error(Code::corrupt, "'" + std::string(id) + "' has lost its payload file");
         std::byte* data = pin->bytes.data;
         return {std::move(pin), data, seen->record.bytes};
     }

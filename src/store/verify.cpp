@@ -43,7 +43,8 @@ std::vector<Damage> Store::verify(const std::function<void(std::uint64_t, std::u
                 directory->refresh();
                 for (const auto& [handle, block] : directory->blocks()) blocks.push_back(block);
                 if (directory->damaged() > 0) {
-                    damages.push_back({id, {}, std::to_string(directory->damaged()) + " block records are damaged"});
+                    damages.push_back(
+                        {id, {}, std::to_string(directory->damaged()) + " block records are damaged"});
                 }
             }
             for (const BlockRecord& block : blocks) {

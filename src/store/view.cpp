@@ -42,8 +42,10 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
         if (!compatible_for_load(d.type, type)) detail::throw_type_mismatch(id, d.type, type);
         const bool contiguous = (d.flags & catalog::array_contiguous) != 0;
         if (writable && !contiguous) {
-            throw Error(Code::invalid_argument, "array '" + std::string(id) + "' is not contiguous, so it cannot be updated in "
-                                                "place; alloc it with ArrayOptions::contiguous, or store a box");
+            throw Error(Code::invalid_argument,
+                        "array '" + std::string(id) +
+                            "' is not contiguous, so it cannot be updated in "
+                            "place; alloc it with ArrayOptions::contiguous, or store a box");
         }
         if (contiguous && !pool_.read_only()) ensure_in_place(*directory);
         BlockRecord found;
@@ -61,14 +63,17 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
             });
             std::size_t pieces = 0;
             bool covered = true;
-            cover.plan([&](std::uint64_t handle, const Selection&) { ++pieces, found = directory->block(handle); },
-                       [&](const Selection&) { covered = false; });
+            cover.plan(
+                [&](std::uint64_t handle, const Selection&) { ++pieces, found = directory->block(handle); },
+                [&](const Selection&) { covered = false; });
             if (!covered) {
-                throw Error(Code::not_found, "array '" + std::string(id) + "': nothing was stored in part of " + to_string(selection));
+                throw Error(Code::not_found, "array '" + std::string(id) +
+                                                 "': nothing was stored in part of " + to_string(selection));
             }
             if (pieces > 1) {
-                throw Error(Code::unsupported, "array '" + std::string(id) + "': " + to_string(selection) + " lies in " +
-                                                   std::to_string(pieces) + " blocks, and a view needs one; view each of "
+                throw Error(Code::unsupported, "array '" + std::string(id) + "': " + to_string(selection) +
+                                                   " lies in " + std::to_string(pieces) +
+                                                   " blocks, and a view needs one; view each of "
                                                    "blocks(), load() a copy, or alloc the array contiguous");
             }
         }
@@ -77,16 +82,20 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
                                                " lies in a compressed block; load() a copy");
         }
         if (found.block.stored_bytes != found.box.elements() * d.type.size()) {
-            throw Error(Code::corrupt, "block " + to_string(found.box) + " of '" + std::string(id) + "' has a wrong size");
+            throw Error(Code::corrupt,
+                        "block " + to_string(found.box) + " of '" + std::string(id) + "' has a wrong size");
         }
         if (writable && Medium::load(&pool_.as<heap::RecordHeader>(found.link.offset()).word) != 0) {
-            throw Error(Code::invalid_argument, "array '" + std::string(id) + "' is frozen and takes no more updates");
+            throw Error(Code::invalid_argument,
+                        "array '" + std::string(id) + "' is frozen and takes no more updates");
         }
         auto pin = std::make_shared<HeldPin>(shared_from_this(), heap_, found.link);
         if (!pin->holds()) continue;
         pin->bytes = heap_.bytes(found.block.extent);
         std::byte* begin = pin->bytes.data;
-        if (begin == nullptr) throw Error(Code::corrupt, "block " + to_string(found.box) + " of '" + std::string(id) + "' has lost its payload");
+        if (begin == nullptr)
+            throw Error(Code::corrupt, "block " + to_string(found.box) + " of '" + std::string(id) +
+                                           "' has lost its payload");
         Dimensions strides = strides_in_block(wanted, found.box);
         if (d.order == Order::fortran) strides = array::reversed(strides);
         std::byte* data = begin + place_in_block(wanted, found.box) * d.type.size();
@@ -99,7 +108,9 @@ void Store::freeze(std::string_view id) {
     const auto directory = array(id);
     const ArrayDefinition& d = directory->definition();
     if ((d.flags & catalog::array_contiguous) == 0) {
-        throw Error(Code::invalid_argument, "array '" + std::string(id) + "' is not contiguous: its blocks are under the promise already");
+        throw Error(
+            Code::invalid_argument,
+            "array '" + std::string(id) + "' is not contiguous: its blocks are under the promise already");
     }
     ensure_in_place(*directory);
     const std::lock_guard one_thread(directory->mutex());
@@ -115,6 +126,8 @@ void Store::freeze(std::string_view id) {
     m.written(bytes, block.block.stored_bytes);
     m.flush(bytes, block.block.stored_bytes);
     m.fence();
+    // The mark promises the bytes, and could reach the medium before them.
+    if (pool_.probe().needs_sync) pool_.sync();
     const std::uint64_t frozen = catalog::frozen_mark | base::crc32c(0, bytes, block.block.stored_bytes);
     if (m.compare_exchange(word, expected, frozen)) m.persist(word, sizeof *word);
 }

@@ -28,7 +28,8 @@ bp4::Block block_of(const PMEM& pmem, const Info& info, const BlockInfo& found) 
         block.min = element(found.minimum, info.type);
         block.max = element(found.maximum, info.type);
     }
-    block.stream = [&pmem, id = info.id, type = info.type, box = found.box, bytes = found.bytes](bp4::Sink& sink) {
+    block.stream = [&pmem, id = info.id, type = info.type, box = found.box,
+                    bytes = found.bytes](bp4::Sink& sink) {
         try {
             const PMEM::RawView view = pmem.view(id, type, box, false);
             if (view.pin.bytes().size() == bytes) return sink.write(view.pin.bytes());
@@ -66,8 +67,10 @@ bool add_array(const PMEM& pmem, const Info& info, Steps& steps) {
 bool add_value(const PMEM& pmem, const Info& info, Steps& steps, std::vector<Pinned>& pins) {
     const bool is_text = info.type.kind() == Kind::string;
     const bool is_list = info.type.kind() == Kind::sequence;
-    const auto type = is_text ? std::optional(bp4::Type::string) : bp4::type_of(is_list ? info.type.element() : info.type);
-    if (!type || (info.serializer != SerializerType::bp4 && info.serializer != SerializerType::none)) return false;
+    const auto type =
+        is_text ? std::optional(bp4::Type::string) : bp4::type_of(is_list ? info.type.element() : info.type);
+    if (!type || (info.serializer != SerializerType::bp4 && info.serializer != SerializerType::none))
+        return false;
     bp4::Variable variable;
     variable.id = info.id;
     variable.type = *type;
@@ -89,26 +92,30 @@ bool add_value(const PMEM& pmem, const Info& info, Steps& steps, std::vector<Pin
 void add_attributes(const PMEM& pmem, const std::string& id, std::vector<bp4::Attribute>& attributes,
                     std::list<std::vector<std::byte>>& kept) {
     for (const std::string& name : pmem.attributes(id)) {
-        pmem.get_attribute_encoded(id, name, [&](const Type& type, SerializerType, std::span<const std::byte> bytes) {
-            bp4::Attribute attribute;
-            attribute.id = id == "/" ? name : id + "/" + name;
-            if (type.kind() == Kind::string) {
-                attribute.texts = {std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
-            } else if (const auto number = bp4::type_of(type.kind() == Kind::sequence ? type.element() : type)) {
-                attribute.type = *number;
-                kept.emplace_back(bytes.begin(), bytes.end());
-                attribute.data = kept.back();
-            } else {
-                return;
-            }
-            attributes.push_back(std::move(attribute));
-        });
+        pmem.get_attribute_encoded(
+            id, name, [&](const Type& type, SerializerType, std::span<const std::byte> bytes) {
+                bp4::Attribute attribute;
+                attribute.id = id == "/" ? name : id + "/" + name;
+                if (type.kind() == Kind::string) {
+                    attribute.texts = {
+                        std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
+                } else if (const auto number =
+                               bp4::type_of(type.kind() == Kind::sequence ? type.element() : type)) {
+                    attribute.type = *number;
+                    kept.emplace_back(bytes.begin(), bytes.end());
+                    attribute.data = kept.back();
+                } else {
+                    return;
+                }
+                attributes.push_back(std::move(attribute));
+            });
     }
 }
 
 }  // namespace
 
-std::vector<std::string> write_bp4(const PMEM& pmem, const std::string& path, const std::vector<std::string>& ids) {
+std::vector<std::string> write_bp4(const PMEM& pmem, const std::string& path,
+                                   const std::vector<std::string>& ids) {
     Steps steps;
     std::vector<std::string> left_out;
     std::vector<bp4::Attribute> attributes;

@@ -23,17 +23,28 @@ namespace {
 persist::Element element_of(const Type& type) {
     if (!type.is_native()) return persist::Element::none;
     switch (type.kind()) {
-        case Kind::float32: return persist::Element::f32;
-        case Kind::float64: return persist::Element::f64;
-        case Kind::int8: return persist::Element::i8;
-        case Kind::int16: return persist::Element::i16;
-        case Kind::int32: return persist::Element::i32;
-        case Kind::int64: return persist::Element::i64;
-        case Kind::uint8: return persist::Element::u8;
-        case Kind::uint16: return persist::Element::u16;
-        case Kind::uint32: return persist::Element::u32;
-        case Kind::uint64: return persist::Element::u64;
-        default: return persist::Element::none;
+        case Kind::float32:
+            return persist::Element::f32;
+        case Kind::float64:
+            return persist::Element::f64;
+        case Kind::int8:
+            return persist::Element::i8;
+        case Kind::int16:
+            return persist::Element::i16;
+        case Kind::int32:
+            return persist::Element::i32;
+        case Kind::int64:
+            return persist::Element::i64;
+        case Kind::uint8:
+            return persist::Element::u8;
+        case Kind::uint16:
+            return persist::Element::u16;
+        case Kind::uint32:
+            return persist::Element::u32;
+        case Kind::uint64:
+            return persist::Element::u64;
+        default:
+            return persist::Element::none;
     }
 }
 
@@ -45,7 +56,8 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
     const auto directory = array(id);
     const ArrayDefinition& d = directory->definition();
     if (!compatible_for_load(type, d.type)) {
-        throw Error(Code::type_mismatch, "array '" + std::string(id) + "' holds " + d.type.name() + ", cannot store " + type.name());
+        throw Error(Code::type_mismatch, "array '" + std::string(id) + "' holds " + d.type.name() +
+                                             ", cannot store " + type.name());
     }
     array::validate(selection, d.dims);
     if (selection.empty()) return;
@@ -81,11 +93,12 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
     heap_.reclaim();
 }
 
-void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& codec, std::uint64_t draft_offset,
-                       Block& block) {
+void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& codec,
+                       std::uint64_t draft_offset, Block& block) {
     const Medium& m = pool_.medium();
     const bool packed = codec.kind != Codec::Kind::none;
-    const std::uint64_t room = packed ? codec::compressed_bound_bytes(block.raw_bytes, d.type.size()) : block.raw_bytes;
+    const std::uint64_t room =
+        packed ? codec::compressed_bound_bytes(block.raw_bytes, d.type.size()) : block.raw_bytes;
     block.extent = heap_.allocate_extent(room, draft_offset);
     // From here on the draft's record names the extent, so that a scavenger frees both.
     m.write(&pool_.as<Block>(draft_offset).extent, &block.extent, sizeof block.extent);
@@ -95,8 +108,8 @@ void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& 
     persist::Characteristic known;
     bool alive = true;
     if (packed) {
-        block.stored_bytes = codec::compress(codec, d.type.size(), {static_cast<const std::byte*>(data), block.raw_bytes},
-                                             {to, room});
+        block.stored_bytes = codec::compress(
+            codec, d.type.size(), {static_cast<const std::byte*>(data), block.raw_bytes}, {to, room});
         m.written(to, block.stored_bytes);
         m.flush(to, block.stored_bytes);
         heap_.shrink_extent(block.extent, block.stored_bytes, draft_offset);
@@ -114,11 +127,14 @@ void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& 
             }
         });
     }
-    if (!alive) throw Error(Code::io_error, "the memory of " + pool_.path() + " failed while a block was being stored");
+    if (!alive)
+        throw Error(Code::io_error,
+                    "the memory of " + pool_.path() + " failed while a block was being stored");
     // Relied on by whoever loads the block: its data is there before the record that names it (law 2).
     m.fence();
     block.crc = known.crc;
-    if (packed || options_.checksums || element != persist::Element::none) block.flags |= catalog::block_has_crc;
+    if (packed || options_.checksums || element != persist::Element::none)
+        block.flags |= catalog::block_has_crc;
     if (known.has_range) {
         block.flags |= catalog::block_has_min_max;
         block.minimum = known.minimum;
@@ -126,14 +142,16 @@ void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& 
     }
 }
 
-void Store::publish_block(std::string_view id, Directory& directory, catalog::Draft& draft, const Selection& box) {
+void Store::publish_block(std::string_view id, Directory& directory, catalog::Draft& draft,
+                          const Selection& box) {
     const std::lock_guard one_thread(directory.mutex());
     const Medium& m = pool_.medium();
     auto& header = draft.as<heap::RecordHeader>();
     const std::uint64_t step = draft.as<Block>().step;
     for (Retry retry(id);; retry.again()) {
         if (!directory.refresh()) {
-            throw Error(Code::not_found, "array '" + std::string(id) + "' was erased while a block was being stored in it");
+            throw Error(Code::not_found,
+                        "array '" + std::string(id) + "' was erased while a block was being stored in it");
         }
         // An older block of the same box gives up its slot, unless readers still need it because this one's
         // step is not committed.
@@ -199,14 +217,17 @@ void Store::retire_covered(Directory& directory, const Selection& box, std::uint
     }
 }
 
-void Store::store_in_place(std::string_view id, Directory& directory, const void* data, const Selection& box) {
+void Store::store_in_place(std::string_view id, Directory& directory, const void* data,
+                           const Selection& box) {
     ensure_in_place(directory);
     const std::lock_guard one_thread(directory.mutex());
     directory.refresh();
-    if (directory.blocks().empty()) throw Error(Code::not_found, "array '" + std::string(id) + "' was erased meanwhile");
+    if (directory.blocks().empty())
+        throw Error(Code::not_found, "array '" + std::string(id) + "' was erased meanwhile");
     const BlockRecord& block = directory.blocks().begin()->second;
     if (Medium::load(&pool_.as<heap::RecordHeader>(block.link.offset()).word) != 0) {
-        throw Error(Code::invalid_argument, "array '" + std::string(id) + "' is frozen and takes no more stores");
+        throw Error(Code::invalid_argument,
+                    "array '" + std::string(id) + "' is frozen and takes no more stores");
     }
     const Selection part = Box{Dimensions::filled(box.size(), 0), box.count};
     const array::CopyPlan plan(box, block.box, part, directory.definition().type.size());
@@ -215,17 +236,20 @@ void Store::store_in_place(std::string_view id, Directory& directory, const void
     if (to == nullptr) {
         const bool is_there = heap::is_current(pool_, block.link);
         throw Error(is_there ? Code::corrupt : Code::not_found,
-                    "array '" + std::string(id) + (is_there ? "' has lost its payload file" : "' was erased meanwhile"));
+                    "array '" + std::string(id) +
+                        (is_there ? "' has lost its payload file" : "' was erased meanwhile"));
     }
     const auto* from = static_cast<const std::byte*>(data);
     const bool alive = os::guarded(to, block.block.extent.length, [&] {
         plan.for_each_rows([&](const array::RowSet& r) {
-            persist::copy_rows_to_medium(pool_.medium(), to + r.block_offset, r.block_stride, from + r.buffer_offset,
-                                         r.buffer_stride, r.row_bytes, r.rows);
+            persist::copy_rows_to_medium(pool_.medium(), to + r.block_offset, r.block_stride,
+                                         from + r.buffer_offset, r.buffer_stride, r.row_bytes, r.rows);
         });
     });
     pool_.medium().fence();
-    if (!alive) throw Error(Code::io_error, "the memory of array '" + std::string(id) + "' failed while it was being stored");
+    if (!alive)
+        throw Error(Code::io_error,
+                    "the memory of array '" + std::string(id) + "' failed while it was being stored");
 }
 
 }  // namespace pmemcpy::store

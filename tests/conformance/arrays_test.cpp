@@ -77,7 +77,9 @@ TEST_P(arrays, a_dimension_of_zero_is_no_element) {
     in_place.contiguous = true;
     pmem.alloc<int>("nothing in place", Dimensions{0}, in_place);
     pmem.freeze("nothing in place");
-    expect_error(Code::out_of_range, [&] { pmem.store<double>("none", &untouched, Box{{0, 0, 0}, {1, 1, 1}}); });
+    expect_error(Code::out_of_range, [&] {
+        pmem.store<double>("none", &untouched, Box{{0, 0, 0}, {1, 1, 1}});
+    });
 }
 
 TEST_P(arrays, one_to_thirty_two_dimensions) {
@@ -118,7 +120,11 @@ TEST_P(arrays, an_unlimited_dimension_grows_by_stores) {
     const std::vector<float> far(3, 1.0F);
     pmem.store<float>("steps", far.data(), Box{{1000, 0}, {1, 3}});
     EXPECT_EQ(pmem.load_dims("steps"), (Dimensions{1001, 3}));
-    expect_error(Code::not_found, [&] { loaded<float>(pmem, "steps", Box{{199, 0}, {2, 3}}); }, {"[200:201, 0:3]"});
+    expect_error(Code::not_found,
+                 [&] {
+                     loaded<float>(pmem, "steps", Box{{199, 0}, {2, 3}});
+                 },
+                 {"[200:201, 0:3]"});
     expect_error(Code::invalid_argument, [&] { pmem.alloc<int>("odd", Dimensions{3, unlimited}); });
 }
 
@@ -138,11 +144,13 @@ TEST_P(arrays, a_fill_value_stands_for_what_was_never_stored) {
     EXPECT_EQ(loaded<double>(pmem, "f", Box{{0, 0}, {4, 4}}), std::vector<double>(16, -1.0));
     const double one[] = {1, 2};
     pmem.store<double>("f", one, Box{{1, 1}, {1, 2}});
-    EXPECT_EQ(loaded<double>(pmem, "f", Box{{1, 0}, {2, 4}}), (std::vector<double>{-1, 1, 2, -1, -1, -1, -1, -1}));
+    EXPECT_EQ(loaded<double>(pmem, "f", Box{{1, 0}, {2, 4}}),
+              (std::vector<double>{-1, 1, 2, -1, -1, -1, -1, -1}));
     EXPECT_TRUE(pmem.info("f").has_fill_value);
     ArrayOptions wrong;
     wrong.fill(1.0F);
-    expect_error(Code::invalid_argument, [&] { pmem.alloc<double>("g", Dimensions{4}, wrong); }, {"fill", "4", "8"});
+    expect_error(Code::invalid_argument, [&] { pmem.alloc<double>("g", Dimensions{4}, wrong); },
+                 {"fill", "4", "8"});
     EXPECT_FALSE(pmem.exists("g"));
 }
 
@@ -152,7 +160,11 @@ TEST_P(arrays, missing_elements_are_named_and_nothing_is_invented) {
     const auto data = counted<int>(100);
     pmem.store<int>("holes", data.data(), Box{{0, 0}, {4, 10}});
     pmem.store<int>("holes", data.data(), Box{{6, 0}, {4, 10}});
-    expect_error(Code::not_found, [&] { loaded<int>(pmem, "holes", Box{{0, 0}, {10, 10}}); }, {"'holes'", "[4:6, 0:10]"});
+    expect_error(Code::not_found,
+                 [&] {
+                     loaded<int>(pmem, "holes", Box{{0, 0}, {10, 10}});
+                 },
+                 {"'holes'", "[4:6, 0:10]"});
     expect_error(Code::not_found, [&] { loaded<int>(pmem, "holes", Box{{3, 2}, {2, 3}}); }, {"[4:5, 2:5]"});
     EXPECT_EQ(loaded<int>(pmem, "holes", Box{{3, 2}, {1, 2}}), (std::vector<int>{32, 33}));
 }
@@ -231,7 +243,10 @@ TEST_P(arrays, elements_of_the_other_byte_order_are_swapped_on_load) {
     const std::uint8_t one_two[] = {0x3F, 0x80, 0, 0, 0x40, 0, 0, 0};
     pmem.store("complex", Type::scalar(Kind::complex64, ByteOrder::big), one_two, Box{{0}, {1}});
     EXPECT_EQ(loaded<std::complex<float>>(pmem, "complex", Box{{0}, {1}})[0], std::complex<float>(1, 2));
-    expect_error(Code::type_mismatch, [&] { loaded<std::int32_t>(pmem, "big", Box{{0}, {3}}); },
+    expect_error(Code::type_mismatch,
+                 [&] {
+                     loaded<std::int32_t>(pmem, "big", Box{{0}, {3}});
+                 },
                  {"uint32(big-endian)", "int32"});
 }
 
@@ -250,13 +265,32 @@ TEST_P(arrays, alloc_is_idempotent) {
 TEST_P(arrays, alloc_of_another_shape_shows_both) {
     open();
     pmem.alloc<double>("A", Dimensions{4, 5});
-    expect_error(Code::already_exists, [&] { pmem.alloc<double>("A", Dimensions{5, 4}); }, {"'A'", "4 x 5", "5 x 4"});
-    expect_error(Code::already_exists, [&] { pmem.alloc<float>("A", Dimensions{4, 5}); }, {"float64", "float32"});
-    expect_error(Code::already_exists, [&] { pmem.alloc<double>("A", Dimensions{unlimited, 5}); }, {"unlimited x 5"});
+    expect_error(Code::already_exists,
+                 [&] {
+                     pmem.alloc<double>("A", Dimensions{5, 4});
+                 },
+                 {"'A'", "4 x 5", "5 x 4"});
+    expect_error(Code::already_exists,
+                 [&] {
+                     pmem.alloc<float>("A", Dimensions{4, 5});
+                 },
+                 {"float64", "float32"});
+    expect_error(Code::already_exists,
+                 [&] {
+                     pmem.alloc<double>("A", Dimensions{unlimited, 5});
+                 },
+                 {"unlimited x 5"});
     ArrayOptions fortran;
     fortran.order = Order::fortran;
-    expect_error(Code::already_exists, [&] { pmem.alloc<double>("A", Dimensions{4, 5}, fortran); }, {"order"});
-    expect_error(Code::already_exists, [&] { pmem.alloc<double>("A", Dimensions{4, 5}, ArrayOptions{}.fill(0.0)); },
+    expect_error(Code::already_exists,
+                 [&] {
+                     pmem.alloc<double>("A", Dimensions{4, 5}, fortran);
+                 },
+                 {"order"});
+    expect_error(Code::already_exists,
+                 [&] {
+                     pmem.alloc<double>("A", Dimensions{4, 5}, ArrayOptions{}.fill(0.0));
+                 },
                  {"fill"});
 }
 

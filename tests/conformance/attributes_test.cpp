@@ -118,7 +118,8 @@ TEST_P(attributes, four_thousand_and_ninety_six_of_one_variable) {
     pmem.store("v", 1);
     for (int i = 0; i < 4096; ++i) pmem.set_attribute("v", "attribute " + std::to_string(i), i);
     EXPECT_EQ(pmem.attributes("v").size(), 4096u);
-    for (int i = 0; i < 4096; i += 7) ASSERT_EQ(pmem.get_attribute<int>("v", "attribute " + std::to_string(i)), i);
+    for (int i = 0; i < 4096; i += 7)
+        ASSERT_EQ(pmem.get_attribute<int>("v", "attribute " + std::to_string(i)), i);
     expect_error(Code::out_of_range, [&] { pmem.set_attribute("v", "one more", 1); }, {"4096"});
     pmem.set_attribute("v", "attribute 5", "replaced");
     pmem.remove_attribute("v", "attribute 0");

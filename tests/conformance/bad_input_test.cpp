@@ -22,9 +22,9 @@ TEST_P(bad_ids, are_refused_by_whatever_would_make_them) {
     open();
     const std::string nul("a\0b", 3);
     for (const std::string& id :
-         {std::string(), std::string("/"), std::string("/a"), std::string("a/"), std::string("a//b"), std::string(".."),
-          std::string("."), std::string("a/../b"), std::string("a/."), nul, std::string("\xFF\xFE"), std::string("\xC3"),
-          std::string(4097, 'x'), std::string("a#dims")}) {
+         {std::string(), std::string("/"), std::string("/a"), std::string("a/"), std::string("a//b"),
+          std::string(".."), std::string("."), std::string("a/../b"), std::string("a/."), nul,
+          std::string("\xFF\xFE"), std::string("\xC3"), std::string(4097, 'x'), std::string("a#dims")}) {
         SCOPED_TRACE("id '" + id.substr(0, 20) + "'");
         expect_error(Code::invalid_argument, [&] { pmem.store(id, 1); });
         expect_error(Code::invalid_argument, [&] { pmem.alloc<int>(id, Dimensions{4}); });
@@ -41,14 +41,15 @@ TEST_P(bad_ids, are_refused_by_whatever_would_make_them) {
 TEST_P(bad_ids, do_no_harm_where_they_are_only_asked_for) {
     open();
     const std::string nul("a\0b", 3);
-    for (const std::string& id : {std::string(), std::string("/a"), std::string("a//b"), std::string(".."), nul,
-                                  std::string("\xFF"), std::string(100'000, 'x')}) {
+    for (const std::string& id : {std::string(), std::string("/a"), std::string("a//b"), std::string(".."),
+                                  nul, std::string("\xFF"), std::string(100'000, 'x')}) {
         EXPECT_FALSE(pmem.exists(id));
         try {
             pmem.load<int>(id);
             ADD_FAILURE() << "something was found";
         } catch (const Error& error) {
-            EXPECT_TRUE(error.kind() == Code::not_found || error.kind() == Code::invalid_argument) << error.what();
+            EXPECT_TRUE(error.kind() == Code::not_found || error.kind() == Code::invalid_argument)
+                << error.what();
         }
     }
 }
@@ -57,8 +58,22 @@ TEST_P(bad_ids, every_valid_id_is_taken) {
     open();
     std::string deep = "d";
     for (int i = 0; i < 200; ++i) deep += "/d";
-    const std::vector<std::string> ids = {"a",     "a b", "a.b", "...", "..a", "#dims/x", "a#dim", "\x01", "\xF0\x9F\x8C\x8A", "-", "~",
-                                          "a\\b:c*?", std::string(255, 'y'), std::string(300, 'z'), std::string(4096, 'x'), deep};
+    const std::vector<std::string> ids = {"a",
+                                          "a b",
+                                          "a.b",
+                                          "...",
+                                          "..a",
+                                          "#dims/x",
+                                          "a#dim",
+                                          "\x01",
+                                          "\xF0\x9F\x8C\x8A",
+                                          "-",
+                                          "~",
+                                          "a\\b:c*?",
+                                          std::string(255, 'y'),
+                                          std::string(300, 'z'),
+                                          std::string(4096, 'x'),
+                                          deep};
     for (const std::string& id : ids) {
         SCOPED_TRACE(id.substr(0, 20));
         pmem.store(id, id);
@@ -90,7 +105,8 @@ protected:
     }
     void expect_refused(Code code, std::initializer_list<std::string_view> words) {
         for (const Mode mode : {Mode::read, Mode::update, Mode::create_or_update}) {
-            expect_error(code, [&] { pmem.mmap(path(), options(mode)); }, words);
+            expect_error(
+                code, [&] { pmem.mmap(path(), options(mode)); }, words);
             EXPECT_FALSE(pmem.is_mapped());
         }
     }
@@ -152,7 +168,7 @@ TEST_P(bad_pools, a_scribbled_superblock_with_a_good_spare_opens) {
 TEST_P(bad_pools, both_superblocks_scribbled) {
     overwrite(40, "scribble");
     overwrite(spare + 48, "scribble");
-    expect_refused(Code::corrupt, {path(), "superblock", "repair"});
+    expect_refused(Code::corrupt, {path(), "superblocks are damaged"});
 }
 
 TEST_P(bad_pools, scribbled_records_give_errors_and_no_signals) {
@@ -210,7 +226,8 @@ TEST_P(bad_pools, scribbled_records_give_errors_and_no_signals) {
         }
         int status = 0;
         ::waitpid(child, &status, 0);
-        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "seed " << seed << ", status " << status;
+        EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+            << "seed " << seed << ", status " << status;
     }
 }
 
@@ -224,7 +241,8 @@ TEST_P(bad_places, a_directory_without_permission) {
     if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
     const auto closed = directory_.path() / "closed";
     std::filesystem::create_directory(closed);
-    std::filesystem::permissions(closed, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+    std::filesystem::permissions(closed,
+                                 std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
     expect_error(Code::permission_denied, [&] { pmem.mmap(path("closed/pool"), options()); });
 }
 
@@ -265,7 +283,7 @@ TEST_P(bad_places, sizes_that_make_no_sense) {
     expect_error(Code::invalid_argument, [&] { pmem.mmap(path(), odd); }, {"100000"});
     odd.max_bytes = 1ULL << 45;
     expect_error(Code::invalid_argument, [&] { pmem.mmap(path(), odd); }, {"16 TiB"});
-    EXPECT_FALSE(std::filesystem::exists(path()));
+    expect_error(Code::not_found, [&] { pmem.mmap(path(), options(Mode::read)); });
 }
 
 TEST_P(bad_places, more_at_once_than_the_device_has) {
@@ -273,7 +291,7 @@ TEST_P(bad_places, more_at_once_than_the_device_has) {
     large.max_bytes = 8ULL << 40;
     large.initial_bytes = 8ULL << 40;
     expect_error(Code::no_space, [&] { pmem.mmap(path(), large); });
-    EXPECT_FALSE(std::filesystem::exists(path()));
+    expect_error(Code::not_found, [&] { pmem.mmap(path(), options(Mode::read)); });
 }
 
 PMEMCPY_SUITE(forked);

@@ -22,7 +22,8 @@ TEST_P(codecs, every_codec_gives_back_what_it_took) {
     open();
     if (!is_available(Codec::Kind::lz4)) GTEST_SKIP() << "no codec in this build";
     const auto data = smooth(50'000);
-    for (const char* name : {"lz4", "lz4hc:9", "zstd", "zstd:1:noshuffle", "zlib:3", "blosclz:5", "lz4:0", "lz4:1:noshuffle"}) {
+    for (const char* name :
+         {"lz4", "lz4hc:9", "zstd", "zstd:1:noshuffle", "zlib:3", "blosclz:5", "lz4:0", "lz4:1:noshuffle"}) {
         SCOPED_TRACE(name);
         const Codec codec = parse_codec(name);
         if (!is_available(codec.kind)) continue;

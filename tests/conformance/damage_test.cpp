@@ -84,7 +84,11 @@ TEST_P(damage, checked_loads_say_corrupt_instead_of_wrong_data) {
     EXPECT_EQ(back, data);
     flip(&pmem.view<int>("A")[7777]);
     flip(pmem.view_bytes("v").data() + 9999);
-    expect_error(Code::corrupt, [&] { pmem.load<int>("A", back.data(), Box{{0}, {10'000}}); }, {"'A'", "checksum"});
+    expect_error(Code::corrupt,
+                 [&] {
+                     pmem.load<int>("A", back.data(), Box{{0}, {10'000}});
+                 },
+                 {"'A'", "checksum"});
     expect_error(Code::corrupt, [&] { pmem.load<std::string>("v"); }, {"checksum"});
     pmem.store<int>("A", data.data(), Box{{0}, {10'000}});
     pmem.load<int>("A", back.data(), Box{{0}, {10'000}});

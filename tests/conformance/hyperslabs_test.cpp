@@ -57,7 +57,8 @@ public:
         try {
             pmem_.load<int>(id_, found.data() + 1, selection);
             ASSERT_TRUE(complete || shape_.has_fill) << id_ << " " << to_string(selection) << " has holes";
-            ASSERT_TRUE(std::equal(expected.begin(), expected.end(), found.begin() + 1)) << id_ << " " << to_string(selection);
+            ASSERT_TRUE(std::equal(expected.begin(), expected.end(), found.begin() + 1))
+                << id_ << " " << to_string(selection);
         } catch (const Error& error) {
             ASSERT_EQ(error.kind(), Code::not_found) << error.what();
             ASSERT_FALSE(complete || shape_.has_fill) << id_ << ": " << error.what();
@@ -189,7 +190,8 @@ TEST_P(hyperslabs, selections_that_make_no_sense_are_refused) {
     std::vector<int> into(100, guard);
     const auto load = [&](const Selection& s) { pmem.load<int>("A", into.data(), s); };
     const auto store = [&](const Selection& s) { pmem.store<int>("A", data.data(), s); };
-    for (const auto& [call, name] : {std::pair<std::function<void(const Selection&)>, const char*>{load, "load"}, {store, "store"}}) {
+    for (const auto& [call, name] :
+         {std::pair<std::function<void(const Selection&)>, const char*>{load, "load"}, {store, "store"}}) {
         SCOPED_TRACE(name);
         expect_error(Code::out_of_range, [&] { call(Box{{0, 5}, {10, 6}}); }, {"10 x 10"});
         expect_error(Code::out_of_range, [&] { call(Box{{10, 0}, {1, 1}}); });

@@ -37,7 +37,9 @@ TEST_P(modes, read_needs_a_pool_and_changes_nothing) {
         EXPECT_EQ(reader.open(reader.oid("v")), "v");
         const std::function<void()> writes[] = {
             [&] { reader.store("v", 2); },
-            [&] { reader.store<int>("A", data, Box{{0}, {4}}); },
+            [&] {
+                reader.store<int>("A", data, Box{{0}, {4}});
+            },
             [&] { reader.alloc<int>("B", Dimensions{4}); },
             [&] { reader.erase("v"); },
             [&] { reader.rename("v", "w"); },
@@ -67,7 +69,8 @@ TEST_P(modes, readers_see_what_writers_store) {
     pmem.store("big", std::string(100'000, 'b'));
     const Pinned view = reader.view_bytes("big");
     for (int i = 1; i < 100; ++i) pmem.store("big", std::string(100'000, 'c'));
-    EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(view.data()), 100'000), std::string(100'000, 'b'));
+    EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(view.data()), 100'000),
+              std::string(100'000, 'b'));
     EXPECT_EQ(reader.load<std::string>("big"), std::string(100'000, 'c'));
 }
 
@@ -168,13 +171,13 @@ TEST_P(modes, one_pmem_has_one_pool_at_a_time) {
 TEST_P(modes, before_mmap_everything_says_so) {
     int n = 0;
     const std::function<void()> calls[] = {
-        [&] { pmem.store("v", 1); },         [&] { pmem.load<int>("v"); },
-        [&] { pmem.load("v", n); },          [&] { pmem.alloc<int>("A", Dimensions{4}); },
-        [&] { pmem.ids(); },                 [&] { pmem.info(); },
-        [&] { pmem.exists("v"); },           [&] { pmem.erase("v"); },
-        [&] { pmem.sync(); },                [&] { (void)pmem.view<int>("A"); },
-        [&] { pmem.begin(1); },              [&] { pmem.set_attribute("v", "n", 1); },
-        [&] { pmem.verify(); },              [&] { (void)pmem.durability(); },
+        [&] { pmem.store("v", 1); }, [&] { pmem.load<int>("v"); },
+        [&] { pmem.load("v", n); },  [&] { pmem.alloc<int>("A", Dimensions{4}); },
+        [&] { pmem.ids(); },         [&] { pmem.info(); },
+        [&] { pmem.exists("v"); },   [&] { pmem.erase("v"); },
+        [&] { pmem.sync(); },        [&] { (void)pmem.view<int>("A"); },
+        [&] { pmem.begin(1); },      [&] { pmem.set_attribute("v", "n", 1); },
+        [&] { pmem.verify(); },      [&] { (void)pmem.durability(); },
     };
     for (const auto& call : calls) expect_error(Code::invalid_argument, call, {"mmap"});
     EXPECT_FALSE(pmem.is_mapped());

@@ -49,7 +49,8 @@ inline void expect_error(Code code, const std::function<void()>& call,
     const auto line = static_cast<int>(where.line());
     try {
         call();
-        ADD_FAILURE_AT(where.file_name(), line) << "expected the error " << name_of(code) << ", and there was none";
+        ADD_FAILURE_AT(where.file_name(), line)
+            << "expected the error " << name_of(code) << ", and there was none";
     } catch (const Error& error) {
         const std::string message = error.what();
         if (error.kind() != code) {
@@ -58,7 +59,8 @@ inline void expect_error(Code code, const std::function<void()>& call,
         }
         for (const std::string_view word : words) {
             if (message.find(word) == std::string::npos) {
-                ADD_FAILURE_AT(where.file_name(), line) << "no \"" << word << "\" in the message: " << message;
+                ADD_FAILURE_AT(where.file_name(), line)
+                    << "no \"" << word << "\" in the message: " << message;
             }
         }
     }
@@ -110,7 +112,8 @@ protected:
         }
         int status = 0;
         ASSERT_EQ(::waitpid(child, &status, 0), child);
-        ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the child failed before it was killed";
+        ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+            << "the child failed before it was killed";
     }
 
     TemporaryDirectory directory_;
@@ -126,7 +129,7 @@ inline std::string name_of_layout(const testing::TestParamInfo<Layout>& info) {
 }  // namespace pmemcpy::conformance
 
 /// A suite of tests (TEST_P) over all layouts.
-#define PMEMCPY_SUITE(suite)                                           \
-    class suite : public ::pmemcpy::conformance::PoolSuite {};         \
+#define PMEMCPY_SUITE(suite)                                                    \
+    class suite : public ::pmemcpy::conformance::PoolSuite {};                  \
     INSTANTIATE_TEST_SUITE_P(layouts, suite, ::pmemcpy::conformance::layouts(), \
                              ::pmemcpy::conformance::name_of_layout)

@@ -35,7 +35,8 @@ void furnish(PMEM& pmem) {
     pmem.store("again", 2.5);
     const auto data = counted(10'000);
     pmem.alloc<int>("g/h/array", Dimensions{100, 100});
-    for (std::uint64_t i = 0; i < 100; ++i) pmem.store<int>("g/h/array", &data[100 * i], Box{{i, 0}, {1, 100}});
+    for (std::uint64_t i = 0; i < 100; ++i)
+        pmem.store<int>("g/h/array", &data[100 * i], Box{{i, 0}, {1, 100}});
     pmem.store<int>("g/h/array", data.data(), Box{{10, 10}, {20, 20}});
     pmem.alloc<int>("growing", Dimensions{unlimited, 10});
     pmem.store<int>("growing", data.data(), Box{{5, 0}, {2, 10}});
@@ -194,7 +195,8 @@ TEST_P(reopening, random_work_then_a_crash_loses_and_keeps_nothing) {
                 const std::string id = (random() % 2 == 0 ? "g/" : "") + std::to_string(random() % 40);
                 const std::string other = "r" + std::to_string(random() % 40);
                 const auto verb = random() % 10;
-                const std::string value((std::size_t{1} << (random() % 18)), static_cast<char>('a' + random() % 26));
+                const std::string value((std::size_t{1} << (random() % 18)),
+                                        static_cast<char>('a' + random() % 26));
                 if (verb < 6) {
                     if (own != nullptr) own->store(id, value);
                     model[id] = value;
@@ -244,7 +246,8 @@ TEST_P(reopening, a_crash_in_the_middle_of_a_store_leaves_the_old_value) {
     const std::uint64_t data_bytes = pmem.info().data_bytes;
     pmem.munmap();
     for (int i = 0; i < 20; ++i) {  // twenty times five mebibytes would not fit
-        in_killed_process([](PMEM& own) { own.store_encoded("v", Type::string(), SerializerType::bp4, Killer()); });
+        in_killed_process(
+            [](PMEM& own) { own.store_encoded("v", Type::string(), SerializerType::bp4, Killer()); });
         if (HasFatalFailure()) return;
     }
     open();

@@ -44,7 +44,8 @@ struct AsText {
     };
     static Text encoder(const Temperature& value) { return Text(value.kelvin); }
     static void decode(std::span<const std::byte> bytes, Temperature& value) {
-        value.kelvin = std::strtod(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()).c_str(), nullptr);
+        value.kelvin = std::strtod(
+            std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()).c_str(), nullptr);
     }
 };
 
@@ -138,7 +139,8 @@ TEST_P(serializers, a_capnproto_message_is_read_where_it_lies) {
     EXPECT_EQ(object.root<Node>().getId(), 42u);
     const auto name = object.root<Node>().getDisplayName();
     const auto* text = reinterpret_cast<const std::byte*>(name.begin());
-    EXPECT_TRUE(text >= pinned.data() && text < pinned.data() + pinned.bytes().size()) << "the text was copied";
+    EXPECT_TRUE(text >= pinned.data() && text < pinned.data() + pinned.bytes().size())
+        << "the text was copied";
     capnp::MallocMessageBuilder copy;
     pmem.load("node", copy);
     EXPECT_EQ(copy.getRoot<Node>().getId(), 42u);

@@ -54,7 +54,8 @@ TEST_P(threads, each_with_its_own_variables) {
             switch (random() % 4) {
                 case 0:
                 case 1: {
-                    model[n] = std::string(1 + (std::size_t{1} << (random() % 15)), static_cast<char>('a' + random() % 26));
+                    model[n] = std::string(1 + (std::size_t{1} << (random() % 15)),
+                                           static_cast<char>('a' + random() % 26));
                     pmem.store(id, model[n]);
                     break;
                 }
@@ -149,16 +150,28 @@ TEST_P(threads, storing_erasing_and_renaming_one_id) {
             const std::string id = "x" + std::to_string(random() % 3);
             try {
                 switch (random() % 6) {
-                    case 0: pmem.store(id, std::string(2000, 's')); break;
-                    case 1: pmem.erase(id); break;
-                    case 2: pmem.rename(id, "x" + std::to_string(random() % 3)); break;
-                    case 3: pmem.alloc<char>(id, Dimensions{2000}); break;
-                    case 4: pmem.store<char>(id, std::string(2000, 'a').data(), Box{{0}, {2000}}); break;
-                    default: EXPECT_EQ(pmem.load<std::string>(id), std::string(2000, 's'));
+                    case 0:
+                        pmem.store(id, std::string(2000, 's'));
+                        break;
+                    case 1:
+                        pmem.erase(id);
+                        break;
+                    case 2:
+                        pmem.rename(id, "x" + std::to_string(random() % 3));
+                        break;
+                    case 3:
+                        pmem.alloc<char>(id, Dimensions{2000});
+                        break;
+                    case 4:
+                        pmem.store<char>(id, std::string(2000, 'a').data(), Box{{0}, {2000}});
+                        break;
+                    default:
+                        EXPECT_EQ(pmem.load<std::string>(id), std::string(2000, 's'));
                 }
             } catch (const Error& error) {  // somebody was faster
                 const Code kind = error.kind();
-                ASSERT_TRUE(kind == Code::not_found || kind == Code::already_exists || kind == Code::type_mismatch)
+                ASSERT_TRUE(kind == Code::not_found || kind == Code::already_exists ||
+                            kind == Code::type_mismatch)
                     << error.what();
             }
         }

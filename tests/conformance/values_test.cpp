@@ -116,12 +116,14 @@ TEST_P(values, fixed_arrays_come_back) {
 TEST_P(values, strings_and_vectors_of_any_length_come_back) {
     open();
     // Around what is kept inside a record, what fits a unit of a slab, and what needs whole chunks.
-    for (const std::size_t length : {0U, 1U, 63U, 64U, 511U, 512U, 513U, 4095U, 32703U, 32704U, 32705U, 65536U, 1U << 20}) {
+    for (const std::size_t length :
+         {0U, 1U, 63U, 64U, 511U, 512U, 513U, 4095U, 32703U, 32704U, 32705U, 65536U, 1U << 20}) {
         std::string text(length, 'x');
         if (length > 0) text.front() = 'a', text.back() = 'z';
         expect_round_trip(pmem, "string " + std::to_string(length), text);
         std::vector<std::uint32_t> numbers(length / 4);
-        for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint32_t>(i * 2654435761U);
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            numbers[i] = static_cast<std::uint32_t>(i * 2654435761U);
         expect_round_trip(pmem, "vector " + std::to_string(length), numbers);
     }
     pmem.store("literal", "bonjour \xC3\xA0 tous");
@@ -170,9 +172,11 @@ TEST_P(values, another_type_is_a_mismatch_that_names_both) {
     expect_error(Code::type_mismatch, [&] { pmem.load<int>("s"); }, {"string", "int32"});
     expect_error(Code::type_mismatch, [&] { pmem.load<std::vector<char>>("s"); }, {"string"});
     pmem.store("p", Position{1, 2});
-    expect_error(Code::type_mismatch, [&] { pmem.load<Particle>("p"); }, {"struct{x: float64, y: float64}", "weight"});
+    expect_error(Code::type_mismatch, [&] { pmem.load<Particle>("p"); },
+                 {"struct{x: float64, y: float64}", "weight"});
     pmem.store("t", datetime64<TimeUnit::second>{1});
-    expect_error(Code::type_mismatch, [&] { (void)pmem.load<datetime64<TimeUnit::day>>("t"); }, {"datetime64"});
+    expect_error(Code::type_mismatch, [&] { (void)pmem.load<datetime64<TimeUnit::day>>("t"); },
+                 {"datetime64"});
     int untouched = 17;
     expect_error(Code::type_mismatch, [&] { pmem.load("s", untouched); });
     EXPECT_EQ(untouched, 17);

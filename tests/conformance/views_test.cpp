@@ -141,7 +141,8 @@ TEST_P(views, two_blocks_have_no_view) {
     pmem.alloc<int>("A", Dimensions{10});
     pmem.store<int>("A", data.data(), Box{{0}, {5}});
     pmem.store<int>("A", data.data(), Box{{5}, {5}});
-    expect_error(Code::unsupported, [&] { (void)pmem.view<int>("A"); }, {"'A'", "[0:10]", "2 blocks", "contiguous"});
+    expect_error(Code::unsupported, [&] { (void)pmem.view<int>("A"); },
+                 {"'A'", "[0:10]", "2 blocks", "contiguous"});
     EXPECT_EQ(pmem.view<int>("A", Box{{5}, {5}})[4], 4);
 }
 
@@ -244,9 +245,14 @@ TEST_P(views, a_contiguous_array_can_neither_grow_nor_be_compressed) {
     open();
     ArrayOptions options;
     options.contiguous = true;
-    expect_error(Code::invalid_argument, [&] { pmem.alloc<int>("W", Dimensions{unlimited, 5}, options); }, {"contiguous"});
+    expect_error(Code::invalid_argument,
+                 [&] {
+                     pmem.alloc<int>("W", Dimensions{unlimited, 5}, options);
+                 },
+                 {"contiguous"});
     options.codec = parse_codec("lz4");
-    expect_error(Code::invalid_argument, [&] { pmem.alloc<int>("W", Dimensions{5}, options); }, {"contiguous"});
+    expect_error(Code::invalid_argument, [&] { pmem.alloc<int>("W", Dimensions{5}, options); },
+                 {"contiguous"});
     EXPECT_FALSE(pmem.exists("W"));
 }
 

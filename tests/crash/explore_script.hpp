@@ -33,10 +33,12 @@ inline void explore_script(const Script& script, Plan plan, const char* name) {
     const Counts counts = Explorer(kernel, run, plan).explore();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
-    std::printf("%-5s %-11s %4zu operations %6llu events %6llu points (%5llu exhausted) %8llu images %7llu audits in %.1f s, %.0f a second\n",
-                name, script.name.c_str(), script.operations.size(), number(counts.events), number(counts.points),
-                number(counts.exhausted), number(counts.images), number(counts.audits), seconds,
-                static_cast<double>(counts.images) / seconds);
+    std::printf(
+        "%-5s %-11s %4zu operations %6llu events %6llu points (%5llu exhausted) %8llu images %7llu audits in "
+        "%.1f s, %.0f a second\n",
+        name, script.name.c_str(), script.operations.size(), number(counts.events), number(counts.points),
+        number(counts.exhausted), number(counts.images), number(counts.audits), seconds,
+        static_cast<double>(counts.images) / seconds);
     for (const std::string& failure : counts.first_failures) ADD_FAILURE() << failure;
     EXPECT_EQ(counts.failures, 0U);
 }

@@ -11,9 +11,9 @@
 namespace pmemcpy::crash {
 namespace {
 
-constexpr std::uint64_t second_every = 16;     // images between two whose recovery is repeated
-constexpr std::uint64_t audit_every = 16;      // and between two that are emptied
-constexpr std::uint64_t untraced_every = 4096; // and between two checks that no store went past the hook
+constexpr std::uint64_t second_every = 16;      // images between two whose recovery is repeated
+constexpr std::uint64_t audit_every = 16;       // and between two that are emptied
+constexpr std::uint64_t untraced_every = 4096;  // and between two checks that no store went past the hook
 
 std::string_view file_name(const char* path) {
     const std::string_view whole(path == nullptr ? "" : path);
@@ -21,7 +21,8 @@ std::string_view file_name(const char* path) {
 }
 
 std::string_view name_of(Event::Kind kind) {
-    constexpr std::string_view names[] = {"store", "bulk", "flush", "fence", "punch", "sync", "begin", "acknowledge"};
+    constexpr std::string_view names[] = {"store", "bulk", "flush", "fence",
+                                          "punch", "sync", "begin", "acknowledge"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -42,7 +43,7 @@ Counts& Counts::operator+=(const Counts& other) {
 /// Tells the image what recovery writes, and may write its events down. Without a recording flushes and fences are
 /// left out: nothing depends on them then, and they cost more than the recovery.
 class Explorer::RecoverySink final : public persist::TraceSink, public FileListener {
-  public:
+public:
     RecoverySink(SimulatedKernel& kernel, Image& image, Recording* recording = nullptr,
                  const std::optional<MutantSite>& left_out = {})
         : kernel_(kernel), image_(image), recording_(recording), left_out_(left_out) {
@@ -79,7 +80,7 @@ class Explorer::RecoverySink final : public persist::TraceSink, public FileListe
         add(Event::Kind::punch, kernel_.pool().data() + offset, length, {});
     }
 
-  private:
+private:
     void add(Event::Kind kind, const void* address, std::size_t size, const persist::Site& site) {
         const std::span<std::byte> pool = image_.live();
         const auto* begin = static_cast<const std::byte*>(address);
@@ -89,7 +90,8 @@ class Explorer::RecoverySink final : public persist::TraceSink, public FileListe
         if (recording_ == nullptr) return;
         recording_->events.push_back({kind, offset, static_cast<std::uint32_t>(size),
                                       static_cast<std::uint32_t>(recording_->bytes.size()), site});
-        if (kind != Event::Kind::flush) recording_->bytes.insert(recording_->bytes.end(), begin, begin + size);
+        if (kind != Event::Kind::flush)
+            recording_->bytes.insert(recording_->bytes.end(), begin, begin + size);
     }
 
     SimulatedKernel& kernel_;
@@ -109,10 +111,12 @@ Explorer::Explorer(SimulatedKernel& kernel, const Run& run, const Plan& plan)
 Counts Explorer::explore() {
     const std::vector<Event>& events = run_.recording.events;
     counts_.events = events.size();
-    const auto changes = static_cast<std::uint64_t>(std::count_if(events.begin(), events.end(), [](const Event& e) {
-        return e.kind <= Event::Kind::bulk || e.kind >= Event::Kind::punch;
-    }));
-    const std::uint64_t each = std::max<std::uint64_t>(plan_.random_images / std::max<std::uint64_t>(changes, 1), 1);
+    const auto changes =
+        static_cast<std::uint64_t>(std::count_if(events.begin(), events.end(), [](const Event& e) {
+            return e.kind <= Event::Kind::bulk || e.kind >= Event::Kind::punch;
+        }));
+    const std::uint64_t each =
+        std::max<std::uint64_t>(plan_.random_images / std::max<std::uint64_t>(changes, 1), 1);
     std::size_t synced = 0;
     for (event_ = 0; event_ < events.size() && counts_.failures < plan_.most_failures; ++event_) {
         const Event& event = events[event_];
@@ -155,9 +159,11 @@ void Explorer::explore_point(const std::vector<std::uint32_t>& newest, std::uint
             cuts_.clear();
             if (newest.size() == 1) put_line(forced, pending.at(forced), pending.at(forced).stores.size());
             for (std::size_t i = 0; i < free.size(); ++i) {
-                if ((choice >> i & 1) != 0) put_line(free[i]->first, free[i]->second, free[i]->second.stores.size());
+                if ((choice >> i & 1) != 0)
+                    put_line(free[i]->first, free[i]->second, free[i]->second.stores.size());
             }
-            for (const auto* granule : older) put_line(granule->first, granule->second, random_() % (granule->second.stores.size() + 1));
+            for (const auto* granule : older)
+                put_line(granule->first, granule->second, random_() % (granule->second.stores.size() + 1));
             check();
         }
     }
@@ -179,7 +185,8 @@ void Explorer::explore_point(const std::vector<std::uint32_t>& newest, std::uint
 
 void Explorer::put_line(std::uint32_t line, const Media::Granule& granule, std::size_t cut) {
     if (cut > 0) cuts_.emplace_back(line, cut);
-    for (std::size_t i = 0; i < cut; ++i) image_.put(granule.stores[i].offset, media_.bytes_of(granule.stores[i]));
+    for (std::size_t i = 0; i < cut; ++i)
+        image_.put(granule.stores[i].offset, media_.bytes_of(granule.stores[i]));
 }
 
 // Of the store behind the cut some words have arrived.
@@ -215,11 +222,13 @@ std::string Explorer::judge_alone(const Content& found) const {
     const auto end = run_.contents.begin() + static_cast<std::ptrdiff_t>(allowed_.last) + 1;
     for (const auto& [key, hash] : *begin) {
         if (found.contains(key)) continue;
-        const bool was_absent = std::any_of(begin, end, [&, &name = key](const Content& c) { return !c.contains(name); });
+        const bool was_absent =
+            std::any_of(begin, end, [&, &name = key](const Content& c) { return !c.contains(name); });
         if (!was_absent) return "'" + key + "' is lost";
     }
     for (const auto& [key, hash] : found) {
-        const bool was_there = std::any_of(begin, end, [&, &name = key](const Content& c) { return c.contains(name); });
+        const bool was_there =
+            std::any_of(begin, end, [&, &name = key](const Content& c) { return c.contains(name); });
         const bool had_content = std::any_of(begin, end, [&, value = hash](const Content& c) {
             return std::any_of(c.begin(), c.end(), [&](const auto& entry) { return entry.second == value; });
         });
@@ -233,7 +242,8 @@ std::string Explorer::judge(const Content& found) const {
     const Content& before = run_.contents[allowed_.first];
     const Content& after = run_.contents[allowed_.last];
     for (const auto& [key, hash] : before) {
-        if (is_group(key) && after.contains(key) && !found.contains(key)) return "group '" + key + "' is lost";
+        if (is_group(key) && after.contains(key) && !found.contains(key))
+            return "group '" + key + "' is lost";
     }
     Content without_new_groups = found;
     for (auto i = without_new_groups.begin(); i != without_new_groups.end();) {
@@ -305,9 +315,9 @@ void Explorer::audit(PMEM& pmem) {
     constexpr std::uint64_t root_bytes = 128 + 192;  // the entry and the value of the group "/", which stays
     const std::uint64_t root = info.metadata_bytes == root_bytes ? root_bytes : 0;
     if (info.metadata_bytes != root || info.data_bytes != 0 || info.retired_records != 0) {
-        fail("space is lost: after erasing all, " + std::to_string(info.metadata_bytes) + " bytes of records, " +
-             std::to_string(info.data_bytes) + " of data and " + std::to_string(info.retired_records) +
-             " retired records are left");
+        fail("space is lost: after erasing all, " + std::to_string(info.metadata_bytes) +
+             " bytes of records, " + std::to_string(info.data_bytes) + " of data and " +
+             std::to_string(info.retired_records) + " retired records are left");
     }
 }
 
@@ -330,7 +340,8 @@ void Explorer::check_cut_short() {
     Image image(image_.live(), crashed);
     Media media(plan_.model, image, recording);
     std::vector<std::size_t> moments = {recording.events.size() - 1, recording.events.size() - 1};
-    for (std::uint64_t n = 0; n < plan_.nested_images; ++n) moments.push_back(random_() % recording.events.size());
+    for (std::uint64_t n = 0; n < plan_.nested_images; ++n)
+        moments.push_back(random_() % recording.events.size());
     std::sort(moments.begin(), moments.end());
     std::size_t next = 0;
     std::string when;
@@ -338,15 +349,17 @@ void Explorer::check_cut_short() {
         for (const std::size_t moment : moments) {
             for (; next <= moment; ++next) media.apply(recording.events[next]);
             const Event& event = recording.events[moment];
-            when = std::string(moment < recovered ? "after a recovery" : "after a session") + " that was cut short at event " +
-                   std::to_string(moment) + " of " + std::to_string(recording.events.size()) + ", " +
-                   std::string(name_of(event.kind)) + " " + std::string(file_name(event.site.file_name())) + ":" +
-                   std::to_string(event.site.line()) + ": ";
+            when = std::string(moment < recovered ? "after a recovery" : "after a session") +
+                   " that was cut short at event " + std::to_string(moment) + " of " +
+                   std::to_string(recording.events.size()) + ", " + std::string(name_of(event.kind)) + " " +
+                   std::string(file_name(event.site.file_name())) + ":" + std::to_string(event.site.line()) +
+                   ": ";
             const std::uint64_t share = random_() % 5;
             for (const auto& [line, granule] : media.pending()) {
                 std::size_t cut = random_() % 4 < share ? granule.stores.size() : 0;
                 if (share > 0 && random_() % 4 == 0) cut = random_() % (granule.stores.size() + 1);
-                for (std::size_t i = 0; i < cut; ++i) image.put(granule.stores[i].offset, media.bytes_of(granule.stores[i]));
+                for (std::size_t i = 0; i < cut; ++i)
+                    image.put(granule.stores[i].offset, media.bytes_of(granule.stores[i]));
             }
             RecoverySink sink(kernel_, image);
             PMEM pmem;
@@ -369,9 +382,10 @@ void Explorer::fail(const std::string& what) {
     if (++counts_.failures > plan_.most_failures) return;
     const Event& event = run_.recording.events[event_];
     std::ostringstream text;
-    text << what << "\n    at event " << event_ << " (" << name_of(event.kind) << ' ' << file_name(event.site.file_name()) << ':'
-         << event.site.line() << "), image " << counts_.images << ", seed " << plan_.seed << ", contents " << allowed_.first
-         << ".." << allowed_.last << ", arrived:";
+    text << what << "\n    at event " << event_ << " (" << name_of(event.kind) << ' '
+         << file_name(event.site.file_name()) << ':' << event.site.line() << "), image " << counts_.images
+         << ", seed " << plan_.seed << ", contents " << allowed_.first << ".." << allowed_.last
+         << ", arrived:";
     std::size_t told = 0;
     for (const auto& [line, cut] : cuts_) {
         const auto found = media_.pending().find(line);

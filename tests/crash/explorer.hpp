@@ -13,11 +13,12 @@ namespace pmemcpy::crash {
 
 struct Counts {
     std::uint64_t events = 0;
-    std::uint64_t points = 0;      // moments at which a new image was possible
-    std::uint64_t exhausted = 0;   // of those, with every choice of old or new lines tried
+    std::uint64_t points = 0;     // moments at which a new image was possible
+    std::uint64_t exhausted = 0;  // of those, with every choice of old or new lines tried
     std::uint64_t images = 0;
-    std::uint64_t recoveries = 0;  // second ones, and those of an image whose recovery was cut short, included
-    std::uint64_t audits = 0;      // pools emptied to see whether all space comes back
+    std::uint64_t recoveries =
+        0;                     // second ones, and those of an image whose recovery was cut short, included
+    std::uint64_t audits = 0;  // pools emptied to see whether all space comes back
     std::uint64_t failures = 0;
     std::vector<std::string> first_failures;
 
@@ -27,22 +28,22 @@ struct Counts {
 struct Plan {
     Model model = Model::line;
     std::uint64_t seed = 1;
-    std::uint64_t random_images = 20000;   // about so many for a run
-    std::uint64_t exhaustive_limit = 64;   // all choices of old or new where there are no more than these
-    bool tears_words = false;              // a store of more than 8 bytes arrives word by word, in any order
-    std::uint64_t most_failures = 5;       // after which it gives up
-    std::uint64_t nested_images = 8;       // of each recovery that is itself cut short
-    std::uint64_t nested_every = 512;      // images between two whose recovery is cut short
+    std::uint64_t random_images = 20000;  // about so many for a run
+    std::uint64_t exhaustive_limit = 64;  // all choices of old or new where there are no more than these
+    bool tears_words = false;             // a store of more than 8 bytes arrives word by word, in any order
+    std::uint64_t most_failures = 5;      // after which it gives up
+    std::uint64_t nested_images = 8;      // of each recovery that is itself cut short
+    std::uint64_t nested_every = 512;     // images between two whose recovery is cut short
     std::optional<MutantSite> left_out = {};  // of recoveries too
 };
 
 /// Recovers a run's crash images, one after the other, and judges each by what the user may see.
 class Explorer {
-  public:
+public:
     Explorer(SimulatedKernel& kernel, const Run& run, const Plan& plan);
     Counts explore();
 
-  private:
+private:
     class RecoverySink;
     struct Allowed {
         std::size_t first;  // contents[first..last]

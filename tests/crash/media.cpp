@@ -10,7 +10,8 @@ constexpr std::size_t most_stores = 96;  // that may have reached a granule and 
 
 }  // namespace
 
-Image::Image(std::span<std::byte> live, std::vector<std::byte> certain) : live_(live), certain_(std::move(certain)) {
+Image::Image(std::span<std::byte> live, std::vector<std::byte> certain)
+    : live_(live), certain_(std::move(certain)) {
     std::memcpy(live_.data(), certain_.data(), live_.size());
 }
 
@@ -52,7 +53,8 @@ void Media::commit(Pending::iterator granule, std::size_t stores) {
 // older half of its stores arrives together from here on.
 void Media::merge_oldest(std::uint32_t number, Granule& granule) {
     const std::uint32_t begin = number * granule_bytes_;
-    const auto size = static_cast<std::uint32_t>(std::min<std::size_t>(granule_bytes_, image_.certain().size() - begin));
+    const auto size =
+        static_cast<std::uint32_t>(std::min<std::size_t>(granule_bytes_, image_.certain().size() - begin));
     const auto certain = image_.certain().begin() + begin;
     std::vector<std::byte> bytes(certain, certain + size);
     const std::size_t half = granule.stores.size() / 2;
@@ -60,9 +62,11 @@ void Media::merge_oldest(std::uint32_t number, Granule& granule) {
         const std::span<const std::byte> from = bytes_of(granule.stores[i]);
         std::copy(from.begin(), from.end(), bytes.begin() + (granule.stores[i].offset - begin));
     }
-    granule.stores[half - 1] = {begin, size, static_cast<std::uint32_t>(recording_.bytes.size() + merged_.size())};
+    granule.stores[half - 1] = {begin, size,
+                                static_cast<std::uint32_t>(recording_.bytes.size() + merged_.size())};
     merged_.insert(merged_.end(), bytes.begin(), bytes.end());
-    granule.stores.erase(granule.stores.begin(), granule.stores.begin() + static_cast<std::ptrdiff_t>(half - 1));
+    granule.stores.erase(granule.stores.begin(),
+                         granule.stores.begin() + static_cast<std::ptrdiff_t>(half - 1));
 }
 
 std::vector<std::uint32_t> Media::apply(const Event& event) {
@@ -77,7 +81,8 @@ std::vector<std::uint32_t> Media::apply(const Event& event) {
                 Granule& granule = pending_[at / granule_bytes_];
                 granule.stores.push_back({at, size, event.data + done});
                 granule.operation = operation_;
-                if (granule.flushed == 0 && granule.stores.size() > most_stores) merge_oldest(at / granule_bytes_, granule);
+                if (granule.flushed == 0 && granule.stores.size() > most_stores)
+                    merge_oldest(at / granule_bytes_, granule);
                 if (event.kind == Event::Kind::bulk) granule.flushed = granule.stores.size();
                 changed.push_back(at / granule_bytes_);
                 done += size;
@@ -85,7 +90,8 @@ std::vector<std::uint32_t> Media::apply(const Event& event) {
             break;
         case Event::Kind::flush: {
             const std::uint32_t last = (event.offset + event.size - 1) / granule_bytes_;
-            for (auto i = pending_.lower_bound(event.offset / granule_bytes_); i != pending_.end() && i->first <= last; ++i) {
+            for (auto i = pending_.lower_bound(event.offset / granule_bytes_);
+                 i != pending_.end() && i->first <= last; ++i) {
                 i->second.flushed = i->second.stores.size();
             }
             break;
@@ -99,10 +105,14 @@ std::vector<std::uint32_t> Media::apply(const Event& event) {
             break;
         case Event::Kind::sync:
             if (model_ == Model::line) break;
-            for (auto i = pending_.begin(); i != pending_.end(); i = pending_.erase(i)) commit(i, i->second.stores.size());
+            for (auto i = pending_.begin(); i != pending_.end(); i = pending_.erase(i))
+                commit(i, i->second.stores.size());
             break;
-        case Event::Kind::begin: operation_ = event.offset; break;
-        case Event::Kind::acknowledge: break;
+        case Event::Kind::begin:
+            operation_ = event.offset;
+            break;
+        case Event::Kind::acknowledge:
+            break;
     }
     return changed;
 }

@@ -14,7 +14,7 @@ namespace pmemcpy::crash {
 
 /// The bytes that a recovery is let loose on. Between two images they are those that the medium holds for certain.
 class Image {
-  public:
+public:
     /// `live` is the simulated pool; `certain` is what it is to hold.
     Image(std::span<std::byte> live, std::vector<std::byte> certain);
 
@@ -30,7 +30,7 @@ class Image {
     const std::vector<std::byte>& certain() const { return certain_; }
     std::span<std::byte> live() const { return live_; }
 
-  private:
+private:
     static constexpr std::uint64_t page = 4096;
     std::span<std::byte> live_;
     std::vector<std::byte> certain_;
@@ -40,7 +40,7 @@ class Image {
 /// What a medium may hold at each moment of a recording: the certain bytes, and for each granule (a cache line, or a
 /// page of the page cache) the stores that may have reached it, of which any prefix has.
 class Media {
-  public:
+public:
     struct Store {
         std::uint32_t offset;
         std::uint32_t size;
@@ -64,7 +64,7 @@ class Media {
                                      : std::span(merged_).subspan(store.data - recorded, store.size);
     }
 
-  private:
+private:
     void commit(Pending::iterator granule, std::size_t stores);
     void merge_oldest(std::uint32_t number, Granule& granule);
 

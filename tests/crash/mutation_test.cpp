@@ -12,8 +12,11 @@ namespace pmemcpy::crash {
 namespace {
 
 std::string name_of(const MutantSite& site) {
-    const char* operation = site.operation == persist::Operation::flush ? "flush" : site.operation == persist::Operation::fence ? "fence" : "bulk";
-    return std::string(operation) + " " + site.file.substr(site.file.rfind("src/") + 4) + ":" + std::to_string(site.line);
+    const char* operation = site.operation == persist::Operation::flush   ? "flush"
+                            : site.operation == persist::Operation::fence ? "fence"
+                                                                          : "bulk";
+    return std::string(operation) + " " + site.file.substr(site.file.rfind("src/") + 4) + ":" +
+           std::to_string(site.line);
 }
 
 TEST(crash, notices_every_flush_and_fence_that_is_left_out) {
@@ -43,7 +46,8 @@ TEST(crash, notices_every_flush_and_fence_that_is_left_out) {
             }
         }
         caught += seen ? 1 : 0;
-        std::printf("%-8s %s after %llu images\n", seen ? "caught" : "SURVIVES", name_of(site).c_str(), static_cast<unsigned long long>(images));
+        std::printf("%-8s %s after %llu images\n", seen ? "caught" : "SURVIVES", name_of(site).c_str(),
+                    static_cast<unsigned long long>(images));
         std::fflush(stdout);
     }
     std::printf("mutants caught: %zu of %zu\n", caught, sites.size());

@@ -19,10 +19,12 @@ void Recorder::mark(Event::Kind kind, std::size_t operation) {
     recording_.events.push_back({kind, static_cast<std::uint32_t>(operation)});
 }
 
-void Recorder::add(Event::Kind kind, const void* address, std::size_t size, const persist::Site& site, bool with_bytes) {
+void Recorder::add(Event::Kind kind, const void* address, std::size_t size, const persist::Site& site,
+                   bool with_bytes) {
     const std::span<std::byte> pool = kernel_.pool();
     const auto* begin = static_cast<const std::byte*>(address);
-    if (begin < pool.data() || begin >= pool.data() + pool.size()) return;  // the .rt: nothing of it outlives a crash
+    if (begin < pool.data() || begin >= pool.data() + pool.size())
+        return;  // the .rt: nothing of it outlives a crash
     Event event{kind, static_cast<std::uint32_t>(begin - pool.data()), static_cast<std::uint32_t>(size),
                 static_cast<std::uint32_t>(recording_.bytes.size()), site};
     if (with_bytes) recording_.bytes.insert(recording_.bytes.end(), begin, begin + size);
@@ -38,7 +40,9 @@ void Recorder::on_bulk(const void* address, std::size_t size, const persist::Sit
 void Recorder::on_flush(const void* address, std::size_t size, const persist::Site& site) {
     add(Event::Kind::flush, address, size, site, false);
 }
-void Recorder::on_fence(const persist::Site& site) { recording_.events.push_back({Event::Kind::fence, 0, 0, 0, site}); }
+void Recorder::on_fence(const persist::Site& site) {
+    recording_.events.push_back({Event::Kind::fence, 0, 0, 0, site});
+}
 bool Recorder::site_enabled(persist::Operation operation, const persist::Site& site) {
     return !left_out_ || !left_out_->is(operation, site);
 }
@@ -52,10 +56,17 @@ std::set<MutantSite> sites_of(const Recording& recording) {
     for (const Event& event : recording.events) {
         persist::Operation operation{};
         switch (event.kind) {
-            case Event::Kind::bulk: operation = persist::Operation::bulk; break;
-            case Event::Kind::flush: operation = persist::Operation::flush; break;
-            case Event::Kind::fence: operation = persist::Operation::fence; break;
-            default: continue;
+            case Event::Kind::bulk:
+                operation = persist::Operation::bulk;
+                break;
+            case Event::Kind::flush:
+                operation = persist::Operation::flush;
+                break;
+            case Event::Kind::fence:
+                operation = persist::Operation::fence;
+                break;
+            default:
+                continue;
         }
         sites.insert({operation, event.site.file_name(), event.site.line()});
     }

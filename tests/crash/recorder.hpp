@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "simulated_kernel.hpp"
 #include "persist/trace.hpp"
+#include "simulated_kernel.hpp"
 
 namespace pmemcpy::crash {
 
@@ -41,7 +41,7 @@ struct Recording {
 
 /// Writes down what the library does to the simulated pool. A mutant of the library is made by leaving out one site.
 class Recorder final : public persist::TraceSink, public FileListener {
-  public:
+public:
     explicit Recorder(SimulatedKernel& kernel, std::optional<MutantSite> left_out = {});
     ~Recorder() override;
     Recorder(const Recorder&) = delete;
@@ -59,9 +59,10 @@ class Recorder final : public persist::TraceSink, public FileListener {
     void on_sync() override;
     void on_punch(std::uint64_t offset, std::uint64_t length) override;
 
-  private:
+private:
     void mark(Event::Kind kind, std::size_t operation);
-    void add(Event::Kind kind, const void* address, std::size_t size, const persist::Site& site, bool with_bytes);
+    void add(Event::Kind kind, const void* address, std::size_t size, const persist::Site& site,
+             bool with_bytes);
 
     SimulatedKernel& kernel_;
     persist::TraceSink* previous_;

@@ -29,15 +29,18 @@ Run perform(SimulatedKernel& kernel, const Script& script, Grain grain, std::opt
         try {
             operation.call(pmem);
         } catch (const std::exception& error) {
-            throw std::logic_error(script.name + ", operation " + std::to_string(i) + " (" + operation.name + "): " + error.what());
+            throw std::logic_error(script.name + ", operation " + std::to_string(i) + " (" + operation.name +
+                                   "): " + error.what());
         }
         recorder.acknowledge(i);
         const Content before = run.contents.back();
         Content after = before;
         if (operation.effect != Effect::hidden && pmem.is_mapped()) after = observe(pmem, grain);
         if ((operation.effect == Effect::changes) == (before == after)) {
-            throw std::logic_error(script.name + ", operation " + std::to_string(i) + " (" + operation.name + ") " +
-                                   (before == after ? "changed nothing" : "changed what it should not: " + difference(after, before)));
+            throw std::logic_error(
+                script.name + ", operation " + std::to_string(i) + " (" + operation.name + ") " +
+                (before == after ? "changed nothing"
+                                 : "changed what it should not: " + difference(after, before)));
         }
         run.contents.push_back(std::move(after));
         run.is_sync.push_back(operation.is_sync);

@@ -40,7 +40,7 @@ Options small_pool(std::uint64_t max_bytes = 256 * 1024);
 
 /// What one run of a script did to the pool, and what the user may see after each operation.
 struct Run {
-    std::vector<std::byte> start;   ///< the pool as created
+    std::vector<std::byte> start;  ///< the pool as created
     Recording recording;
     std::vector<Content> contents;  ///< [0] before the first operation, [i + 1] after operation i
     std::vector<bool> is_sync;      ///< as contents: from here on all before is acknowledged on page media

@@ -128,7 +128,8 @@ struct Handlers {
             return MAP_FAILED;
         }
         std::byte* home = fd == pool_fd ? kernel->pool_ : kernel->runtime_;
-        if (address != nullptr && address != home) throw std::logic_error("the simulated kernel maps a file in one place");
+        if (address != nullptr && address != home)
+            throw std::logic_error("the simulated kernel maps a file in one place");
         return home;
     }
     static int munmap(void*, size_t) { return 0; }

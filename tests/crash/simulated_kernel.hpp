@@ -18,7 +18,7 @@ enum class Model {
 
 /// Hears what the pool's file goes through beside the stores into its mapping.
 class FileListener {
-  public:
+public:
     virtual ~FileListener() = default;
     virtual void on_sync() = 0;
     virtual void on_punch(std::uint64_t offset, std::uint64_t length) = 0;
@@ -27,7 +27,7 @@ class FileListener {
 /// A kernel with one pool and its .rt, both in memory of this process, so that opening a pool costs no system call
 /// and a crash image is put in place by changing a few bytes. One process, so that every lock is free.
 class SimulatedKernel {
-  public:
+public:
     static constexpr const char* path = "/simulated/pool";
     static constexpr std::uint64_t most_pool_bytes = std::uint64_t{2} << 20;
 
@@ -44,11 +44,11 @@ class SimulatedKernel {
     /// How much the file system has left for fallocate to promise.
     void set_free_bytes(std::uint64_t bytes) { free_bytes_ = bytes; }
 
-  private:
+private:
     friend struct Handlers;
 
     Model model_;
-    std::byte* arena_;    // the pool, then the .rt
+    std::byte* arena_;  // the pool, then the .rt
     std::byte* pool_;
     std::byte* runtime_;
     std::uint64_t size_ = 0;

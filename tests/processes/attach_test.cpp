@@ -65,7 +65,8 @@ TEST(processes, many_open_and_close_at_once_and_the_last_one_leaves_a_clean_pool
     const Folder folder;
     { PMEM().mmap(folder / "pool", small_pool()); }
     std::vector<Worker> workers;
-    for (int i = 0; i < 12; ++i) workers.emplace_back("come_and_go", Arguments{folder / "pool", "40", std::to_string(i)});
+    for (int i = 0; i < 12; ++i)
+        workers.emplace_back("come_and_go", Arguments{folder / "pool", "40", std::to_string(i)});
     for (Worker& worker : workers) EXPECT_EQ(worker.wait(), 0);
     EXPECT_EQ(recoveries(folder / "pool"), 0u);
     PMEM pmem;
@@ -96,7 +97,9 @@ TEST(processes, many_stay_attached_at_the_same_time) {
     }
     ASSERT_TRUE(wait_until([&] { return board->opened == many; }, 500));
     EXPECT_EQ(pmem.info().attached, many + 1);
-    if (many == 4095) expect_error(pmemcpy::Code::busy, [&] { PMEM().mmap(folder / "pool"); }, "4096");
+    if (many == 4095)
+        expect_error(
+            pmemcpy::Code::busy, [&] { PMEM().mmap(folder / "pool"); }, "4096");
     board->leave = 1;
     for (Worker& worker : workers) EXPECT_EQ(worker.wait(), 0);
     EXPECT_EQ(pmem.info().attached, 1u);
@@ -111,7 +114,8 @@ TEST(processes, killed_while_opening_or_closing_leaves_a_pool_that_opens) {
     for (int kill = 0; kill < 60; ++kill) {
         std::vector<Worker> workers;
         const std::uint64_t before = board->opened;
-        for (int i = 0; i < 3; ++i) workers.emplace_back("open_and_hang", Arguments{folder / "pool", folder / "board"});
+        for (int i = 0; i < 3; ++i)
+            workers.emplace_back("open_and_hang", Arguments{folder / "pool", folder / "board"});
         ASSERT_TRUE(wait_until([&] { return board->opened > before; }));
         sleep_us(random() % 2000);
         for (Worker& worker : workers) EXPECT_TRUE(worker.is_running()) << worker.last();

@@ -30,8 +30,8 @@ struct Ledger {
     Track value[crowd][values];
     Track attribute[crowd];
     Track row[crowd][rows];
-    Track log[crowd];   // rows appended
-    Track step;         // of process 0: two values, stored in one step
+    Track log[crowd];  // rows appended
+    Track step;        // of process 0: two values, stored in one step
     char message[400];
 };
 
@@ -47,14 +47,15 @@ Options tight_pool() {
 // Says who, which and how much it is; every word depends on all of that.
 Words content(std::uint64_t who, std::uint64_t state, std::uint64_t length) {
     Words words(length);
-    for (std::uint64_t i = 0; i < length; ++i) words[i] = (who << 48) ^ (state * 0x9e3779b97f4a7c15ULL) ^ (i << 20) ^ length;
+    for (std::uint64_t i = 0; i < length; ++i)
+        words[i] = (who << 48) ^ (state * 0x9e3779b97f4a7c15ULL) ^ (i << 20) ^ length;
     if (length > 0) words[0] = state;
     return words;
 }
 std::uint64_t length_of(std::uint64_t state) { return 1 + state * 7919 % (state % 11 == 0 ? 6000 : 150); }
 
 class Member {
-  public:
+public:
     Member(const std::string& pool, const std::string& ledger, std::size_t me, std::uint64_t seed)
         : ledger_(ledger), me_(me), random_(seed) {
         pmem_.mmap(pool);
@@ -65,9 +66,11 @@ class Member {
 
     // What a dead predecessor intended may have happened or not; from here on it is known.
     void settle() {
-        for (std::size_t i = 0; i < values; ++i) settle(ledger_->value[me_][i], find_value(me_, i), "value " + std::to_string(i));
+        for (std::size_t i = 0; i < values; ++i)
+            settle(ledger_->value[me_][i], find_value(me_, i), "value " + std::to_string(i));
         settle(ledger_->attribute[me_], find_attribute(me_), "attribute");
-        for (std::uint64_t r = 0; r < rows; ++r) settle(ledger_->row[me_][r], find_row(me_, r), "row " + std::to_string(r));
+        for (std::uint64_t r = 0; r < rows; ++r)
+            settle(ledger_->row[me_][r], find_row(me_, r), "row " + std::to_string(r));
         settle(ledger_->log[me_], pmem_.load_dims(log(me_))[0], "log");
         check_log(me_);
         if (me_ == 0) settle(ledger_->step, find_step(), "step");
@@ -81,7 +84,7 @@ class Member {
         }
     }
 
-  private:
+private:
     static std::string name(std::size_t who, std::size_t i, std::uint64_t state) {
         return "p" + std::to_string(who) + (state % 2 == 0 ? "/v" : "/w") + std::to_string(i);
     }
@@ -97,8 +100,8 @@ class Member {
 
     void settle(Track& track, std::uint64_t found, const std::string& what) {
         if (found != track.acknowledged && found != track.intended) {
-            fail("own " + what + " is " + std::to_string(found) + ", acknowledged " + std::to_string(track.acknowledged) +
-                 ", intended " + std::to_string(track.intended));
+            fail("own " + what + " is " + std::to_string(found) + ", acknowledged " +
+                 std::to_string(track.acknowledged) + ", intended " + std::to_string(track.intended));
         }
         track.intended = found;
         track.acknowledged = found;
@@ -120,17 +123,23 @@ class Member {
             case 0:
             case 1:
             case 2:
-                track(value, next, [&] { pmem_.store(name(me_, i, next), content(me_, next, length_of(next))); });
+                track(value, next,
+                      [&] { pmem_.store(name(me_, i, next), content(me_, next, length_of(next))); });
                 return;
             case 3:
                 if (before != 0) track(value, 0, [&] { pmem_.erase(name(me_, i, before)); });
                 return;
             case 4:
-                if (before != 0) track(value, before ^ 1, [&] { pmem_.rename(name(me_, i, before), name(me_, i, before ^ 1)); });
+                if (before != 0)
+                    track(value, before ^ 1,
+                          [&] { pmem_.rename(name(me_, i, before), name(me_, i, before ^ 1)); });
                 return;
-            case 5: return act_on_attribute();
-            case 6: return act_on_array();
-            case 7: return append();
+            case 5:
+                return act_on_attribute();
+            case 6:
+                return act_on_array();
+            case 7:
+                return append();
             default:
                 if (me_ == 0) act_in_step();
                 return;
@@ -140,9 +149,11 @@ class Member {
     void act_on_attribute() {
         Track& attribute = ledger_->attribute[me_];
         const std::uint64_t before = attribute.acknowledged;
-        if (before != 0 && random_() % 3 == 0) return track(attribute, 0, [&] { pmem_.remove_attribute(array(me_), "state"); });
+        if (before != 0 && random_() % 3 == 0)
+            return track(attribute, 0, [&] { pmem_.remove_attribute(array(me_), "state"); });
         const std::uint64_t next = ++next_ + before;
-        track(attribute, next, [&] { pmem_.set_attribute(array(me_), "state", content(me_, next, length_of(next))); });
+        track(attribute, next,
+              [&] { pmem_.set_attribute(array(me_), "state", content(me_, next, length_of(next))); });
     }
 
     // One row, or all of them by one store.
@@ -165,7 +176,9 @@ class Member {
         const std::uint64_t length = ledger_->log[me_].acknowledged;
         if (length >= 400) return;
         const Words row = content(me_, length + 1, columns);
-        track(ledger_->log[me_], length + 1, [&] { pmem_.store(log(me_), row.data(), Box{{length, 0}, {1, columns}}); });
+        track(ledger_->log[me_], length + 1, [&] {
+            pmem_.store(log(me_), row.data(), Box{{length, 0}, {1, columns}});
+        });
     }
 
     void act_in_step() {
@@ -178,9 +191,11 @@ class Member {
 
     // ---- looking: at one's own things and at those of others, in the middle of what they do ----
 
-    std::uint64_t check(std::size_t who, const Words& words, const std::string& what, std::uint64_t more = 0) {
+    std::uint64_t check(std::size_t who, const Words& words, const std::string& what,
+                        std::uint64_t more = 0) {
         if (words.empty()) return fail(what + " is empty"), 0;
-        if (words != content(who, words[0], length_of(words[0] + more))) fail(what + " of state " + std::to_string(words[0]) + " is torn or foreign");
+        if (words != content(who, words[0], length_of(words[0] + more)))
+            fail(what + " of state " + std::to_string(words[0]) + " is torn or foreign");
         return words[0];
     }
 
@@ -216,7 +231,8 @@ class Member {
             if (error.kind() != Code::not_found) fail(std::string("row: ") + error.what());
             return 0;
         }
-        if (row != content(who, row[0], columns)) fail("row of state " + std::to_string(row[0]) + " is torn or foreign");
+        if (row != content(who, row[0], columns))
+            fail("row of state " + std::to_string(row[0]) + " is torn or foreign");
         return row[0];
     }
 
@@ -226,7 +242,8 @@ class Member {
         const std::uint64_t r = random_() % length;
         Words row(columns);
         pmem_.load(log(who), row.data(), Box{{r, 0}, {1, columns}});
-        if (row != content(who, r + 1, columns)) fail("row " + std::to_string(r) + " of a log is torn or foreign");
+        if (row != content(who, r + 1, columns))
+            fail("row " + std::to_string(r) + " of a log is torn or foreign");
     }
 
     // What is committed: both or none.
@@ -238,10 +255,13 @@ class Member {
                 a = check(0, pmem_.load<Words>("step/a"), "step/a");
                 b = check(0, pmem_.load<Words>("step/b"), "step/b", 1);
             } catch (const Error& error) {
-                if (error.kind() != Code::not_found || before != 0) fail(std::string("step: ") + error.what());
+                if (error.kind() != Code::not_found || before != 0)
+                    fail(std::string("step: ") + error.what());
             }
             if (pmem_.info().committed_step != before) continue;
-            if (a != b || a != before) fail("half a step: " + std::to_string(a) + " and " + std::to_string(b) + " at " + std::to_string(before));
+            if (a != b || a != before)
+                fail("half a step: " + std::to_string(a) + " and " + std::to_string(b) + " at " +
+                     std::to_string(before));
             return a;
         }
     }
@@ -249,21 +269,30 @@ class Member {
     void look(std::size_t who) {
         try {
             switch (random_() % 6) {
-                case 0: find_attribute(who); return;
-                case 1: find_row(who, random_() % rows); return;
-                case 2: check_log(who); return;
+                case 0:
+                    find_attribute(who);
+                    return;
+                case 1:
+                    find_row(who, random_() % rows);
+                    return;
+                case 2:
+                    check_log(who);
+                    return;
                 case 3:
                     if (random_() % 8 == 0) find_step();
                     return;
                 case 4: {
-                    const auto view = pmem_.view<std::uint64_t>(array(who), Box{{random_() % rows, 0}, {1, columns}});
+                    const auto view =
+                        pmem_.view<std::uint64_t>(array(who), Box{{random_() % rows, 0}, {1, columns}});
                     const Words first(view.begin(), view.end());
                     if (first != content(who, first[0], columns)) fail("a view is torn or foreign");
                     if (random_() % 4 == 0) sleep_us(200);
                     if (!std::equal(view.begin(), view.end(), first.begin())) fail("a view has changed");
                     return;
                 }
-                default: find_value(who, random_() % values); return;
+                default:
+                    find_value(who, random_() % values);
+                    return;
             }
         } catch (const Error& error) {
             if (error.kind() != Code::not_found) fail(std::string("looking: ") + error.what());
@@ -294,13 +323,14 @@ int take_part(const Arguments& arguments) {
 const Job take_part_job("take_part", take_part);
 
 class Chaos {
-  public:
+public:
     explicit Chaos(std::uint64_t seed) : random_(seed), ledger_(folder_ / "ledger") {
         { PMEM().mmap(folder_ / "pool", tight_pool()); }
         for (std::size_t i = 0; i < crowd; ++i) workers_.push_back(start(i));
     }
     Worker start(std::size_t who, bool only_look = false) {
-        Arguments arguments{folder_ / "pool", folder_ / "ledger", std::to_string(who), std::to_string(random_())};
+        Arguments arguments{folder_ / "pool", folder_ / "ledger", std::to_string(who),
+                            std::to_string(random_())};
         if (only_look) arguments.emplace_back("look");
         return Worker("take_part", arguments);
     }
@@ -333,7 +363,7 @@ class Chaos {
         std::cout << "[   done   ] " << done << " calls\n";
     }
 
-  private:
+private:
     std::mt19937_64 random_;
     Folder folder_;
     Shared<Ledger> ledger_;

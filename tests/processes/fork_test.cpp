@@ -154,7 +154,8 @@ TEST(processes, a_thread_that_stores_while_another_one_forks_goes_on) {
     std::atomic<bool> stop = false;
     std::uint64_t stored = 0;
     std::thread thread([&] {
-        for (; !stop; ++stored) pmem.store("x" + std::to_string(stored % 100), std::vector<std::uint64_t>(stored % 2000, stored));
+        for (; !stop; ++stored)
+            pmem.store("x" + std::to_string(stored % 100), std::vector<std::uint64_t>(stored % 2000, stored));
     });
     for (int i = 0; i < 50; ++i) {
         const pid_t child = ::fork();

@@ -67,7 +67,10 @@ TEST(processes, four_insert_the_same_keys_and_each_exists_once) {
     pmem.mmap(folder / "pool", small_pool());
     std::vector<Worker> workers;
     for (std::size_t i = 0; i < inserters; ++i) workers.push_back(inserter(folder, i));
-    ASSERT_TRUE(wait_until([&] { return std::all_of(std::begin(progress->opened), std::end(progress->opened), [](auto& o) { return o == 1; }); }));
+    ASSERT_TRUE(wait_until([&] {
+        return std::all_of(std::begin(progress->opened), std::end(progress->opened),
+                           [](auto& o) { return o == 1; });
+    }));
     progress->go = keys;
     for (Worker& worker : workers) EXPECT_EQ(worker.wait(), 0);
     expect_each_key_once(pmem, keys);
@@ -122,7 +125,10 @@ TEST(processes, all_inserters_killed_at_once_lose_no_key_and_no_space) {
         std::vector<Worker> workers;
         for (auto& opened : progress->opened) opened = 0;
         for (std::size_t i = 0; i < inserters; ++i) workers.push_back(inserter(folder, i));
-        ASSERT_TRUE(wait_until([&] { return std::all_of(std::begin(progress->opened), std::end(progress->opened), [](auto& o) { return o == 1; }); }));
+        ASSERT_TRUE(wait_until([&] {
+            return std::all_of(std::begin(progress->opened), std::end(progress->opened),
+                               [](auto& o) { return o == 1; });
+        }));
         progress->go = (round + 1) * keys / (rounds + 1);
         sleep_us(random() % 1000);
         for (Worker& worker : workers) ::kill(worker.pid(), SIGKILL);

@@ -37,7 +37,7 @@ int keep_storing(const Arguments& arguments) {
 const Job keep_storing_job("keep_storing", keep_storing);
 
 class Names : public ::testing::Test {
-  protected:
+protected:
     Names() : board_(folder_ / "board"), pool_(folder_ / "pool") {
         PMEM pmem;
         pmem.mmap(pool_, small_pool());
@@ -73,7 +73,8 @@ class Names : public ::testing::Test {
                 const auto words = pmem.load<std::vector<std::uint64_t>>(id);
                 if (words.empty()) continue;
                 EXPECT_EQ(words.size(), words[0] % 300);
-                EXPECT_TRUE(std::all_of(words.begin(), words.end(), [&](std::uint64_t w) { return w == words[0]; }));
+                EXPECT_TRUE(
+                    std::all_of(words.begin(), words.end(), [&](std::uint64_t w) { return w == words[0]; }));
             } catch (const pmemcpy::Error& error) {
                 EXPECT_EQ(error.kind(), Code::corrupt);
             }
@@ -108,26 +109,30 @@ TEST_F(Names, a_copy_that_took_the_run_time_file_along_recovers_too) {
 TEST_F(Names, renamed_while_in_use_refuses_newcomers_until_all_have_closed) {
     fs::rename(pool_, folder_ / "other");
     expect_storing_goes_on();
-    expect_error(Code::busy, [&] { PMEM().mmap(folder_ / "other"); }, ".rt");
+    expect_error(
+        Code::busy, [&] { PMEM().mmap(folder_ / "other"); }, ".rt");
     stop();
     expect_opens(folder_ / "other");
 }
 
 TEST_F(Names, a_hard_link_while_in_use_refuses_newcomers_until_all_have_closed) {
     fs::create_hard_link(pool_, folder_ / "link");
-    expect_error(Code::busy, [&] { PMEM().mmap(folder_ / "link"); }, ".rt");
+    expect_error(
+        Code::busy, [&] { PMEM().mmap(folder_ / "link"); }, ".rt");
     expect_storing_goes_on();
     stop();
     expect_opens(folder_ / "link");
     expect_opens(pool_);
     PMEM pmem;
     pmem.mmap(folder_ / "link");
-    expect_error(Code::busy, [&] { PMEM().mmap(pool_); }, ".rt");
+    expect_error(
+        Code::busy, [&] { PMEM().mmap(pool_); }, ".rt");
 }
 
 TEST_F(Names, the_run_time_file_deleted_while_in_use_refuses_newcomers_until_all_have_closed) {
     fs::remove(pool_ + ".rt");
-    expect_error(Code::busy, [&] { PMEM().mmap(pool_); }, ".rt");
+    expect_error(
+        Code::busy, [&] { PMEM().mmap(pool_); }, ".rt");
     expect_storing_goes_on();
     stop();
     expect_opens(pool_);
@@ -136,7 +141,8 @@ TEST_F(Names, the_run_time_file_deleted_while_in_use_refuses_newcomers_until_all
 TEST_F(Names, the_run_time_file_replaced_while_in_use_refuses_newcomers_until_all_have_closed) {
     fs::copy_file(pool_ + ".rt", folder_ / "foreign");
     fs::rename(folder_ / "foreign", pool_ + ".rt");
-    expect_error(Code::busy, [&] { PMEM().mmap(pool_); }, ".rt");
+    expect_error(
+        Code::busy, [&] { PMEM().mmap(pool_); }, ".rt");
     expect_storing_goes_on();
     stop();
     expect_opens(pool_);

@@ -33,7 +33,8 @@ struct Board {
 
 // From here on somebody else, who owns nothing. Said again after the exec, which makes /proc/self readable again.
 void become_nobody() {
-    if (::setgroups(0, nullptr) != 0 || ::setgid(65534) != 0 || ::setuid(65534) != 0) throw std::runtime_error("cannot become nobody");
+    if (::setgroups(0, nullptr) != 0 || ::setgid(65534) != 0 || ::setuid(65534) != 0)
+        throw std::runtime_error("cannot become nobody");
     ::prctl(PR_SET_DUMPABLE, 1);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
@@ -68,7 +69,8 @@ int read_as_nobody(const Arguments& arguments) {
         }
         // More views than there are locks for single records.
         std::vector<pmemcpy::View<const std::uint64_t>> many;
-        for (int i = 0; i < 40; ++i) many.push_back(pmem.view<std::uint64_t>("b" + std::to_string(i), Box{{0}, {50}}));
+        for (int i = 0; i < 40; ++i)
+            many.push_back(pmem.view<std::uint64_t>("b" + std::to_string(i), Box{{0}, {50}}));
         for (const auto& one : many) {
             for (const std::uint64_t word : one) {
                 if (word != one[0]) return 6;
@@ -187,7 +189,8 @@ TEST(processes, two_pid_namespaces_share_a_pool) {
     pmem.mmap(folder / "pool", small_pool());
     std::vector<Worker> workers;
     for (const char* name : {"one", "two"}) {
-        workers.emplace_back("store_and_exit", Arguments{folder / "pool", name}, Arguments{"unshare", "-p", "-f", "--kill-child"});
+        workers.emplace_back("store_and_exit", Arguments{folder / "pool", name},
+                             Arguments{"unshare", "-p", "-f", "--kill-child"});
     }
     workers.emplace_back("store_and_exit", Arguments{folder / "pool", "three"});
     for (Worker& worker : workers) EXPECT_EQ(worker.wait(), 0);
@@ -207,7 +210,8 @@ TEST(processes, who_dies_in_one_pid_namespace_is_dead_and_its_like_in_another_li
     make_arrays(pmem);
     std::vector<Worker> workers;
     for (const char* name : {"one", "two"}) {
-        workers.emplace_back("store_for_ever", Arguments{folder / "pool", folder / "board", name}, Arguments{"unshare", "-p", "-f", "--kill-child"});
+        workers.emplace_back("store_for_ever", Arguments{folder / "pool", folder / "board", name},
+                             Arguments{"unshare", "-p", "-f", "--kill-child"});
     }
     ASSERT_TRUE(wait_until([&] { return pmem.info().attached == 3 && board->looked > 50; }));
     workers[0].kill();

@@ -76,7 +76,8 @@ int hold_view(const Arguments& arguments) {
     board->reply = 1;
     while (board->phase == 0) sleep_us(100);
     const bool same = std::all_of(view.begin(), view.end(), [](std::uint64_t v) { return v == 1; });
-    const bool same_text = std::all_of(text.bytes().begin(), text.bytes().end(), [&](std::byte b) { return b == text.bytes()[0]; });
+    const bool same_text = std::all_of(text.bytes().begin(), text.bytes().end(),
+                                       [&](std::byte b) { return b == text.bytes()[0]; });
     return same && same_text ? 0 : 1;
 }
 const Job hold_view_job("hold_view", hold_view);
@@ -85,7 +86,8 @@ const Job hold_view_job("hold_view", hold_view);
 void fill(PMEM& pmem, std::uint64_t number) {
     const std::vector<std::uint64_t> data(elements, number);
     pmem.store("a", data.data(), Box{{0}, {elements}});
-    pmem.store("text", std::vector<std::uint8_t>(3000, static_cast<std::uint8_t>(number)), pmemcpy::SerializerType::none);
+    pmem.store("text", std::vector<std::uint8_t>(3000, static_cast<std::uint8_t>(number)),
+               pmemcpy::SerializerType::none);
 }
 
 TEST(processes, two_store_the_same_new_box_and_one_block_is_left) {
@@ -94,7 +96,8 @@ TEST(processes, two_store_the_same_new_box_and_one_block_is_left) {
     PMEM pmem;
     pmem.mmap(folder / "pool", small_pool());
     std::vector<Worker> workers;
-    for (const char* number : {"1", "2"}) workers.emplace_back("store_same_box", Arguments{folder / "pool", folder / "board", number});
+    for (const char* number : {"1", "2"})
+        workers.emplace_back("store_same_box", Arguments{folder / "pool", folder / "board", number});
     for (Worker& worker : workers) EXPECT_EQ(worker.wait(), 0);
     pmem.compact();
     for (int round = 1; round <= 100; ++round) {
@@ -115,7 +118,8 @@ TEST(processes, a_store_during_an_erase_is_refused_and_leaks_nothing) {
     PMEM pmem;
     pmem.mmap(folder / "pool", small_pool());
     std::vector<Worker> workers;
-    for (const char* number : {"0", "1", "2"}) workers.emplace_back("store_until_stopped", Arguments{folder / "pool", folder / "board", number});
+    for (const char* number : {"0", "1", "2"})
+        workers.emplace_back("store_until_stopped", Arguments{folder / "pool", folder / "board", number});
     ASSERT_TRUE(wait_until([&] { return board->reply == 3; }));
     for (int round = 0; round < 300; ++round) {
         pmem.alloc<std::uint64_t>("a", {3, elements});
@@ -135,7 +139,7 @@ TEST(processes, a_store_during_an_erase_is_refused_and_leaks_nothing) {
 }
 
 class Views : public ::testing::TestWithParam<bool> {
-  protected:
+protected:
     Views() : board_(folder_ / "board"), read_only_(GetParam()) {
         pmem_.mmap(folder_ / "pool", small_pool());
         pmem_.alloc<std::uint64_t>("a", {elements});

@@ -69,17 +69,21 @@ int watch(const Arguments& arguments) {
             seen = field;
             for (std::uint64_t r = 0; r < ranks; ++r) {
                 seen.push_back(pmem.load<std::uint64_t>("time" + std::to_string(r)));
-                for (const std::uint64_t word : pmem.load<std::vector<std::uint64_t>>("long" + std::to_string(r))) seen.push_back(word);
+                for (const std::uint64_t word :
+                     pmem.load<std::vector<std::uint64_t>>("long" + std::to_string(r)))
+                    seen.push_back(word);
                 seen.push_back(pmem.get_attribute<std::uint64_t>("field", "by" + std::to_string(r)));
             }
         } catch (const Error& error) {
-            if (error.kind() != Code::not_found || before != 0) fail(*board, "at step " + std::to_string(before) + ": " + error.what());
+            if (error.kind() != Code::not_found || before != 0)
+                fail(*board, "at step " + std::to_string(before) + ": " + error.what());
             seen.clear();
         }
         const std::uint64_t after = pmem.info().committed_step;
         for (const std::uint64_t number : seen) {
             if (number < before || number > after) {
-                fail(*board, "saw " + std::to_string(number) + " while " + std::to_string(before) + " to " + std::to_string(after) + " was committed");
+                fail(*board, "saw " + std::to_string(number) + " while " + std::to_string(before) + " to " +
+                                 std::to_string(after) + " was committed");
                 break;
             }
         }
@@ -106,9 +110,11 @@ TEST(processes, readers_never_see_half_a_step) {
     }
     Inside inside(folder / "pool");
     std::vector<Worker> watchers;
-    for (const char* me : {"0", "1"}) watchers.emplace_back("watch", Arguments{folder / "pool", folder / "board", me});
+    for (const char* me : {"0", "1"})
+        watchers.emplace_back("watch", Arguments{folder / "pool", folder / "board", me});
     std::vector<Worker> workers;
-    for (const char* me : {"0", "1", "2"}) workers.emplace_back("store_steps", Arguments{folder / "pool", folder / "board", me, steps});
+    for (const char* me : {"0", "1", "2"})
+        workers.emplace_back("store_steps", Arguments{folder / "pool", folder / "board", me, steps});
     for (Worker& worker : workers) EXPECT_EQ(worker.wait(), 0);
     board->stop = 1;
     for (Worker& watcher : watchers) EXPECT_EQ(watcher.wait(), 0);

@@ -3,8 +3,8 @@
 // What the tests with several processes share. A test program runs itself again as each of its workers, so that a
 // worker starts with nothing inherited: `program --worker NAME ARGUMENT...`. This header brings main().
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -49,7 +49,7 @@ struct Job {
 
 /// A process that does one of the jobs; killed when this goes.
 class Worker {
-  public:
+public:
     Worker(const std::string& job, const Arguments& arguments, const Arguments& before = {}) {
         Arguments all = before;
         for (const char* fixed : {"/proc/self/exe", "--worker"}) all.emplace_back(fixed);
@@ -100,19 +100,20 @@ class Worker {
     int last() const { return last_; }
     pid_t pid() const { return pid_; }
 
-  private:
+private:
     pid_t pid_ = 0;
     int last_ = 0;
 };
 
 /// A folder on tmpfs that goes with the test.
 class Folder {
-  public:
+public:
     Folder() {
         const char* elsewhere = std::getenv("PMEMCPY_TEST_FOLDER");  // to try another medium
-        std::string name = elsewhere != nullptr                              ? elsewhere
-                           : std::filesystem::is_directory("/dev/shm") ? "/dev/shm"
-                                                                             : std::filesystem::temp_directory_path().string();
+        std::string name = elsewhere != nullptr ? elsewhere
+                           : std::filesystem::is_directory("/dev/shm")
+                               ? "/dev/shm"
+                               : std::filesystem::temp_directory_path().string();
         name += "/pmemcpy-processes-XXXXXX";
         if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
         path_ = name;
@@ -126,14 +127,14 @@ class Folder {
     std::string operator/(const std::string& name) const { return path_ + "/" + name; }
     const std::string& path() const { return path_; }
 
-  private:
+private:
     std::string path_;
 };
 
 /// Zeroed memory that all processes of a test share, outside of any pool.
 template <class T>
 class Shared {
-  public:
+public:
     explicit Shared(const std::string& path) {
         std::ofstream(path, std::ios::app).close();
         std::filesystem::permissions(path, std::filesystem::perms(0666));
@@ -149,7 +150,7 @@ class Shared {
     T* operator->() const { return static_cast<T*>(memory_); }
     T& operator*() const { return *static_cast<T*>(memory_); }
 
-  private:
+private:
     void* memory_ = nullptr;
 };
 
@@ -166,7 +167,9 @@ bool wait_until(Condition condition, int seconds = 60) {
     return true;
 }
 
-inline void sleep_us(std::uint64_t microseconds) { std::this_thread::sleep_for(std::chrono::microseconds(microseconds)); }
+inline void sleep_us(std::uint64_t microseconds) {
+    std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+}
 
 inline bool is_long() { return std::getenv("PMEMCPY_LONG") != nullptr; }
 
@@ -180,8 +183,9 @@ inline std::uint64_t seed() {
 
 /// A pool attached to from below the store, to look at what only the lower rooms know.
 class Inside {
-  public:
-    explicit Inside(const std::string& path) : pool_(path, false, pmemcpy::MapSync::off), heap_(pool_), catalog_(pool_, heap_) {
+public:
+    explicit Inside(const std::string& path)
+        : pool_(path, false, pmemcpy::MapSync::off), heap_(pool_), catalog_(pool_, heap_) {
         pool_.attach(catalog_);
     }
     ~Inside() { pool_.detach(catalog_); }
@@ -190,13 +194,14 @@ class Inside {
 
     pmemcpy::pool::Pool& pool() { return pool_; }
     pmemcpy::heap::Heap& heap() { return heap_; }
+    pmemcpy::catalog::Catalog& catalog() { return catalog_; }
     bool scavenge() {
         const bool all = pool_.scavenge_dead(catalog_);
         return heap_.reclaim(pmemcpy::heap::Heap::Effort::thorough) && all;
     }
     pmemcpy::catalog::Audit audit() { return catalog_.audit(); }
 
-  private:
+private:
     pmemcpy::pool::Pool pool_;
     pmemcpy::heap::Heap heap_;
     pmemcpy::catalog::Catalog catalog_;

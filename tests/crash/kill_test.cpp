@@ -1,0 +1,402 @@
+// A process that is killed at any instruction: it is stepped through a verb and killed after its n-th instruction, while
+// a survivor is attached, who then reads, writes, takes back what the dead one held, and audits.
+//
+// What a dead process leaves is the shared memory as it is and the locks that the kernel drops. So of all positions
+// between two stores to shared memory or system calls one kill stands for all: the first pass finds those that differ.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <random>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "catalog/catalog.hpp"
+#include "content.hpp"
+#include "heap/heap.hpp"
+#include "pool/pool.hpp"
+#include "pool/runtime.hpp"
+#include "stepping.hpp"
+
+namespace pmemcpy::crash {
+namespace {
+
+struct Verb {
+    std::string name;
+    std::function<void(PMEM&)> setup;    // of the pool, closed afterwards
+    std::function<void(PMEM&)> prepare;  // in the child, not stepped
+    std::function<void(PMEM&)> call;     // stepped
+    bool opens = false;                  // the child's PMEM is not mapped before
+    const char* dead_first = nullptr;    // another child is killed in the middle of this verb before
+};
+
+std::vector<double> numbers(std::size_t n, double first) {
+    std::vector<double> values(n);
+    std::iota(values.begin(), values.end(), first);
+    return values;
+}
+
+constexpr std::uint64_t pool_bytes = 256 * 1024;
+
+Options small_pool() {
+    Options options;
+    options.max_bytes = pool_bytes;
+    options.chunk_bytes = 4096;
+    return options;
+}
+
+void store_box(PMEM& pmem, const Box& box, double first) {
+    pmem.store<double>("A", numbers(box.elements(), first).data(), box);
+}
+
+std::vector<Verb> verbs() {
+    const auto nothing = [](PMEM&) {};
+    const auto values = [](PMEM& pmem) {
+        pmem.store("v", 1);
+        pmem.store("w", std::string(5000, 'w'));
+    };
+    const auto array = [](PMEM& pmem) {
+        pmem.alloc<double>("A", Dimensions{8, 8});
+        store_box(pmem, {{0, 0}, {4, 8}}, 0);
+        store_box(pmem, {{4, 0}, {4, 4}}, 100);
+    };
+    const auto attributes = [](PMEM& pmem) {
+        pmem.store("v", 1);
+        pmem.set_attribute("v", "units", "K");
+    };
+    const auto series = [](PMEM& pmem) {
+        pmem.alloc<double>("A", Dimensions{unlimited, 3});
+        for (std::size_t i = 0; i < 7; ++i) store_box(pmem, {{i, 0}, {1, 3}}, static_cast<double>(i));
+    };
+    return {
+        {"store_new", values, nothing, [](PMEM& p) { p.store("n", 2); }},
+        {"store_new_large", values, nothing, [](PMEM& p) { p.store("n", std::string(6000, 'n')); }},
+        {"store_growing", values, nothing, [](PMEM& p) { p.store("n", std::string(60000, 'n')); }},
+        {"store_in_group", values, nothing, [](PMEM& p) { p.store("g/n", 2); }},
+        {"overwrite", values, nothing, [](PMEM& p) { p.store("v", 2); }},
+        {"overwrite_large", values, nothing, [](PMEM& p) { p.store("w", std::string(7000, 'x')); }},
+        {"erase", values, nothing, [](PMEM& p) { p.erase("w"); }},
+        {"rename", values, nothing, [](PMEM& p) { p.rename("w", "x"); }},
+        {"set_attribute", attributes, nothing, [](PMEM& p) { p.set_attribute("v", "note", "n"); }},
+        {"replace_attribute", attributes, nothing, [](PMEM& p) { p.set_attribute("v", "units", "F"); }},
+        {"remove_attribute", attributes, nothing, [](PMEM& p) { p.remove_attribute("v", "units"); }},
+        {"erase_with_attribute", attributes, nothing, [](PMEM& p) { p.erase("v"); }},
+        {"alloc", values, nothing,
+         [](PMEM& p) {
+             p.alloc<double>("A", Dimensions{8, 8});
+         }},
+        {"store_box", array, nothing,
+         [](PMEM& p) {
+             store_box(p, {{4, 4}, {4, 4}}, 300);
+         }},
+        {"overwrite_box", array, nothing,
+         [](PMEM& p) {
+             store_box(p, {{0, 0}, {4, 8}}, 300);
+         }},
+        {"cover_boxes", array, nothing,
+         [](PMEM& p) {
+             store_box(p, {{0, 0}, {8, 8}}, 300);
+         }},
+        {"append", series, nothing,
+         [](PMEM& p) {
+             store_box(p, {{7, 0}, {1, 3}}, 300);
+         }},
+        {"erase_array", array, nothing, [](PMEM& p) { p.erase("A"); }},
+        {"commit", values,
+         [](PMEM& p) {
+             p.begin(1);
+             p.store("v", 2);
+             p.store("n", 3);
+         },
+         [](PMEM& p) { p.commit(1); }},
+        {"view_and_drop", array, nothing,
+         [](PMEM& p) {
+             static_cast<void>(p.view<double>("A", Box{{0, 0}, {4, 8}}));
+         }},
+        {"attach", values, nothing, [](PMEM& p) { p.mmap("/"); }, true},
+        {"detach", values, [](PMEM& p) { p.store("v", 1); }, [](PMEM& p) { p.munmap(); }},
+        {"reclaim_after_a_death", values, nothing, [](PMEM& p) { p.trim(); }, false, "overwrite_large"},
+        {"reclaim_an_array_after_a_death", array, nothing, [](PMEM& p) { p.trim(); }, false, "erase_array"},
+    };
+}
+
+/// A pool that is made anew for each kill, and what lies in shared memory while it is in use.
+class KilledPool {
+public:
+    explicit KilledPool(const Verb& verb)
+        : verb_(verb), path_("/dev/shm/pmemcpy-kill-" + std::to_string(::getpid())) {
+        remove();
+        {
+            PMEM pmem;
+            pmem.mmap(path_, small_pool());
+            verb_.setup(pmem);
+        }
+        std::ifstream file(path_, std::ios::binary);
+        base_.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    ~KilledPool() { remove(); }
+    KilledPool(const KilledPool&) = delete;
+    KilledPool& operator=(const KilledPool&) = delete;
+
+    const std::string& path() const { return path_; }
+    void restore() {
+        std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
+        file.write(base_.data(), static_cast<std::streamsize>(base_.size()));
+        if (!file) throw std::runtime_error("cannot put the pool back");
+    }
+    /// A child that has the pool open, if the verb is not the opening itself.
+    std::unique_ptr<SteppedChild> start(const Verb& verb) {
+        auto pmem = std::make_shared<PMEM>();
+        return std::make_unique<SteppedChild>(
+            [=, this] {
+                if (!verb.opens) pmem->mmap(path_);
+                verb.prepare(*pmem);
+            },
+            [=, this] { verb.opens ? pmem->mmap(path_) : verb.call(*pmem); });
+    }
+
+private:
+    void remove() {
+        ::unlink(path_.c_str());
+        ::unlink((path_ + ".rt").c_str());
+    }
+    Verb verb_;
+    std::string path_;
+    std::string base_;
+};
+
+/// The shared bytes that a dead process can leave changed: the pool, and the first slots of its .rt.
+class Shared {
+public:
+    explicit Shared(const std::string& path) {
+        pool_ = map(path, pool_bytes - 4096);
+        runtime_ = map(path + ".rt", runtime_bytes);
+    }
+    ~Shared() {
+        ::munmap(pool_, pool_bytes - 4096);
+        ::munmap(runtime_, runtime_bytes);
+    }
+    Shared(const Shared&) = delete;
+    Shared& operator=(const Shared&) = delete;
+
+    /// Whether something has changed since the last time.
+    bool has_changed() {
+        const bool changed = std::memcmp(pool_, seen_.data(), used()) != 0 ||
+                             std::memcmp(runtime_, seen_runtime_.data(), runtime_bytes) != 0;
+        if (changed) {
+            std::memcpy(seen_.data(), pool_, used());
+            std::memcpy(seen_runtime_.data(), runtime_, runtime_bytes);
+        }
+        return changed;
+    }
+
+private:
+    static constexpr std::size_t runtime_bytes = pool::page_bytes + 4 * sizeof(pool::Slot);
+    // What lies behind the usable chunks is nobody's.
+    std::size_t used() const {
+        const auto& super = *reinterpret_cast<const pool::Superblock*>(pool_);
+        const auto& state =
+            *reinterpret_cast<const pool::PoolState*>(static_cast<const char*>(pool_) + pool::state_offset);
+        return std::min<std::size_t>(super.first_chunk_offset + state.usable_chunks.value * super.chunk_bytes,
+                                     pool_bytes - 4096);
+    }
+    static void* map(const std::string& path, std::size_t size) {
+        const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
+        ::close(fd);
+        if (mapped == MAP_FAILED) throw std::runtime_error("cannot map " + path);
+        return mapped;
+    }
+    void* pool_;
+    void* runtime_;
+    std::vector<char> seen_ = std::vector<char>(pool_bytes);
+    std::vector<char> seen_runtime_ = std::vector<char>(runtime_bytes);
+};
+
+class KillSweep : public ::testing::TestWithParam<Verb> {
+protected:
+    const Verb& verb() const { return GetParam(); }
+    KilledPool pool_{GetParam()};
+
+    void kill_another_first() {
+        if (verb().dead_first == nullptr) return;
+        const std::vector<Verb> all = verbs();
+        const Verb other =
+            *std::find_if(all.begin(), all.end(), [&](const Verb& v) { return v.name == verb().dead_first; });
+        // After its publish, with everything still to be cleaned up.
+        const auto child = pool_.start(other);
+        PMEM looking;
+        looking.mmap(pool_.path());
+        const Content before = observe(looking);
+        while (child->step()) {
+            if (observe_is_other(looking, before)) return;
+        }
+    }
+    static bool observe_is_other(const PMEM& pmem, const Content& before) {
+        static int calls = 0;
+        return ++calls % 16 == 0 && observe(pmem) != before;  // looking costs more than a step
+    }
+
+    Content content_after() {
+        pool_.restore();
+        PMEM pmem;
+        if (verb().opens) {
+            pmem.mmap(pool_.path());
+        } else {
+            pmem.mmap(pool_.path());
+            if (verb().dead_first != nullptr) {
+                kill_another_first();
+            }
+            verb().prepare(pmem);
+            verb().call(pmem);
+            if (!pmem.is_mapped()) pmem.mmap(pool_.path());
+        }
+        return observe(pmem);
+    }
+
+    // Goes through the verb once. Returns the positions that leave something different, and the number of all.
+    std::vector<std::uint64_t> find_positions(std::uint64_t& all) {
+        pool_.restore();
+        PMEM survivor;
+        survivor.mmap(pool_.path());
+        kill_another_first();
+        const auto child = pool_.start(verb());
+        Shared shared(pool_.path());
+        shared.has_changed();
+        std::vector<std::uint64_t> positions = {0};
+        all = 0;
+        bool after_system_call = false;
+        do {
+            const bool at_system_call = child->is_at_system_call();
+            if (shared.has_changed() || at_system_call || after_system_call) positions.push_back(all);
+            after_system_call = at_system_call;
+            ++all;
+        } while (child->step());
+        positions.push_back(all);
+        positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+        return positions;
+    }
+
+    std::string kill_at(std::uint64_t position, const Content& before, const Content& after) {
+        pool_.restore();
+        PMEM survivor;
+        survivor.mmap(pool_.path());
+        kill_another_first();
+        {
+            const auto child = pool_.start(verb());
+            for (std::uint64_t i = 0; i < position && child->step(); ++i) {
+            }
+            child->kill();
+        }
+        const Content found = observe(survivor);
+        if (const std::string wrong = judge(found, before, after); !wrong.empty()) return wrong;
+        // It goes on with everything that is there, as if nothing had happened.
+        survivor.store("survivor", 1);
+        survivor.store("survivor", std::string(3000, 's'));
+        for (const std::string& id : survivor.ids()) {
+            if (survivor.info(id).kind == VariableKind::array) {
+                survivor.store<double>(id, numbers(2, 5).data(), Box{{0, 0}, {1, 2}});
+                survivor.compact();
+            } else {
+                survivor.store(id, std::string(800, 't'));
+            }
+        }
+        survivor.trim();
+        if (std::string wrong = audit("while the survivor is there"); !wrong.empty()) return wrong;
+        if (const auto damages = survivor.verify(); !damages.empty()) return "verify: " + damages[0].what;
+        const Content then = observe(survivor);
+        survivor.munmap();
+        if (std::string wrong = audit("after the survivor has left"); !wrong.empty()) return wrong;
+        survivor.mmap(pool_.path());
+        if (const std::string wrong = difference(observe(survivor), then); !wrong.empty())
+            return "opened again, " + wrong;
+        for (const std::string& id : survivor.ids()) survivor.erase(id);
+        for (const std::string& id : survivor.groups()) survivor.erase(id);
+        survivor.trim();
+        const PoolInfo info = survivor.info();
+        if (info.metadata_bytes != 0 || info.data_bytes != 0) {
+            return "after erasing all, " + std::to_string(info.metadata_bytes) + " bytes of records and " +
+                   std::to_string(info.data_bytes) + " of data are taken";
+        }
+        return {};
+    }
+
+    static std::string judge(const Content& found, const Content& before, const Content& after) {
+        Content without_groups = found;
+        std::erase_if(without_groups, [&](const auto& entry) {
+            return is_group(entry.first) && !before.contains(entry.first);
+        });
+        const std::string old_one = difference(without_groups, before);
+        if (old_one.empty()) return {};
+        const std::string new_one = difference(found, after);
+        if (new_one.empty()) return {};
+        return "neither before (" + old_one + ") nor after (" + new_one + ")";
+    }
+
+    std::string audit(const std::string& when) {
+        pool::Pool pool(pool_.path(), false, MapSync::off);
+        heap::Heap heap(pool);
+        catalog::Catalog catalog(pool, heap);
+        pool.attach(catalog);
+        const catalog::Audit found = catalog.audit();
+        pool.detach(catalog);
+        if (found.is_clean() && found.retired_records == 0) return {};
+        return "audit " + when + ": " +
+               (found.complaints.empty() ? std::to_string(found.retired_records) + " retired records are left"
+                                         : found.complaints.front());
+    }
+};
+
+TEST_P(KillSweep, leaves_old_or_new_and_loses_no_space) {
+    const auto begin = std::chrono::steady_clock::now();
+    pool_.restore();
+    Content before;
+    {
+        PMEM pmem;
+        pmem.mmap(pool_.path());
+        before = observe(pmem);
+    }
+    const Content after = content_after();
+    std::uint64_t all = 0;
+    std::vector<std::uint64_t> positions = find_positions(all);
+    const char* text = std::getenv("PMEMCPY_KILLS");
+    const std::size_t most = text == nullptr ? 400 : std::strtoull(text, nullptr, 10);
+    const std::size_t different = positions.size();
+    if (positions.size() > most) {
+        std::shuffle(positions.begin(), positions.end(), std::mt19937_64(1));
+        positions.resize(most);
+        std::sort(positions.begin(), positions.end());
+    }
+    std::size_t failures = 0;
+    for (const std::uint64_t position : positions) {
+        std::string wrong;
+        try {
+            wrong = kill_at(position, before, after);
+        } catch (const std::exception& error) {
+            wrong = error.what();
+        }
+        if (wrong.empty()) continue;
+        ADD_FAILURE() << verb().name << " killed after instruction " << position << " of " << all << ": "
+                      << wrong;
+        if (++failures == 5) break;
+    }
+    std::printf("kill %-30s %7llu positions, %4zu different, killed at %4zu in %.1f s\n", verb().name.c_str(),
+                static_cast<unsigned long long>(all), different, positions.size(),
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+}
+
+INSTANTIATE_TEST_SUITE_P(every, KillSweep, ::testing::ValuesIn(verbs()),
+                         [](const auto& verb) { return verb.param.name; });
+
+void PrintTo(const Verb& verb, std::ostream* out) { *out << verb.name; }
+
+}  // namespace
+}  // namespace pmemcpy::crash
