@@ -157,10 +157,7 @@ void Pool::detach(Lifecycle& lifecycle) {
     if (!failed && os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) {
         slot_ = slot_count;  // nobody's: even our own slot may need cleaning up now
         const bool step_open = state().begun_step.value > state().committed_step.value;
-        if (scavenge_dead(lifecycle) && !step_open) {
-            lifecycle.tidy();
-            set_clean(true);
-        }
+        if (scavenge_dead(lifecycle) && !step_open) set_clean(true);
     }
     os::unlock(file_, attach_byte, 1);
     os::unlock(file_, detach_byte, 1);

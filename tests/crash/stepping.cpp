@@ -2,11 +2,12 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
+#include <cstdio>
 #include <exception>
 #include <stdexcept>
 #include <string>
 
+#include <dlfcn.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -31,6 +32,7 @@ SteppedChild::SteppedChild(const std::function<void()>& prepare, const std::func
         ::_exit(0);
     }
     wait_for_stop();
+    if (!done_) ::ptrace(PTRACE_SETOPTIONS, pid_, nullptr, PTRACE_O_EXITKILL);
     if (done_) throw std::runtime_error("the child could not be traced or failed while it was prepared");
 }
 
@@ -45,10 +47,12 @@ void SteppedChild::wait_for_stop() {
     }
 }
 
-bool SteppedChild::step() {
+// False when the verb is done.
+bool SteppedChild::resume(bool one_instruction) {
     if (done_) return false;
-    if (::ptrace(PTRACE_SINGLESTEP, pid_, nullptr, nullptr) != 0)
-        throw std::runtime_error("cannot step the child");
+    if (::ptrace(one_instruction ? PTRACE_SINGLESTEP : PTRACE_CONT, pid_, nullptr, nullptr) != 0) {
+        throw std::runtime_error("cannot resume the child");
+    }
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0) {
         if (errno != EINTR) throw std::runtime_error("waitpid failed");
@@ -61,12 +65,47 @@ bool SteppedChild::step() {
     return !done_;
 }
 
+bool SteppedChild::step() { return resume(true); }
+
+std::uint64_t SteppedChild::place() const {
+    struct user_regs_struct registers {};
+    if (::ptrace(PTRACE_GETREGS, pid_, nullptr, &registers) != 0) return 0;
+    return registers.rip;
+}
+
 bool SteppedChild::is_at_system_call() const {
     constexpr long system_call = 0x050f;
-    struct user_regs_struct registers {};
-    if (::ptrace(PTRACE_GETREGS, pid_, nullptr, &registers) != 0) return false;
-    const long word = ::ptrace(PTRACE_PEEKTEXT, pid_, registers.rip, nullptr);
-    return (word & 0xffff) == system_call;
+    return (::ptrace(PTRACE_PEEKTEXT, pid_, place(), nullptr) & 0xffff) == system_call;
+}
+
+bool SteppedChild::run_to(std::uint64_t place, std::uint64_t occurrence) {
+    constexpr long breakpoint = 0xcc;
+    const long text = ::ptrace(PTRACE_PEEKTEXT, pid_, place, nullptr);
+    const long with_breakpoint = (text & ~0xffL) | breakpoint;
+    for (std::uint64_t n = 1;; ++n) {
+        if (::ptrace(PTRACE_POKETEXT, pid_, place, with_breakpoint) != 0)
+            throw std::runtime_error("cannot set a breakpoint");
+        if (!resume(false)) return false;
+        struct user_regs_struct registers {};
+        ::ptrace(PTRACE_GETREGS, pid_, nullptr, &registers);
+        if (registers.rip != place + 1) throw std::runtime_error("the child stopped where it should not");
+        registers.rip = place;
+        ::ptrace(PTRACE_SETREGS, pid_, nullptr, &registers);
+        ::ptrace(PTRACE_POKETEXT, pid_, place, text);
+        if (n == occurrence) return true;
+        if (!step()) return false;
+    }
+}
+
+std::string name_of_place(std::uint64_t place) {
+    Dl_info info{};
+    if (::dladdr(reinterpret_cast<void*>(place), &info) == 0 || info.dli_fname == nullptr) return "somewhere";
+    char offset[32];
+    std::snprintf(offset, sizeof offset, "+0x%llx",
+                  static_cast<unsigned long long>(place - reinterpret_cast<std::uint64_t>(info.dli_fbase)));
+    const std::string file = info.dli_fname;
+    return (info.dli_sname == nullptr ? std::string("?") : std::string(info.dli_sname)) + " in " +
+           file.substr(file.rfind('/') + 1) + offset;
 }
 
 void SteppedChild::kill() {

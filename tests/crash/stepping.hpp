@@ -2,10 +2,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include <sys/types.h>
 
 namespace pmemcpy::crash {
+
+/// The function and library of a place, for people.
+std::string name_of_place(std::uint64_t place);
 
 /// A child of this process that runs one instruction at a time, and dies at any of them.
 class SteppedChild {
@@ -18,13 +22,19 @@ public:
 
     /// Runs one instruction; a system call is one. False when the verb is done.
     bool step();
+    /// Where the next instruction is, the same in every child of one process.
+    std::uint64_t place() const;
     /// Whether the next instruction is a system call.
     bool is_at_system_call() const;
+    /// Runs freely until it is about to do the instruction at `place` for the `occurrence`-th time, counted from 1. False
+    /// when the verb was done before.
+    bool run_to(std::uint64_t place, std::uint64_t occurrence);
     /// SIGKILL, and what the kernel does for the dead.
     void kill();
 
 private:
     void wait_for_stop();
+    bool resume(bool one_instruction);
 
     pid_t pid_ = -1;
     bool done_ = false;

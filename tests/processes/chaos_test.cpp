@@ -1,3 +1,4 @@
+// Length: the verbs, the oracle and the checks of one game belong together.
 // Six processes do everything at once, one is killed every few milliseconds, and outside of the pool each writes down
 // what it is about to do and what it was told is done. Whatever is found afterwards must be one of the two.
 
