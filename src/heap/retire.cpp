@@ -110,10 +110,14 @@ void Heap::claim(Link record, Reachability* reachable) {
             const std::uint64_t epoch =
                 pool_.probe().needs_sync ? Medium::load(&pool_.runtime().header().sync_started) : 0;
             const std::uint64_t mine = UnitState::make(UnitState::retired, retire_owner(), epoch).word;
+            // Announced first: between the two stores below the record is in no list, and if what replaced it is
+            // freed before this process is found dead, nothing else leads to it any more.
+            m.store(&retire_slot().claiming, link.word);
             if (m.compare_exchange(&header.state, before, mine)) {
                 m.store(&header.next.word, Medium::load(&retire_slot().retire_head));
                 m.store(&retire_slot().retire_head, link.word);
             }
+            m.store(&retire_slot().claiming, 0);
         } else if (UnitState{before}.kind() == UnitState::retired &&
                    UnitState{before}.owner() == retire_owner()) {
             push_unless_listed(link);
@@ -147,7 +151,13 @@ bool Heap::reclaim(Effort effort) {
 bool Heap::reclaim_locked(std::uint64_t most_kept) {
     const Medium& m = pool_.medium();
     pool::Slot& slot = retire_slot();
-    if (const Link freeing{Medium::load(&slot.freeing)}; freeing.is_record()) {  // its owner died right there
+    if (const Link claiming{Medium::load(&slot.claiming)}; is_plausible(pool_, claiming)) {  // its owner died there
+        const UnitState state{Medium::load(&pool_.as<RecordHeader>(claiming.offset()).state)};
+        const bool is_claimed = state.kind() == UnitState::retired && state.owner() == retire_owner();
+        if (is_claimed && is_current(pool_, claiming)) push_unless_listed(claiming);
+        m.store(&slot.claiming, 0);
+    }
+    if (const Link freeing{Medium::load(&slot.freeing)}; freeing.is_record()) {  // or there
         unlist(freeing);
         finish_freeing(freeing);
     }

@@ -134,6 +134,7 @@ void Pool::begin_slot(Slot& slot) {
     owner_ = owner_of(slot_, slot.incarnation);
     m.store(&slot.retire_head, 0);
     m.store(&slot.freeing, 0);
+    m.store(&slot.claiming, 0);
     m.store(&slot.step_intent, 0);
     m.store(&slot.intent, 0);
     m.store(&slot.pin_count, 0);

@@ -42,7 +42,8 @@ struct Slot {
     std::uint64_t pid;        // for people; means nothing to the library
     std::uint64_t rank;
     std::uint64_t attached_ns;
-    std::array<std::uint64_t, 50> unused;
+    std::uint64_t claiming;  // Link: the record that is being retired, until it is in the list
+    std::array<std::uint64_t, 49> unused;
     std::array<std::uint64_t, pins_per_slot> pins;  // Links of pinned blocks, 0: free
 };
 static_assert(sizeof(Slot) == 4096);
