@@ -34,13 +34,10 @@ int compact(const std::string& pool, bool json) {
 
 void add_compact(CLI::App& command, Invocation& invocation) {
     const auto pool = std::make_shared<std::string>();
-    CLI::App* verb = command.add_subcommand(
-        "compact", "Free blocks that newer ones cover, and versions nobody can ask for");
-    verb->add_option("POOL", *pool, "The pool")->required();
-    verb->add_flag("--json", invocation.json, "Print JSON");
-    verb->callback([pool, &invocation] {
-        invocation.run = [=, &invocation] { return compact(*pool, invocation.json); };
-    });
+    Verb(command, invocation, "compact", "Free blocks that newer ones cover, and versions nobody can ask for")
+        .needs("POOL", *pool, "The pool")
+        .takes_json()
+        .runs([pool](bool json) { return compact(*pool, json); });
 }
 
 }  // namespace pmemcpy::cli

@@ -57,17 +57,13 @@ int create(const Arguments& arguments, bool json) {
 
 void add_create(CLI::App& command, Invocation& invocation) {
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App* verb = command.add_subcommand("create", "Make a new, empty pool");
-    verb->add_option("POOL", arguments->pool,
-                     "Its file; with a / at the end, a directory with a file per variable")
-        ->required();
-    verb->add_option("--size", arguments->size, "How large it may grow (default: what the device has)");
-    verb->add_option("--chunk", arguments->chunk, "The unit in which it grows (default: 2MiB, a huge page)");
-    verb->add_flag("--prepare", arguments->prepare, "Allocate --size now, in huge pages");
-    verb->add_flag("--json", invocation.json, "Print JSON");
-    verb->callback([arguments, &invocation] {
-        invocation.run = [=, &invocation] { return create(*arguments, invocation.json); };
-    });
+    Verb(command, invocation, "create", "Make a new, empty pool")
+        .needs("POOL", arguments->pool, "Its file; with a / at the end, a directory with a file per variable")
+        .takes("--size", arguments->size, "How large it may grow (default: what the device has)")
+        .takes("--chunk", arguments->chunk, "The unit in which it grows (default: 2MiB, a huge page)")
+        .takes("--prepare", arguments->prepare, "Allocate --size now, in huge pages")
+        .takes_json()
+        .runs([arguments](bool json) { return create(*arguments, json); });
 }
 
 }  // namespace pmemcpy::cli

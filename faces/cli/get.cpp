@@ -208,20 +208,16 @@ int get(const Arguments& arguments, bool json) {
 
 void add_get(CLI::App& command, Invocation& invocation) {
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App* verb = command.add_subcommand("get", "Print what is stored in a variable");
-    verb->add_option("POOL", arguments->pool, "The pool")->required();
-    verb->add_option("ID", arguments->id, "The variable")->required();
-    verb->add_option("--box", arguments->box,
-                     "Only a part of an array, as first:end[:stride] in each dimension: 0:10,3,:");
-    verb->add_option("--step", arguments->step, "An array as it was at a committed step");
-    verb->add_option("-o,--output", arguments->output, "Write to a file");
-    CLI::Option* raw =
-        verb->add_flag("--raw", arguments->raw, "The bytes as they are, in the array's own order");
-    verb->add_flag("--json", invocation.json, "Print JSON; numbers that JSON has no word for become text")
-        ->excludes(raw);
-    verb->callback([arguments, &invocation] {
-        invocation.run = [=, &invocation] { return get(*arguments, invocation.json); };
-    });
+    Verb(command, invocation, "get", "Print what is stored in a variable")
+        .needs("POOL", arguments->pool, "The pool")
+        .needs("ID", arguments->id, "The variable")
+        .takes("--box", arguments->box,
+               "Only a part of an array, as first:end[:stride] in each dimension: 0:10,3,:")
+        .takes("--step", arguments->step, "An array as it was at a committed step")
+        .takes("-o,--output", arguments->output, "Write to a file")
+        .takes("--raw", arguments->raw, "The bytes as they are, in the array's own order")
+        .takes_json("Print JSON; numbers that JSON has no word for become text", "--raw")
+        .runs([arguments](bool json) { return get(*arguments, json); });
 }
 
 }  // namespace pmemcpy::cli

@@ -225,14 +225,12 @@ int info(const Arguments& arguments, bool json) {
 
 void add_info(CLI::App& command, Invocation& invocation) {
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App* verb = command.add_subcommand("info", "Tell what is known of a pool, a variable or a group");
-    verb->add_option("POOL", arguments->pool, "The pool")->required();
-    verb->add_option("ID", arguments->id, "The variable or group (default: the pool itself)");
-    verb->add_flag("--blocks", arguments->all_blocks, "All blocks of an array, not only the first 20");
-    verb->add_flag("--json", invocation.json, "Print JSON, with all blocks");
-    verb->callback([arguments, &invocation] {
-        invocation.run = [=, &invocation] { return info(*arguments, invocation.json); };
-    });
+    Verb(command, invocation, "info", "Tell what is known of a pool, a variable or a group")
+        .needs("POOL", arguments->pool, "The pool")
+        .takes("ID", arguments->id, "The variable or group (default: the pool itself)")
+        .takes("--blocks", arguments->all_blocks, "All blocks of an array, not only the first 20")
+        .takes_json("Print JSON, with all blocks")
+        .runs([arguments](bool json) { return info(*arguments, json); });
 }
 
 }  // namespace pmemcpy::cli

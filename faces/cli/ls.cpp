@@ -90,16 +90,14 @@ int ls(const Arguments& arguments, bool json) {
 
 void add_ls(CLI::App& command, Invocation& invocation) {
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App* verb = command.add_subcommand("ls", "List the variables in a pool");
-    verb->add_option("POOL", arguments->pool, "The pool")->required();
-    verb->add_option("PREFIX", arguments->prefix, "Only ids that begin with this");
-    verb->add_flag("-l,--long", arguments->is_long,
-                   "Kind, type, shape, blocks, size and time of the last write, too");
-    verb->add_flag("-g,--groups", arguments->with_groups, "Groups, too");
-    verb->add_flag("--json", invocation.json, "Print JSON");
-    verb->callback([arguments, &invocation] {
-        invocation.run = [=, &invocation] { return ls(*arguments, invocation.json); };
-    });
+    Verb(command, invocation, "ls", "List the variables in a pool")
+        .needs("POOL", arguments->pool, "The pool")
+        .takes("PREFIX", arguments->prefix, "Only ids that begin with this")
+        .takes("-l,--long", arguments->is_long,
+               "Kind, type, shape, blocks, size and time of the last write, too")
+        .takes("-g,--groups", arguments->with_groups, "Groups, too")
+        .takes_json()
+        .runs([arguments](bool json) { return ls(*arguments, json); });
 }
 
 }  // namespace pmemcpy::cli

@@ -1,5 +1,6 @@
 // pmemcpy: looks into pools and tends them, from a shell.
 
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <cstdio>

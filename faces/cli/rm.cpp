@@ -75,14 +75,12 @@ int rm(const Arguments& arguments, bool json) {
 
 void add_rm(CLI::App& command, Invocation& invocation) {
     const auto arguments = std::make_shared<Arguments>();
-    CLI::App* verb = command.add_subcommand("rm", "Erase variables and groups");
-    verb->add_option("POOL", arguments->pool, "The pool")->required();
-    verb->add_option("ID", arguments->ids, "What to erase; stops at the first that is not there")->required();
-    verb->add_flag("-r,--recursive", arguments->recursive, "Groups with everything in them");
-    verb->add_flag("--json", invocation.json, "Print JSON");
-    verb->callback([arguments, &invocation] {
-        invocation.run = [=, &invocation] { return rm(*arguments, invocation.json); };
-    });
+    Verb(command, invocation, "rm", "Erase variables and groups")
+        .needs("POOL", arguments->pool, "The pool")
+        .needs("ID", arguments->ids, "What to erase; stops at the first that is not there")
+        .takes("-r,--recursive", arguments->recursive, "Groups with everything in them")
+        .takes_json()
+        .runs([arguments](bool json) { return rm(*arguments, json); });
 }
 
 }  // namespace pmemcpy::cli

@@ -28,11 +28,10 @@ int trim(const std::string& pool, bool json) {
 
 void add_trim(CLI::App& command, Invocation& invocation) {
     const auto pool = std::make_shared<std::string>();
-    CLI::App* verb = command.add_subcommand("trim", "Give free space back to the file system");
-    verb->add_option("POOL", *pool, "The pool")->required();
-    verb->add_flag("--json", invocation.json, "Print JSON");
-    verb->callback(
-        [pool, &invocation] { invocation.run = [=, &invocation] { return trim(*pool, invocation.json); }; });
+    Verb(command, invocation, "trim", "Give free space back to the file system")
+        .needs("POOL", *pool, "The pool")
+        .takes_json()
+        .runs([pool](bool json) { return trim(*pool, json); });
 }
 
 }  // namespace pmemcpy::cli

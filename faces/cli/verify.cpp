@@ -55,12 +55,10 @@ int verify(const std::string& pool, bool json) {
 
 void add_verify(CLI::App& command, Invocation& invocation) {
     const auto pool = std::make_shared<std::string>();
-    CLI::App* verb = command.add_subcommand("verify", "Read everything and check it against its checksums");
-    verb->add_option("POOL", *pool, "The pool")->required();
-    verb->add_flag("--json", invocation.json, "Print JSON");
-    verb->callback([pool, &invocation] {
-        invocation.run = [=, &invocation] { return verify(*pool, invocation.json); };
-    });
+    Verb(command, invocation, "verify", "Read everything and check it against its checksums")
+        .needs("POOL", *pool, "The pool")
+        .takes_json()
+        .runs([pool](bool json) { return verify(*pool, json); });
 }
 
 }  // namespace pmemcpy::cli

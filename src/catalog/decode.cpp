@@ -88,7 +88,7 @@ std::vector<std::byte> write_array(const ArrayDefinition& d, std::uint64_t writt
     record.type_bytes = static_cast<std::uint32_t>(type.size());
     record.fill_bytes = static_cast<std::uint32_t>(d.fill.size());
     std::vector<std::byte> out;
-    append(out, &record.step, sizeof record - sizeof record.header);
+    append(out, &record.retirements, sizeof record - sizeof record.header);
     append(out, d.dims);
     append(out, type.data(), type.size());
     append(out, d.fill.data(), d.fill.size());

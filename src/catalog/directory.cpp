@@ -35,15 +35,38 @@ Directory::Directory(pool::Pool& pool, heap::Heap& heap, ArrayDefinition definit
     : pool_(pool), heap_(heap), definition_(std::move(definition)), index_(definition_.dims.size()) {}
 
 bool Directory::refresh() {
-    if (!find_segments()) return false;
-    for (SegmentSeen& segment : segments_) {
-        for (std::uint32_t i = 0; i < segment.count; ++i) {
-            const std::uint64_t word = Medium::load(&segment.slots[i]);
-            if (word != segment.words[i]) take_slot(segment, i, word);
+    const std::uint64_t* retirements = &pool_.as<Array>(definition_.link.offset()).retirements;
+    std::uint64_t before = 0;
+    do {
+        // A block may be published in a slot that was passed already, and take another out of one that was not.
+        before = Medium::load(retirements);
+        if (!find_segments()) return false;
+        for (SegmentSeen& segment : segments_) {
+            for (std::uint32_t i = 0; i < segment.count; ++i) {
+                const std::uint64_t word = Medium::load(&segment.slots[i]);
+                if (word != segment.words[i]) take_slot(segment, i, word);
+            }
         }
-    }
+    } while (Medium::load(retirements) != before && heap::is_current(pool_, definition_.link));
     index_.settle();
     return heap::is_current(pool_, definition_.link);
+}
+
+void Directory::retire(std::uint64_t handle, std::uint64_t newer_step) {
+    const Medium& m = pool_.medium();
+    auto& array = pool_.as<Array>(definition_.link.offset());
+    if (blocks_.at(handle).block.step < newer_step) {
+        std::uint64_t before = Medium::load(&array.kept_since);
+        while (before < newer_step && !m.compare_exchange(&array.kept_since, before, newer_step)) {
+        }
+        m.persist(&array.kept_since, sizeof array.kept_since);
+    }
+    m.fetch_add(&array.retirements, 1);  // before the block goes, so that whoever misses it looks again
+    heap_.unlink(slot_word(handle), blocks_.at(handle).link, empty_word(handle));
+}
+
+std::uint64_t Directory::kept_since() const {
+    return Medium::load(&pool_.as<Array>(definition_.link.offset()).kept_since);
 }
 
 // Follows the chain from the last segment that is known. False when the array is being erased.

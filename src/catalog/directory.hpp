@@ -56,8 +56,13 @@ public:
     const ArrayDefinition& definition() const { return definition_; }
     std::mutex& mutex() { return mutex_; }
 
-    /// Reads the slots that have changed since the last time. False when the array has been erased.
+    /// Reads the slots that have changed since the last time: if a block is not there any more, then those are that took
+    /// its place. False when the array has been erased.
     bool refresh();
+    /// Takes a block out of its slot because others, the newest of them of step `newer_step`, say all that it said.
+    void retire(std::uint64_t handle, std::uint64_t newer_step);
+    /// At an older step than this, blocks that were there are gone. To be asked after refresh().
+    std::uint64_t kept_since() const;
     /// A block by its handle: the number of its slot.
     const BlockRecord& block(std::uint64_t handle) const { return blocks_.at(handle); }
     const std::unordered_map<std::uint64_t, BlockRecord>& blocks() const { return blocks_; }

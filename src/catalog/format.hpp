@@ -64,6 +64,8 @@ enum ArrayFlag : std::uint8_t { array_contiguous = 1, array_unlimited = 2, array
 /// header.word: empty, or a Link to the first directory segment.
 struct Array {
     RecordHeader header;
+    std::uint64_t retirements;  // derived: counts the blocks that were unpublished in favour of others' slots
+    std::uint64_t kept_since;   // truth: at older steps than this, blocks may be missing
     std::uint64_t step;
     std::uint64_t written_ns;
     std::uint8_t dimensions;
@@ -77,7 +79,8 @@ struct Array {
     std::uint32_t type_bytes;
     std::uint32_t fill_bytes;
 };
-static_assert(sizeof(Array) == 96);
+static_assert(sizeof(Array) == 112);
+inline constexpr std::uint8_t array_mutable_words = 2;
 
 /// A stretch of an array's block directory. Followed by `slots` words, all of them mutable.
 /// header.word: empty, or a Link to the next segment.

@@ -245,6 +245,12 @@ Link Scan::elect_block(std::uint64_t slot_offset, Link found, const Array& array
 
 void Scan::keep_array(std::uint64_t offset) {
     auto& array = pool_.as<Array>(offset);
+    if (const std::uint64_t newest = pool_.state().committed_step.value;
+        pool_.probe().needs_sync && array.kept_since < newest) {
+        // Blocks of older steps may be gone from the medium, and the word that says so may not have come there.
+        pool_.medium().store(&array.kept_since, newest);
+        pool_.medium().flush(&array.kept_since, sizeof array.kept_since);
+    }
     std::uint64_t* tail = &array.header.word;
     std::uint64_t owner = array.header.version;
     for (Link link{*tail}; is_whole(link, RecordKind::segment, array.header.incarnation); link = {*tail}) {

@@ -139,7 +139,7 @@ bool Store::define_array(Link entry, Link empty_word, const ArrayDefinition& ask
     const std::uint64_t length = sizeof(heap::RecordHeader) + bytes.size();
     catalog::Draft draft(heap_, length);
     const std::uint64_t version = pool_.draw_version();
-    draft.write_header(RecordKind::array, 0, length,
+    draft.write_header(RecordKind::array, catalog::array_mutable_words, length,
                        pool_.as<catalog::Entry>(entry.offset()).header.incarnation, pool_.offset_of(word));
     draft.write(sizeof(heap::RecordHeader), bytes.data(), bytes.size());
     const Link empty = Link::mark(mark_empty, version);

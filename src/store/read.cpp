@@ -98,6 +98,13 @@ bool Store::try_load(std::string_view id, Directory& directory, void* data, cons
             if (!defined(id)) throw Error(Code::not_found, "array '" + std::string(id) + "' was erased");
             return false;
         }
+        // What a step replaces goes once it is committed. If one was, since we asked for the newest, our view may lack both.
+        if (!step && newest != Medium::load(&pool_.state().committed_step.value)) return false;
+        if (step && directory.kept_since() > *step) {
+            throw Error(Code::not_found, "array '" + std::string(id) + "' is not kept as it was at step " +
+                                             std::to_string(*step) + ": blocks of it were replaced; step " +
+                                             std::to_string(directory.kept_since()) + " is the oldest left");
+        }
         array::validate(selection, dims_now(directory));
         if (selection.empty()) return true;
         wanted = d.order == Order::fortran ? array::reversed(selection) : selection;

@@ -44,15 +44,15 @@ void Store::compact_array(Directory& directory) {
     const Selection whole = Box::whole(d.order == Order::fortran ? array::reversed(dims) : dims);
     array::Cover cover(whole);
     std::unordered_set<std::uint64_t> idle;
+    std::uint64_t newest_step = 0;
     for (const auto& [handle, block] : directory.blocks()) {
         if (!is_committed(block.block.step)) continue;  // not seen yet, so it covers nothing yet
         cover.add(block.box, block.version, handle);
         idle.insert(handle);
+        newest_step = std::max(newest_step, block.block.step);
     }
     cover.plan([&](std::uint64_t handle, const Selection&) { idle.erase(handle); }, [](const Selection&) {});
-    for (const std::uint64_t handle : idle) {
-        heap_.unlink(directory.slot_word(handle), directory.block(handle).link, directory.empty_word(handle));
-    }
+    for (const std::uint64_t handle : idle) directory.retire(handle, newest_step);
 }
 
 }  // namespace pmemcpy::store

@@ -192,7 +192,7 @@ void Store::retire_covered(Directory& directory, const Selection& box, std::uint
     if (!box.is_dense() || !directory.refresh()) return;
     const std::uint64_t step = step_.load();
     const Box mine = array::bounding_box(box);
-    std::vector<std::uint64_t> covered;
+    std::vector<std::uint64_t> covered;  // in favour of this block, or of one of the same step
     directory.index().query(mine, [&](std::uint64_t handle) {
         const BlockRecord& there = directory.block(handle);
         if (there.version >= version) return;
@@ -203,18 +203,18 @@ void Store::retire_covered(Directory& directory, const Selection& box, std::uint
         if (step == 0 ? is_committed(there.block.step) : there.block.step == step) covered.push_back(handle);
     });
     // Of the committed versions of this very box readers see only the newest, which need not be this one.
-    std::uint64_t newest = 0;
+    const BlockRecord* newest = nullptr;
     for (const std::uint64_t handle : directory.same_box(box)) {
         const BlockRecord& there = directory.block(handle);
-        if (is_committed(there.block.step)) newest = std::max(newest, there.version);
+        if (is_committed(there.block.step) && (newest == nullptr || newest->version < there.version))
+            newest = &there;
     }
     for (const std::uint64_t handle : directory.same_box(box)) {
         const BlockRecord& there = directory.block(handle);
-        if (is_committed(there.block.step) && there.version < newest) covered.push_back(handle);
+        if (newest != nullptr && is_committed(there.block.step) && there.version < newest->version)
+            directory.retire(handle, newest->block.step);
     }
-    for (const std::uint64_t handle : covered) {
-        heap_.unlink(directory.slot_word(handle), directory.block(handle).link, directory.empty_word(handle));
-    }
+    for (const std::uint64_t handle : covered) directory.retire(handle, step);
 }
 
 void Store::store_in_place(std::string_view id, Directory& directory, const void* data,

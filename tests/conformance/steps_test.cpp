@@ -81,6 +81,36 @@ TEST_P(steps, a_committed_step_is_loaded_while_its_blocks_are_kept) {
     expect_error(Code::not_found, [&] { line(reader, 1); }, {"step 1", "not kept"});
 }
 
+// What a step replaces goes with the next store. Once, an older block underneath then showed through.
+TEST_P(steps, an_old_one_is_not_pieced_together_from_older_blocks) {
+    pmem.alloc<int>("A", Dimensions{8});
+    const auto store_halves = [&](int value) {
+        const std::vector<int> data(4, value);
+        for (const std::uint64_t begin : {0U, 4U}) pmem.store<int>("A", data.data(), Box{{begin}, {4}});
+    };
+    pmem.begin(1);
+    store_line(pmem, 1);
+    pmem.commit(1);
+    for (const int step : {2, 3}) {
+        pmem.begin(static_cast<std::uint64_t>(step));
+        store_halves(step);
+        pmem.commit(static_cast<std::uint64_t>(step));
+    }
+    EXPECT_EQ(line(reader, 2), 2);
+    pmem.begin(4);
+    store_halves(4);
+    expect_error(Code::not_found, [&] { line(reader, 2); }, {"step 2", "not kept"});
+    expect_error(Code::not_found, [&] { line(reader, 1); }, {"step 1", "not kept"});
+    EXPECT_EQ(line(reader), 3);
+    EXPECT_EQ(line(reader, 3), 3);
+    pmem.commit(4);
+    EXPECT_EQ(line(reader), 4);
+    EXPECT_EQ(line(reader, 3), 3);
+    reader.munmap();
+    reopen();
+    expect_error(Code::not_found, [&] { line(pmem, 2); }, {"step 2", "not kept"});
+}
+
 TEST_P(steps, any_rank_may_store_and_one_commits) {
     pmem.alloc<int>("A", Dimensions{16});
     PMEM other;

@@ -47,7 +47,8 @@ std::vector<double> numbers(std::size_t n, double first) {
 }
 
 constexpr std::uint64_t pool_bytes = 256 * 1024;
-constexpr std::uint64_t most_occurrences = 300;  // of a place, that it is worth while to run to
+constexpr std::uint64_t most_run_to =
+    300;  // times that a place is run to by a breakpoint, before single steps are faster
 
 Options small_pool() {
     Options options;
@@ -307,10 +308,12 @@ protected:
             if (position.place == 0) {
                 while (child->step()) {
                 }
-            } else if (position.occurrence <= most_occurrences) {
-                child->run_to(position.place, position.occurrence);
-            } else {  // a string instruction is one place, however long it takes
-                for (std::uint64_t i = 0; i < position.number && child->step(); ++i) {
+            } else {
+                // A string instruction stays at one place for each of its rounds: those are stepped, not run to.
+                std::uint64_t seen = std::min(position.occurrence, most_run_to);
+                child->run_to(position.place, seen);
+                while (seen < position.occurrence && child->step()) {
+                    if (child->place() == position.place) ++seen;
                 }
             }
             child->kill();

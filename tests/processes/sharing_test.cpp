@@ -90,6 +90,51 @@ void fill(PMEM& pmem, std::uint64_t number) {
                pmemcpy::SerializerType::none);
 }
 
+constexpr std::uint64_t few = 64;
+constexpr std::uint64_t most = 30'000;
+constexpr std::uint64_t others =
+    3985;  // as many as fill the segments, so that free slots lie at their two ends
+
+// Each box covers all before it, so that each store takes a block in another slot than its own out.
+int store_ever_more(const Arguments& arguments) {
+    const Shared<Board> board(arguments[1]);
+    PMEM pmem;
+    pmem.mmap(arguments[0]);
+    for (std::uint64_t i = 2; board->phase == 0 && i + few < most; ++i) {
+        const std::vector<std::uint64_t> data(few + i, i);
+        pmem.store("a", data.data(), Box{{0}, {few + i}});
+        board->stored = i;
+    }
+    return 0;
+}
+const Job store_ever_more_job("store_ever_more", store_ever_more);
+
+// Once, a reader could pass a slot before a block was published in it, and come to another slot after the block there had
+// been taken out because of the first: then it saw neither.
+TEST(processes, a_reader_finds_all_elements_while_blocks_replace_others) {
+    const Folder folder;
+    const Shared<Board> board(folder / "board");
+    PMEM pmem;
+    pmem.mmap(folder / "pool", small_pool());
+    pmem.alloc<std::uint64_t>("a", {most + others});
+    std::vector<std::uint64_t> data(few, 1);
+    for (std::uint64_t i = 0; i < few; i += 4) pmem.store("a", data.data(), Box{{i}, {4}});
+    for (std::uint64_t i = 0; i < others; ++i) pmem.store("a", data.data(), Box{{most + i}, {1}});
+    pmem.store("a", data.data(), Box{{0}, {few}});
+    Worker worker("store_ever_more", Arguments{folder / "pool", folder / "board"});
+    std::vector<std::uint64_t> last = data;
+    for (int i = 0; i < (is_long() ? 10'000 : 100); ++i) {
+        PMEM reader;  // that has to look into every slot, which takes a while
+        reader.mmap(folder / "pool");
+        ASSERT_NO_THROW(reader.load("a", data.data(), Box{{0}, {few}}));
+        for (std::size_t k = 0; k < few; ++k) ASSERT_GE(data[k], last[k]) << "element " << k;
+        last = data;
+    }
+    EXPECT_GT(board->stored, 0u);
+    board->phase = 1;
+    EXPECT_EQ(worker.wait(), 0);
+}
+
 TEST(processes, two_store_the_same_new_box_and_one_block_is_left) {
     const Folder folder;
     const Shared<Board> board(folder / "board");
