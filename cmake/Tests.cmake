@@ -28,10 +28,10 @@ endif()
 # What the sanitizers should know: a test may fork, and reports end a test. MPI keeps memory until the process ends and
 # synchronises in ways that TSan does not see, so there only our own code is judged.
 set(PMEMCPY_TEST_ENVIRONMENT
-    "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1" "TSAN_OPTIONS=die_after_fork=0:halt_on_error=1:suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
+    "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1" "TSAN_OPTIONS=die_after_fork=0:halt_on_error=1")
 set(PMEMCPY_MPI_TEST_ENVIRONMENT
     "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1" "ASAN_OPTIONS=detect_leaks=0"
-    "TSAN_OPTIONS=die_after_fork=0:halt_on_error=1:ignore_noninstrumented_modules=1:suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
+    "TSAN_OPTIONS=die_after_fork=0:halt_on_error=1:ignore_noninstrumented_modules=1")
 
 # Python with the packages of tools/python-packages.txt, for tests that read our bytes with somebody else's code.
 if(EXISTS "${PROJECT_SOURCE_DIR}/build/venv/bin/python")

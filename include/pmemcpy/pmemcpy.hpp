@@ -218,10 +218,13 @@ public:
 
     // ---- time steps: several stores that appear at once ----
 
-    /// What this PMEM stores from now on belongs to `step` and is seen by others when it is committed.
+    /// What this PMEM stores from now on belongs to `step` and is seen by others when it is committed. Crash: a step that a
+    /// process ended in without closing the pool is dropped by the first begin() after all others in it have closed it.
     /// Errors: invalid_argument when the step is not newer than the last committed one.
     void begin(std::uint64_t step);
-    /// Shows the step, whoever stored it, by one 8-byte store. The ranks' own barrier comes before.
+    /// Shows the step, whoever stored it, by one 8-byte store. The ranks' own barrier comes before. Crash: seen or not.
+    /// Errors: invalid_argument when nobody has begun it or it is committed already; busy when a process ended in it without
+    /// closing the pool, so that part of it may be missing.
     void commit(std::uint64_t step);
 
     // ---- for faces that know types only at run time ----

@@ -91,7 +91,6 @@ public:
     void rebuild() override;
     bool scavenge(std::uint64_t slot) override;
     bool leave() override;
-    void tidy() override { heap_.give_back_all_slabs(); }
     static Extent extent_of(const heap::RecordHeader& header);
     /// Where all space is. Nobody may be storing meanwhile (audit.cpp).
     Audit audit() const;

@@ -333,6 +333,7 @@ void Catalog::rebuild() {
     pool::PoolState& state = pool_.state();
     m.store(&state.next_version.value, std::max(state.next_version.value, scan.highest_version() + 1));
     m.store(&state.begun_step.value, state.committed_step.value);
+    m.store(&state.broken_step.value, 0);
     m.flush(&state, sizeof state);
     m.fence();
     // What was dropped, such as an abandoned step, must not come back when a later step is committed.

@@ -126,8 +126,6 @@ public:
     void release_slabs();
     /// Makes chunks of slabs for data in which nothing is left.
     void give_back_slabs();
-    /// The same for slabs of records too (law 5). Alone in the pool, with no slabs of one's own.
-    void give_back_all_slabs();
 
     /// Makes huge pages and allocates ahead, so that at least `bytes` are usable.
     void prepare(std::uint64_t bytes);

@@ -275,20 +275,6 @@ void Heap::give_back_slabs() {
     }
 }
 
-void Heap::give_back_all_slabs() {
-    bool gave_back = false;
-    const pool::Pool::AllocationLock lock(pool_);
-    for (std::uint64_t i = 0; i < pool_.usable_chunks(); ++i) {
-        const ChunkWord word{persist::Medium::load(&chunk(i).word)};
-        if (word.kind() != ChunkKind::meta_slab && word.kind() != ChunkKind::data_slab) continue;
-        if (word.owner() != 0 || !is_empty_slab(i)) continue;
-        set_chunk(i, {}, {});
-        gave_back = true;
-    }
-    // A process that only reads may be walking over records even now: it begins again.
-    if (gave_back) pool_.medium().fetch_add(&pool_.state().recovery_count.value, 2);
-}
-
 void Heap::release_slabs() {
     for (std::vector<SlabCache>& caches : caches_) {
         for (SlabCache& cache : caches) {

@@ -6,6 +6,7 @@
 #include "base/checked.hpp"
 #include "base/crc32c.hpp"
 #include "persist/kernels.hpp"
+#include "persist/late_reader.hpp"
 
 namespace pmemcpy::persist {
 
@@ -190,6 +191,7 @@ void copy_rows_to_medium(const Medium& medium, void* destination, std::size_t de
 }
 
 void copy_from_medium(void* destination, const void* source, std::size_t size) {
+    [[maybe_unused]] const ReadsCheckedAfterwards checked;
     auto* to = static_cast<std::byte*>(destination);
     const auto* from = static_cast<const std::byte*>(source);
     if (size < load_streamed_from_bytes) {
@@ -207,6 +209,7 @@ void copy_rows_from_medium(void* destination, std::size_t destination_stride, co
         copy_from_medium(destination, source, row_bytes * rows);
         return;
     }
+    [[maybe_unused]] const ReadsCheckedAfterwards checked;
     auto* to = static_cast<std::byte*>(destination);
     const auto* from = static_cast<const std::byte*>(source);
     if (row_bytes * rows < load_streamed_from_bytes) {

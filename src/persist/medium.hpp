@@ -8,6 +8,7 @@
 #include <pmemcpy/durability.hpp>
 
 #include "persist/flush.hpp"
+#include "persist/late_reader.hpp"
 #include "persist/trace.hpp"
 
 namespace pmemcpy::persist {
@@ -25,6 +26,7 @@ public:
     /// Plain cached stores, seen by others only after a later store() or exchange. [destination, +size) is
     /// ours.
     void write(void* destination, const void* source, std::size_t size, Site site = Site::current()) const {
+        [[maybe_unused]] const WritesUnderLateReaders late;
         std::memcpy(destination, source, size);
         trace_store(destination, size, site);
     }
@@ -33,6 +35,7 @@ public:
         trace_store(destination, size, site);
     }
     void fill(void* destination, int byte, std::size_t size, Site site = Site::current()) const {
+        [[maybe_unused]] const WritesUnderLateReaders late;
         std::memset(destination, byte, size);
         trace_store(destination, size, site);
     }

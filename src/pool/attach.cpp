@@ -4,6 +4,7 @@
 //   detach byte       exclusive: one at a time asks whether it is the last
 //   allocation byte   exclusive: chunks change hands
 //   sync byte         exclusive: one sync at a time
+//   step byte         exclusive: one at a time drops what an abandoned step has left
 //
 // The bytes lie far behind the end of any pool, because locks on the pool's own bytes are readers' pins.
 
@@ -115,7 +116,7 @@ bool Pool::try_slot(std::uint64_t i, Lifecycle& lifecycle) {
     Slot& slot = runtime_->slot(i);
     slot_ = i;
     owner_ = owner_of(i, slot.incarnation);  // a dead owner's work is finished under its own name
-    if (persist::Medium::load(&slot.attached) != 0 && !lifecycle.scavenge(i)) {
+    if (persist::Medium::load(&slot.attached) != 0 && !clean_up_after(i, lifecycle)) {
         os::unlock(runtime_->file(), Runtime::lock_byte(i), 1);
         return false;
     }
@@ -135,6 +136,7 @@ void Pool::begin_slot(Slot& slot) {
     m.store(&slot.retire_head, 0);
     m.store(&slot.freeing, 0);
     m.store(&slot.claiming, 0);
+    m.store(&slot.step, 0);
     m.store(&slot.step_intent, 0);
     m.store(&slot.intent, 0);
     m.store(&slot.pin_count, 0);
@@ -150,6 +152,7 @@ void Pool::detach(Lifecycle& lifecycle) {
     const bool failed = persist::Medium::load(&state().failed.value) != 0;
     if (probe_.needs_sync && !failed) sync();
     const bool empty = lifecycle.leave();
+    enter_step(0);  // what it had stored in a step stays, for others to commit
     // A slot with something left in it looks like a dead process's: whoever comes by goes on with it.
     if (empty) medium_.store(&slot().attached, 0);
     // Two that leave at once would each see the other's lock; so they ask one after the other.
@@ -200,6 +203,13 @@ bool Pool::is_alive(std::uint64_t owner) {
     return persist::Medium::load(&runtime_->slot(i).attached) != 0 && !runtime_->is_dead(i);
 }
 
+// The caller holds the lock of the dead owner's slot.
+bool Pool::clean_up_after(std::uint64_t i, Lifecycle& lifecycle) {
+    note_death_in_step(i);
+    medium_.store(&runtime_->slot(i).step, 0);
+    return lifecycle.scavenge(i);
+}
+
 bool Pool::scavenge_dead(Lifecycle& lifecycle, std::uint64_t most) {
     const std::lock_guard one_thread(scavenge_mutex_);
     bool all = true;
@@ -213,7 +223,7 @@ bool Pool::scavenge_dead(Lifecycle& lifecycle, std::uint64_t most) {
         // The dead owner's lock is the right to clean up; who dies doing it leaves it to the next.
         if (!os::try_lock(runtime_->file(), os::LockKind::exclusive, Runtime::lock_byte(i), 1)) continue;
         if (persist::Medium::load(&runtime_->slot(i).attached) != 0) {
-            if (lifecycle.scavenge(i)) {
+            if (clean_up_after(i, lifecycle)) {
                 medium_.store(&runtime_->slot(i).attached, 0);
             } else {
                 all = false;

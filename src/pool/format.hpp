@@ -84,8 +84,9 @@ struct PoolState {
     StateWord failed;          // 1 after a sync that the device refused: only repair helps
     StateWord runtime_inode;   // of the .rt file that belongs to this session
     StateWord search_hint;     // chunk at which the next search for space begins
+    StateWord broken_step;     // lowest uncommitted step that a process died in; 0: none
     StateWord payload_bytes;   // derived, directory layout: in payload files; may be too much after a crash
 };
-static_assert(sizeof(PoolState) == 704 && sizeof(PoolState) <= page_bytes);
+static_assert(sizeof(PoolState) == 768 && sizeof(PoolState) <= page_bytes);
 
 }  // namespace pmemcpy::pool

@@ -9,5 +9,6 @@ inline constexpr std::uint64_t attach_byte = 1ULL << 62;
 inline constexpr std::uint64_t detach_byte = attach_byte + 1;
 inline constexpr std::uint64_t allocation_byte = attach_byte + 2;
 inline constexpr std::uint64_t sync_byte = attach_byte + 3;
+inline constexpr std::uint64_t step_byte = attach_byte + 4;
 
 }  // namespace pmemcpy::pool

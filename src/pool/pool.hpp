@@ -42,8 +42,6 @@ public:
     virtual bool scavenge(std::uint64_t slot) = 0;
     /// Gives up what this process owns and frees what it has retired. Returns false while a view keeps some.
     virtual bool leave() = 0;
-    /// The last one on the way out: gives back what can only be given back when nobody else is there.
-    virtual void tidy() {}
 };
 
 /// One attachment of one process to one pool: the mapping, the locks, the words of the superblock.
@@ -142,6 +140,27 @@ public:
         Pool& pool_;
     };
 
+    /// Held by whoever drops what an abandoned step has left.
+    class StepLock {
+    public:
+        explicit StepLock(Pool& pool);
+        ~StepLock();
+        StepLock(const StepLock&) = delete;
+        StepLock& operator=(const StepLock&) = delete;
+
+    private:
+        Pool& pool_;
+        std::unique_lock<std::mutex> one_thread_;
+    };
+    /// This process stores in `step` from now on; 0: in none.
+    void enter_step(std::uint64_t step);
+    /// The lowest uncommitted step that a process has died in, or 0.
+    std::uint64_t broken_step() const;
+    /// Whether another living process is in a step that is not committed.
+    bool others_in_step() const;
+    /// What it left has been dropped. Under the StepLock.
+    void forget_broken_step();
+
     /// Even, and the same before and after a read without locks: nobody rebuilt the links meanwhile.
     std::uint64_t recovery_count() const;
 
@@ -153,6 +172,9 @@ private:
     void take_slot(Lifecycle& lifecycle);
     bool try_slot(std::uint64_t i, Lifecycle& lifecycle);
     void begin_slot(Slot& slot);
+    bool clean_up_after(std::uint64_t i, Lifecycle& lifecycle);
+    std::uint64_t open_step_of(std::uint64_t i) const;
+    void note_death_in_step(std::uint64_t i);
     std::uint64_t check_headroom(std::uint64_t chunks);
     void set_clean(bool clean);
 
@@ -171,6 +193,7 @@ private:
     bool attached_ = false;
     std::mutex allocation_mutex_;
     std::mutex sync_mutex_;
+    std::mutex step_mutex_;
     std::function<void()> before_sync_;
     std::mutex scavenge_mutex_;  // threads share the locks of their descriptors, so those do not part them
 };

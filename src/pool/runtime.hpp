@@ -43,7 +43,8 @@ struct Slot {
     std::uint64_t rank;
     std::uint64_t attached_ns;
     std::uint64_t claiming;  // Link: the record that is being retired, until it is in the list
-    std::array<std::uint64_t, 49> unused;
+    std::uint64_t step;      // the newest that its owner has begun, unless it has committed it; 0: none
+    std::array<std::uint64_t, 48> unused;
     std::array<std::uint64_t, pins_per_slot> pins;  // Links of pinned blocks, 0: free
 };
 static_assert(sizeof(Slot) == 4096);

@@ -2,6 +2,7 @@
 
 #include <pmemcpy/error.hpp>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -17,7 +18,10 @@ public:
     /// Errors: corrupt, when no amount of other people's work explains it any more.
     void again() {
         if (++tries_ < tries_before_yield) return;
-        if (tries_ > most_tries) {
+        const auto now = std::chrono::steady_clock::now();
+        if (tries_ == tries_before_yield) since_ = now;
+        // On a machine that is busy otherwise each yield takes long, so that a number of tries alone is no limit.
+        if (tries_ > most_tries || (tries_ > tries_for_long && now - since_ > long_enough)) {
             throw Error(Code::corrupt,
                         "a record of '" + std::string(id_) + "' makes no sense; run pmemcpy verify");
         }
@@ -26,9 +30,12 @@ public:
 
 private:
     static constexpr int tries_before_yield = 64;
+    static constexpr int tries_for_long = 256;
     static constexpr int most_tries = 100'000;
+    static constexpr std::chrono::seconds long_enough{2};
     std::string_view id_;
     int tries_ = 0;
+    std::chrono::steady_clock::time_point since_;
 };
 
 }  // namespace pmemcpy::store

@@ -1,6 +1,9 @@
 // Steps: what is stored in one carries its number, and one word of the pool says up to which number readers see.
 
+#include "store/retry.hpp"
 #include "store/store.hpp"
+
+#include <vector>
 
 namespace pmemcpy::store {
 
@@ -22,6 +25,8 @@ void Store::begin(std::uint64_t step) {
                                                 std::to_string(pool_.state().committed_step.value) +
                                                 ", and a step has a higher number than those before it");
     }
+    if (pool_.broken_step() != 0) drop_abandoned_step();
+    pool_.enter_step(step);
     std::uint64_t* begun = &pool_.state().begun_step.value;
     std::uint64_t before = Medium::load(begun);
     while (before < step && !pool_.medium().compare_exchange(begun, before, step)) {
@@ -42,6 +47,14 @@ void Store::commit(std::uint64_t step) {
         throw Error(Code::invalid_argument,
                     "step " + std::to_string(step) + " cannot be committed: nobody has begun it");
     }
+    if (const std::uint64_t broken = pool_.broken_step(); broken != 0 && broken <= step) {
+        throw Error(
+            Code::busy,
+            "step " + std::to_string(step) + " cannot be committed: a process ended in step " +
+                std::to_string(broken) +
+                " without closing the pool, so part of that step may be missing; let all others in the step "
+                "close the pool, then begin it again and store it anew");
+    }
     std::uint64_t* committed = &pool_.state().committed_step.value;
     std::uint64_t before = Medium::load(committed);
     // Relied on by readers of the step: all that its stores wrote is there before they may look at it.
@@ -50,7 +63,64 @@ void Store::commit(std::uint64_t step) {
     }
     pool_.medium().persist(committed, sizeof *committed);
     step_ = 0;
+    pool_.enter_step(0);
     settle_names();
+}
+
+// What those who died in a step have stored in it must not appear when a step is committed that others begin anew. As
+// long as one of them is still there, the step stays broken.
+void Store::drop_abandoned_step() {
+    const pool::Pool::StepLock one_at_a_time(pool_);
+    pool_.scavenge_dead(catalog_);
+    if (pool_.broken_step() == 0 || pool_.others_in_step()) return;
+    catalog_.for_each([&](const std::string& id, Link entry) {
+        catalog_.for_each_attribute(
+            entry, [&](const std::string& name, Link attribute) { drop_uncommitted(attribute, name); });
+        drop_uncommitted(entry, id);
+    });
+    pool_.forget_broken_step();
+}
+
+void Store::drop_uncommitted(Link entry, std::string_view name) {
+    for (Retry retry(name);; retry.again()) {
+        const auto definition = catalog_.definition(entry);
+        if (!definition) return;
+        if (is_array(*definition)) {
+            const auto directory = directory_of(*definition);
+            if (!directory) continue;
+            if (is_committed(directory->definition().step)) return drop_uncommitted_blocks(*directory);
+        } else {
+            const auto seen = read_value_record(*definition);
+            if (!seen) continue;
+            if (is_committed(seen->record.step)) return;
+            if (const Link previous = seen->record.previous; previous.is_record()) {
+                // The version before it takes its place again, as if it had just been stored.
+                auto& header = pool_.as<heap::RecordHeader>(previous.offset());
+                const Link replaced = definition->dead();
+                pool_.medium().store(&header.word, replaced.word);
+                pool_.medium().persist(&header.word, sizeof header.word);
+                static_cast<void>(heap_.replace(catalog_.value_word(entry), *definition, previous));
+                continue;
+            }
+        }
+        try {
+            return catalog_.erase(entry, name);
+        } catch (const Error& error) {
+            if (error.kind() != Code::not_found) throw;  // somebody else was faster
+        }
+    }
+}
+
+void Store::drop_uncommitted_blocks(Directory& directory) {
+    const std::lock_guard one_thread(directory.mutex());
+    if (!directory.refresh()) return;
+    std::vector<std::uint64_t> abandoned;
+    for (const auto& [handle, block] : directory.blocks()) {
+        if (!is_committed(block.block.step)) abandoned.push_back(handle);
+    }
+    for (const std::uint64_t handle : abandoned) {
+        heap_.unlink(directory.slot_word(handle), directory.block(handle).link, directory.empty_word(handle));
+    }
 }
 
 }  // namespace pmemcpy::store

@@ -129,6 +129,9 @@ private:
     Link owner_of_attributes(std::string_view id) const;
     bool step_is_hidden(Link entry, Link definition) const;
     void compact_array(Directory& directory);
+    void drop_abandoned_step();
+    void drop_uncommitted(Link entry, std::string_view name);
+    void drop_uncommitted_blocks(Directory& directory);
 
     std::optional<Link> defined(std::string_view id) const;
     bool is_array(Link definition) const;

@@ -125,4 +125,133 @@ TEST(processes, readers_never_see_half_a_step) {
     expect_clean(inside.audit());
 }
 
+// Stores something of everything in a step, says so, and waits: to be killed, or to go as one should.
+int store_in_step(const Arguments& arguments) {
+    const Shared<Board> board(arguments[1]);
+    PMEM pmem;
+    pmem.mmap(arguments[0]);
+    const std::uint64_t step = std::stoul(arguments[2]);
+    pmem.begin(step);
+    const std::vector<std::uint64_t> data(columns, 7);
+    pmem.store("field", data.data(), Box{{0, 0}, {1, columns}});
+    pmem.store("value", 7);
+    pmem.store("value", 8);
+    pmem.store("long", std::string(100'000, 'x'));
+    pmem.store("new", 7);
+    pmem.alloc<int>("array", {3});
+    pmem.set_attribute("field", "units", "m");
+    pmem.set_attribute("value", "n", 7);
+    board->arrived.fetch_add(1);
+    while (board->stop == 0) std::this_thread::yield();
+    return 0;
+}
+const Job store_in_step_job("store_in_step", store_in_step);
+
+class DeathInStep : public ::testing::Test {
+protected:
+    void SetUp() override {
+        pmemcpy::Options options;
+        options.max_bytes = 64 << 20;
+        options.chunk_bytes = 64 << 10;
+        pmem.mmap(folder / "pool", options);
+        pmem.alloc<std::uint64_t>("field", {ranks, columns});
+        const std::vector<std::uint64_t> data(ranks * columns, 1);
+        pmem.store("field", data.data(), Box{{0, 0}, {ranks, columns}});
+        pmem.store("value", 1);
+        pmem.store("long", std::string(50'000, 'a'));
+        pmem.set_attribute("value", "n", 1);
+    }
+    Worker worker_in_step(std::uint64_t step) {
+        const std::uint64_t before = board->arrived;
+        Worker worker("store_in_step", Arguments{folder / "pool", folder / "board", std::to_string(step)});
+        while (board->arrived == before) std::this_thread::yield();
+        return worker;
+    }
+    void expect_as_before() {
+        EXPECT_EQ(pmem.load<int>("value"), 1);
+        EXPECT_EQ(pmem.load<std::string>("long"), std::string(50'000, 'a'));
+        EXPECT_EQ(pmem.ids(), (std::vector<std::string>{"field", "long", "value"}));
+        EXPECT_EQ(pmem.get_attribute<int>("value", "n"), 1);
+        EXPECT_TRUE(pmem.attributes("field").empty());
+        std::vector<std::uint64_t> found(ranks * columns);
+        pmem.load("field", found.data(), Box{{0, 0}, {ranks, columns}});
+        EXPECT_EQ(found, std::vector<std::uint64_t>(ranks * columns, 1));
+    }
+    void expect_refused(std::uint64_t step) {
+        expect_error(
+            Code::busy, [&] { pmem.commit(step); }, "without closing the pool");
+    }
+    const Folder folder;
+    const Shared<Board> board{folder / "board"};
+    PMEM pmem;  // of somebody who has the pool open all the time
+};
+
+TEST_F(DeathInStep, keeps_it_from_being_committed_and_the_next_begin_drops_what_is_left) {
+    const std::uint64_t used = pmem.info().data_bytes;
+    worker_in_step(1).kill();
+    expect_as_before();
+    expect_refused(1);
+    pmem.begin(1);
+    expect_as_before();  // now also for those who store in this step
+    EXPECT_FALSE(pmem.exists("array"));
+    pmem.store("other", 5);
+    pmem.commit(1);
+    EXPECT_EQ(pmem.load<int>("other"), 5);
+    pmem.erase("other");
+    expect_as_before();
+    Inside inside(folder / "pool");
+    inside.scavenge();
+    expect_clean(inside.audit());
+    EXPECT_EQ(pmem.info().data_bytes, used);
+    EXPECT_TRUE(pmem.verify().empty());
+}
+
+TEST_F(DeathInStep, stays_noticed_when_somebody_has_cleaned_up_after_the_dead) {
+    worker_in_step(1).kill();
+    pmem.trim();  // takes back what dead processes hold
+    expect_refused(1);
+    PMEM another;
+    another.mmap(folder / "pool");
+    another.begin(1);
+    another.store("value", 9);
+    another.commit(1);
+    EXPECT_EQ(pmem.load<int>("value"), 9);
+    EXPECT_FALSE(pmem.exists("new"));
+}
+
+TEST_F(DeathInStep, drops_nothing_while_another_is_still_in_the_step) {
+    Worker alive = worker_in_step(1);
+    worker_in_step(1).kill();
+    pmem.begin(1);
+    expect_refused(1);
+    board->stop = 1;
+    EXPECT_EQ(alive.wait(), 0);
+    pmem.begin(1);
+    expect_as_before();
+    pmem.commit(1);
+    expect_as_before();
+}
+
+TEST_F(DeathInStep, is_not_what_leaving_before_the_commit_is) {
+    Worker worker = worker_in_step(1);
+    board->stop = 1;
+    EXPECT_EQ(worker.wait(), 0);
+    expect_as_before();
+    pmem.commit(1);
+    EXPECT_EQ(pmem.load<int>("value"), 8);
+    EXPECT_EQ(pmem.load<int>("new"), 7);
+    EXPECT_EQ(pmem.get_attribute<std::string>("field", "units"), "m");
+}
+
+TEST_F(DeathInStep, in_one_that_was_committed_changes_nothing) {
+    Worker worker = worker_in_step(1);
+    pmem.commit(1);
+    worker.kill();
+    pmem.begin(2);
+    pmem.store("value", 9);
+    pmem.commit(2);
+    EXPECT_EQ(pmem.load<int>("value"), 9);
+    EXPECT_EQ(pmem.load<int>("new"), 7);
+}
+
 }  // namespace

@@ -1,0 +1,69 @@
+// Who is in a step, and which step a process has died in (law 11).
+//
+// A slot says which step its owner has begun. One that dies in a step that is not committed may have stored only a part
+// of what belongs to it; the step is broken then, and stays so until somebody begins it anew when none that were in it
+// are left.
+
+#include "os/lock.hpp"
+#include "pool/locks.hpp"
+#include "pool/pool.hpp"
+
+namespace pmemcpy::pool {
+
+using persist::Medium;
+
+Pool::StepLock::StepLock(Pool& pool) : pool_(pool), one_thread_(pool.step_mutex_) {
+    os::lock(pool_.file_, os::LockKind::exclusive, step_byte, 1);
+}
+
+Pool::StepLock::~StepLock() { os::unlock(pool_.file_, step_byte, 1); }
+
+void Pool::enter_step(std::uint64_t step) { medium_.store(&slot().step, step); }
+
+std::uint64_t Pool::open_step_of(std::uint64_t i) const {
+    const Slot& other = runtime_->slot(i);
+    if (i == slot_ || Medium::load(&other.attached) == 0) return 0;
+    const std::uint64_t step = Medium::load(&other.step);
+    return step > Medium::load(&state().committed_step.value) ? step : 0;
+}
+
+std::uint64_t Pool::broken_step() const {
+    std::uint64_t lowest = Medium::load(&state().broken_step.value);
+    if (lowest <= Medium::load(&state().committed_step.value)) lowest = 0;
+    const std::uint64_t used = Medium::load(&runtime_->header().slots_used);
+    for (std::uint64_t i = 0; i < used; ++i) {
+        const std::uint64_t step = open_step_of(i);
+        if (step != 0 && (lowest == 0 || step < lowest) && runtime_->is_dead(i)) lowest = step;
+    }
+    return lowest;
+}
+
+bool Pool::others_in_step() const {
+    const std::uint64_t used = Medium::load(&runtime_->header().slots_used);
+    for (std::uint64_t i = 0; i < used; ++i) {
+        if (open_step_of(i) != 0 && !runtime_->is_dead(i)) return true;
+    }
+    return false;
+}
+
+void Pool::note_death_in_step(std::uint64_t i) {
+    const std::uint64_t step = open_step_of(i);
+    if (step == 0) return;
+    std::uint64_t* broken = &state().broken_step.value;
+    std::uint64_t before = Medium::load(broken);
+    for (;;) {
+        const bool still_open = before > Medium::load(&state().committed_step.value);
+        if ((still_open && before <= step) || medium_.compare_exchange(broken, before, step)) break;
+    }
+    medium_.persist(broken, sizeof *broken);
+}
+
+void Pool::forget_broken_step() {
+    // Nobody has begun what was dropped; so it cannot be committed by mistake.
+    medium_.store(&state().begun_step.value, state().committed_step.value);
+    medium_.persist(&state().begun_step.value, sizeof(std::uint64_t));
+    medium_.store(&state().broken_step.value, 0);
+    medium_.persist(&state().broken_step.value, sizeof(std::uint64_t));
+}
+
+}  // namespace pmemcpy::pool
