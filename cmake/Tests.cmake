@@ -38,6 +38,15 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/build/venv/bin/python")
     set(PMEMCPY_PYTHON "${PROJECT_SOURCE_DIR}/build/venv/bin/python")
 endif()
 
+# Where threads meet, or a process is watched while others work: all that CI runs under the thread sanitizer.
+set(PMEMCPY_THREADED_TESTS
+    conformance.limits_test conformance.steps_test conformance.threads_test conformance.views_test heap.heap_test os.fork_test
+    os.guard_test os.lock_test pool.pool_test processes.attach_test processes.chaos_test processes.fork_test
+    processes.insert_test processes.sharing_test processes.step_test)
+if(NOT TARGET threaded_tests)
+    add_custom_target(threaded_tests)
+endif()
+
 function(pmemcpy_room_name result)
     get_filename_component(room "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
     set(${result} "${room}" PARENT_SCOPE)
@@ -53,11 +62,15 @@ function(pmemcpy_test)
         set(target ${room}_${stem})
         add_executable(${target} ${file})
         target_link_libraries(${target} PRIVATE pmemcpy_insides GTest::gtest_main)
-        if(PMEMCPY_SANITIZE)
-            target_compile_options(${target} PRIVATE -O0)  # halves the time to build; what runs long is in the library
-        endif()
+        # Two thirds of the time to build all is spent on tests, and what runs long in them is in the library.
+        target_compile_options(${target} PRIVATE $<IF:$<BOOL:${PMEMCPY_SANITIZE}>,-O0,-O1>)
         add_test(NAME ${room}.${stem} COMMAND ${target})
-        set_tests_properties(${room}.${stem} PROPERTIES LABELS ${room} TIMEOUT ${PMEMCPY_TEST_TIMEOUT}
+        set(labels ${room})
+        if(${room}.${stem} IN_LIST PMEMCPY_THREADED_TESTS)
+            list(APPEND labels threaded)
+            add_dependencies(threaded_tests ${target})
+        endif()
+        set_tests_properties(${room}.${stem} PROPERTIES LABELS "${labels}" TIMEOUT ${PMEMCPY_TEST_TIMEOUT}
                              ENVIRONMENT "${PMEMCPY_TEST_ENVIRONMENT}")
     endforeach()
 endfunction()

@@ -1,7 +1,7 @@
 // pmemcpy: looks into pools and tends them, from a shell.
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <exception>

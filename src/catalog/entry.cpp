@@ -11,7 +11,6 @@
 
 namespace pmemcpy::catalog {
 
-using heap::mark_empty;
 using heap::RecordKind;
 using heap::UnitState;
 using persist::Medium;

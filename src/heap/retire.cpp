@@ -151,7 +151,8 @@ bool Heap::reclaim(Effort effort) {
 bool Heap::reclaim_locked(std::uint64_t most_kept) {
     const Medium& m = pool_.medium();
     pool::Slot& slot = retire_slot();
-    if (const Link claiming{Medium::load(&slot.claiming)}; is_plausible(pool_, claiming)) {  // its owner died there
+    if (const Link claiming{Medium::load(&slot.claiming)};
+        is_plausible(pool_, claiming)) {  // its owner died there
         const UnitState state{Medium::load(&pool_.as<RecordHeader>(claiming.offset()).state)};
         const bool is_claimed = state.kind() == UnitState::retired && state.owner() == retire_owner();
         if (is_claimed && is_current(pool_, claiming)) push_unless_listed(claiming);

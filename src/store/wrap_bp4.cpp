@@ -95,7 +95,8 @@ void add_attributes(const PMEM& pmem, const std::string& id, std::vector<bp4::At
         pmem.get_attribute_encoded(
             id, name, [&](const Type& type, SerializerType, std::span<const std::byte> bytes) {
                 bp4::Attribute attribute;
-                attribute.id = id == "/" ? name : id + "/" + name;
+                attribute.id = name;
+                if (id != "/") attribute.id.insert(0, id + "/");
                 if (type.kind() == Kind::string) {
                     attribute.texts = {
                         std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
