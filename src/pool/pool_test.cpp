@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <pmemcpy/error.hpp>
 
@@ -149,6 +150,38 @@ TEST_F(pool, grows_to_its_maximum_and_no_further) {
     }
     std::memset(mine.at(mine.chunk_offset(all - 1)), 1,
                 mine.super().chunk_bytes);  // no SIGBUS at the very end
+    mine.detach(lifecycle);
+}
+
+// On tmpfs an overrun of the cgroup would not be an error but a kill.
+TEST_F(pool, grows_no_further_than_its_memory_cgroup_allows) {
+    Pool::create(path_, shape_);
+    Counting lifecycle;
+    Pool mine(path_, false, MapSync::automatic);
+    mine.attach(lifecycle);
+    static std::string made_up;
+    made_up = directory_ + "/made_up";
+    const auto say = [](const std::string& name, const std::string& text) {
+        std::filesystem::create_directories(std::filesystem::path(made_up + name).parent_path());
+        std::ofstream(made_up + name) << text;
+    };
+    say("/proc/self/mountinfo", "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    say("/proc/self/cgroup", "0::/job\n");
+    say("/sys/fs/cgroup/job/memory.max", "1000000\n");
+    say("/sys/fs/cgroup/job/memory.current", "800000\n");
+    os::Calls fake = os::system_calls();
+    fake.open = [](const char* path, int flags, mode_t mode) {
+        const std::string there = made_up + path;
+        return os::system_calls().open(std::filesystem::exists(there) ? there.c_str() : path, flags, mode);
+    };
+    const std::uint64_t before = mine.usable_chunks();
+    {
+        const os::ScopedCalls replaced(fake);
+        const Pool::AllocationLock lock(mine);
+        mine.grow(3);  // 192 KiB of 200,000 bytes
+        expect(Code::no_space, [&] { mine.grow(4); });
+    }
+    EXPECT_EQ(mine.usable_chunks(), before + 3);
     mine.detach(lifecycle);
 }
 
