@@ -20,12 +20,15 @@
 
 namespace pmemcpy::conformance {
 
-/// Removed with all that is in it when it goes.
+/// Removed with all that is in it when it goes. PMEMCPY_TEST_FOLDER says on which medium it is to be.
 class TemporaryDirectory {
 public:
     TemporaryDirectory() {
+        const char* wanted = std::getenv("PMEMCPY_TEST_FOLDER");
         const bool has_shm = std::filesystem::is_directory("/dev/shm");
-        const std::filesystem::path base = has_shm ? "/dev/shm" : std::filesystem::temp_directory_path();
+        const std::filesystem::path base = wanted != nullptr ? std::filesystem::path(wanted)
+                                           : has_shm         ? "/dev/shm"
+                                                             : std::filesystem::temp_directory_path();
         std::string name = (base / "pmemcpy_conformance_XXXXXX").string();
         if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory at " + name);
         path_ = name;
