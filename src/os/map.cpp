@@ -29,6 +29,13 @@ std::byte* reserve(std::uint64_t bytes, const std::string& path) {
     constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     const std::uint64_t with_slack = bytes + huge_page_bytes;
     void* reserved = calls().mmap(nullptr, with_slack, PROT_NONE, flags, -1, 0);
+    if (reserved == MAP_FAILED && errno == ENOMEM) {
+        throw Error(
+            Code::no_space,
+            "this process may not have the " + std::to_string(bytes) + " bytes of address space that '" +
+                path +
+                "' may grow to; raise its limit (ulimit -v), or create the pool with a smaller maximum");
+    }
     if (reserved == MAP_FAILED) throw_failure("reserve address space for", path, errno);
     const auto start = reinterpret_cast<std::uintptr_t>(reserved);
     const std::uintptr_t aligned = base::align_up(start, huge_page_bytes);

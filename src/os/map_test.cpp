@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -97,6 +98,23 @@ TEST(os, a_child_does_not_inherit_a_mapping) {
     int status = 0;
     ::waitpid(child, &status, 0);
     EXPECT_FALSE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+}
+
+TEST(os, a_limit_on_address_space_is_named) {
+    Calls fake = system_calls();
+    fake.mmap = [](void*, size_t, int, int, int, off_t) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    };
+    const File file = File::create_unnamed("/dev/shm", 0600);
+    const ScopedCalls scoped(fake);
+    try {
+        const Mapping map(file, 4 * huge_page_bytes);
+        FAIL() << "mapped";
+    } catch (const pmemcpy::Error& error) {
+        EXPECT_EQ(error.kind(), pmemcpy::Code::no_space);
+        EXPECT_NE(std::string(error.what()).find("ulimit -v"), std::string::npos) << error.what();
+    }
 }
 
 TEST(os, a_failed_msync_is_an_io_error) {
