@@ -139,7 +139,7 @@ Pool::Pool(const std::string& path, bool read_only, MapSync map_sync)
                         " shares blocks with a reflinked copy, so that writing to its allocated "
                         "space may run out of space; copy it with cp --reflink=never");
     }
-    probe_ = persist::probe(file_, read_only ? MapSync::off : map_sync);
+    probe_ = persist::probe(file_, map_sync);
     medium_ = persist::Medium(probe_.durability);
     map_ = os::Mapping(
         file_, super_.max_bytes,

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -183,6 +184,25 @@ TEST_F(pool, grows_no_further_than_its_memory_cgroup_allows) {
     }
     EXPECT_EQ(mine.usable_chunks(), before + 3);
     mine.detach(lifecycle);
+}
+
+// Once, who only read was told that a DAX file system was behind the page cache.
+TEST_F(pool, on_dax_a_reader_is_told_the_same_durability_as_a_writer) {
+    Pool::create(path_, shape_);
+    os::Calls dax = os::system_calls();
+    dax.mmap = [](void* at, size_t length, int protection, int flags, int fd, off_t offset) {
+        constexpr int validate_only = MAP_SHARED_VALIDATE & ~MAP_SHARED;
+        if ((flags & MAP_SYNC) != 0) flags &= ~(MAP_SYNC | validate_only);
+        return os::system_calls().mmap(at, length, protection, flags, fd, offset);
+    };
+    const os::ScopedCalls replaced(dax);
+    Counting lifecycle;
+    Pool writer(path_, false, MapSync::automatic);
+    writer.attach(lifecycle);
+    Pool reader(path_, true, MapSync::automatic);
+    EXPECT_EQ(reader.durability(), writer.durability());
+    EXPECT_TRUE(reader.probe().map_sync);
+    writer.detach(lifecycle);
 }
 
 TEST_F(pool, keeps_a_reader_out_of_what_needs_recovery) {
