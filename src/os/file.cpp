@@ -222,6 +222,8 @@ unsigned File::link_count() const { return static_cast<unsigned>(status_of(*this
 
 unsigned File::mode_bits() const { return status_of(*this).st_mode & 07777; }
 
+std::uint64_t File::block_bytes() const { return static_cast<std::uint64_t>(status_of(*this).st_blksize); }
+
 FileSystem File::fs_kind() const {
     const struct stat status = status_of(*this);
     if (S_ISCHR(status.st_mode)) return is_devdax(status) ? FileSystem::devdax : FileSystem::other;

@@ -70,6 +70,8 @@ public:
     unsigned mode_bits() const;
     void set_mode_bits(unsigned bits);
     bool is_writable() const noexcept { return writable_; }
+    /// What the file system prefers to be asked for at once: on hugetlbfs the size of its pages.
+    std::uint64_t block_bytes() const;
     FileSystem fs_kind() const;
     /// True if part of the file shares its blocks with another (a reflink on xfs), where a write in allocated
     /// space may still run out of space. Asks FIEMAP; that a file system could share later is not seen.

@@ -61,7 +61,9 @@ Mapping::Mapping(const File& file, std::uint64_t size, MapRequest request)
     const std::uint64_t reserved_bytes = base::align_up(size, huge_page_bytes);
     std::byte* reserved = reserve(reserved_bytes, path_);
     const int protection = writable_ ? PROT_READ | PROT_WRITE : PROT_READ;
-    const int flags = MAP_FIXED | (request.map_sync ? MAP_SHARED_VALIDATE | MAP_SYNC : MAP_SHARED);
+    int flags = MAP_FIXED | (request.map_sync ? MAP_SHARED_VALIDATE | MAP_SYNC : MAP_SHARED);
+    // The file's own allocation has what may be touched; the rest of the range must not be set aside too.
+    if (file.fs_kind() == FileSystem::hugetlbfs) flags |= MAP_NORESERVE;
     void* mapped =
         calls().mmap(reserved, size, protection, flags, file.fd(), static_cast<off_t>(request.offset));
     if (mapped == MAP_FAILED) {
@@ -71,7 +73,7 @@ Mapping::Mapping(const File& file, std::uint64_t size, MapRequest request)
     }
     base_ = static_cast<std::byte*>(mapped);
     // A child must open the pool itself: what it would inherit has no locks behind it.
-    if (!advise(base_, size, MADV_DONTFORK)) {
+    if (!advise(base_, reserved_bytes, MADV_DONTFORK)) {
         const int error = errno;
         unmap();
         throw_failure("keep forked children out of the mapping of", path_, error);

@@ -2,12 +2,30 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <string>
 
 #include "os/calls.hpp"
 #include "os/cgroup.hpp"
 #include "os/failure.hpp"
+#include "os/names.hpp"
 
 namespace pmemcpy::os {
+
+namespace {
+
+// The huge pages of this size that nobody has or has been promised.
+std::uint64_t free_huge_bytes(std::uint64_t page) {
+    const std::string folder = "/sys/kernel/mm/hugepages/hugepages-" + std::to_string(page / 1024) + "kB/";
+    const auto count = [&](const char* name) -> std::uint64_t {
+        const auto text = read_text(folder + name);
+        return text ? std::strtoull(text->c_str(), nullptr, 10) : 0;
+    };
+    const std::uint64_t free = count("free_hugepages");
+    return (free - std::min(free, count("resv_hugepages"))) * page;
+}
+
+}  // namespace
 
 std::uint64_t free_bytes(const File& file) {
     if (file.fs_kind() == FileSystem::devdax) return 0;
@@ -15,7 +33,9 @@ std::uint64_t free_bytes(const File& file) {
     while (calls().fstatvfs(file.fd(), &status) != 0) {
         if (errno != EINTR) throw_failure("ask for the free space of", file.path(), errno);
     }
-    if (status.f_blocks == 0) return unlimited_bytes;  // a tmpfs mounted without a size
+    if (status.f_blocks == 0) {  // mounted without a size
+        return file.fs_kind() == FileSystem::hugetlbfs ? free_huge_bytes(status.f_bsize) : unlimited_bytes;
+    }
     return status.f_bavail * status.f_frsize;
 }
 

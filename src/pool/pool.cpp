@@ -39,6 +39,23 @@ void refuse_unfit_file_system(const os::File& file) {
     }
 }
 
+// Its files grow and shrink by whole huge pages alone.
+void refuse_unfit_for_huge_pages(const os::File& file, const Shape& shape) {
+    if (file.fs_kind() != os::FileSystem::hugetlbfs) return;
+    const std::uint64_t page = file.block_bytes();
+    if (shape.chunk_bytes % page != 0 || page > os::huge_page_bytes) {
+        throw Error(Code::unsupported,
+                    file.path() + " has pages of " + std::to_string(page) +
+                        " bytes; a pool there needs pages of 2 MiB and chunks of as much or a multiple");
+    }
+    if ((shape.features & feature_directory_layout) != 0) {
+        throw Error(Code::unsupported,
+                    file.path() +
+                        " is a hugetlbfs, whose files have whole huge pages; a pool there is one "
+                        "file, not a directory");
+    }
+}
+
 Superblock describe(const Shape& shape, std::uint64_t max_bytes) {
     const Geometry g = lay_out(shape.chunk_bytes, max_bytes);
     Superblock super{};
@@ -70,9 +87,10 @@ void write_empty_pool(os::File& file, const Superblock& super, std::uint64_t usa
     state.usable_chunks.value = usable_chunks;
     state.next_version.value = 1;
     if (is_clean) state.clean.value = clean_mark(state);
-    file.write_exactly(&super, sizeof super, superblock_offset);
-    file.write_exactly(&super, sizeof super, spare_offset);
-    file.write_exactly(&state, sizeof state, state_offset);
+    const os::Mapping map(file, chunk_table_offset);  // hugetlbfs has no write()
+    std::memcpy(map.base() + superblock_offset, &super, sizeof super);
+    std::memcpy(map.base() + spare_offset, &super, sizeof super);
+    std::memcpy(map.base() + state_offset, &state, sizeof state);
 }
 
 }  // namespace
@@ -81,6 +99,7 @@ void Pool::create(const std::string& path, const Shape& shape) {
     const std::string directory = directory_of(path);
     os::File file = os::File::create_unnamed(directory, shape.mode);
     refuse_unfit_file_system(file);
+    refuse_unfit_for_huge_pages(file, shape);
     std::uint64_t max_bytes = shape.max_bytes;
     if (max_bytes == 0) max_bytes = std::min(os::headroom_bytes(file), largest_pool_bytes);
     const Superblock super = describe(shape, max_bytes);

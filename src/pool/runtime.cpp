@@ -30,6 +30,12 @@ unsigned runtime_mode(unsigned pool_mode) {
     return mode;
 }
 
+void enlarge(os::File& file) {
+    file.resize(runtime_file_bytes);
+    // Huge pages that are not there when they are touched are a SIGBUS.
+    if (file.fs_kind() == os::FileSystem::hugetlbfs) file.allocate(0, runtime_file_bytes);
+}
+
 }  // namespace
 
 Runtime::Runtime(os::File file, os::Mapping map)
@@ -41,7 +47,7 @@ Runtime Runtime::open(const os::File& pool, unsigned pool_mode, std::uint64_t ex
     try {
         os::File file = os::File::open(path, flags, runtime_mode(pool_mode));
         if (expected_inode == 0 || file.identity().inode == expected_inode) {
-            if (file.size() < runtime_bytes) file.resize(runtime_bytes);
+            if (file.size() < runtime_file_bytes) enlarge(file);
             os::Mapping map(file, runtime_bytes);
             return {std::move(file), std::move(map)};
         }
@@ -57,7 +63,7 @@ Runtime Runtime::open(const os::File& pool, unsigned pool_mode, std::uint64_t ex
 void Runtime::reset() {
     // Dropping the pages zeroes all slots without touching them.
     file_.resize(0);
-    file_.resize(runtime_bytes);
+    enlarge(file_);
 }
 
 void Runtime::validate(const std::array<std::uint8_t, 16>& uuid) {

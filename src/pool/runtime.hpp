@@ -59,6 +59,8 @@ struct RuntimeHeader {
 };
 inline constexpr std::uint64_t runtime_valid = 0x2e72742d6c697665ULL;
 inline constexpr std::uint64_t runtime_bytes = page_bytes + slot_count * sizeof(Slot);
+// Whole huge pages, as hugetlbfs wants it; elsewhere what nobody touches takes no space.
+inline constexpr std::uint64_t runtime_file_bytes = (runtime_bytes + (2ULL << 20) - 1) & ~((2ULL << 20) - 1);
 
 /// The mapped run-time file of a writer.
 class Runtime {
