@@ -3,24 +3,17 @@
 
 #include "base/hash.hpp"
 #include "catalog/catalog.hpp"
+#include "catalog/retry.hpp"
 
 #include <pmemcpy/error.hpp>
 
 #include <cstring>
-#include <thread>
 
 namespace pmemcpy::catalog {
 
 using heap::RecordKind;
 using heap::UnitState;
 using persist::Medium;
-
-namespace {
-
-constexpr int restarts_before_yield = 64;
-constexpr int most_restarts = 100000;
-
-}  // namespace
 
 Catalog::Catalog(pool::Pool& pool, heap::Heap& heap) : pool_(pool), heap_(heap) {
     heap_.set_extent_of(extent_of);
@@ -66,7 +59,7 @@ std::optional<Link> Catalog::definition(Link entry) const {
 // `owner`: of attributes, whose they are. When it is gone, so is the chain.
 bool Catalog::find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen,
                             Link owner) const {
-    for (int restart = 0; restart < most_restarts; ++restart) {
+    for (Retry retry(key.bytes);; retry.again()) {
         if (owner_is_gone(owner)) return false;
         const std::uint64_t before = pool_.recovery_count();
         bool found = false;
@@ -74,10 +67,12 @@ bool Catalog::find_in_chain(const std::uint64_t* head, const Key& key, Looking l
         if (calm && before % 2 == 0 && pool_.recovery_count() == before) return found;
         // In a rebuild that this process itself does, nobody else is there and the count stays odd.
         if (calm && before % 2 == 1 && !pool_.read_only()) return found;
-        if (restart >= restarts_before_yield) std::this_thread::yield();
+        if (before % 2 == 1 && pool_.read_only()) {
+            throw Error(Code::busy,
+                        pool_.path() +
+                            " is being recovered after a crash by a process that may write; try again soon");
+        }
     }
-    throw Error(Code::corrupt, pool_.path() + ": the chain of '" + std::string(key.bytes) +
-                                   "' has no end; run pmemcpy verify");
 }
 
 // False when something moved under the walk, so that it proves nothing.
@@ -125,7 +120,7 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
 
 void Catalog::walk(const std::uint64_t* head,
                    const std::function<void(Link, const Entry&, const std::string&)>& f, Link owner) const {
-    for (int restart = 0; restart < most_restarts; ++restart) {
+    for (Retry retry(pool_.path());; retry.again()) {
         if (owner_is_gone(owner)) return;
         std::vector<std::tuple<Link, Entry, std::string>> seen;
         bool calm = true;
@@ -148,14 +143,10 @@ void Catalog::walk(const std::uint64_t* head,
                 std::string(reinterpret_cast<const char*>(copy.data()) + sizeof entry, entry.key_bytes));
             link = next;
         }
-        if (!calm) {
-            std::this_thread::yield();
-            continue;
-        }
+        if (!calm) continue;
         for (const auto& [link, entry, key] : seen) f(link, entry, key);
         return;
     }
-    throw Error(Code::corrupt, pool_.path() + ": a chain of entries has no end; run pmemcpy verify");
 }
 
 void Catalog::for_each(const std::function<void(const std::string&, Link)>& f) const {

@@ -1,14 +1,15 @@
 #include "array/id.hpp"
 #include "array/selection.hpp"
+#include "catalog/retry.hpp"
 #include "os/process.hpp"
 #include "persist/copy.hpp"
-#include "store/retry.hpp"
 #include "store/store.hpp"
 
 #include <algorithm>
 
 namespace pmemcpy::store {
 
+using catalog::Retry;
 using heap::mark_empty;
 using heap::RecordKind;
 using persist::Medium;

@@ -1,11 +1,13 @@
 // Attributes: entries that hang on their owner's entry, each with a value of its own, so that each change is one CAS.
 
-#include "store/retry.hpp"
+#include "catalog/retry.hpp"
 #include "store/store.hpp"
 
 #include <algorithm>
 
 namespace pmemcpy::store {
+
+using catalog::Retry;
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include "array/id.hpp"
 #include "array/selection.hpp"
-#include "store/retry.hpp"
+#include "catalog/retry.hpp"
 #include "store/store.hpp"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 namespace pmemcpy::store {
 
+using catalog::Retry;
 using persist::Medium;
 
 bool Store::exists(std::string_view id) const {

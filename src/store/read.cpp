@@ -7,11 +7,11 @@
 #include "array/runs.hpp"
 #include "array/selection.hpp"
 #include "base/crc32c.hpp"
+#include "catalog/retry.hpp"
 #include "codec/blosc.hpp"
 #include "os/guard.hpp"
 #include "persist/copy.hpp"
 #include "store/pin.hpp"
-#include "store/retry.hpp"
 #include "store/store.hpp"
 
 #include <atomic>
@@ -21,6 +21,7 @@
 namespace pmemcpy::store {
 
 using catalog::Block;
+using catalog::Retry;
 using persist::Medium;
 
 namespace {

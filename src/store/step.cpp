@@ -1,12 +1,13 @@
 // Steps: what is stored in one carries its number, and one word of the pool says up to which number readers see.
 
-#include "store/retry.hpp"
+#include "catalog/retry.hpp"
 #include "store/store.hpp"
 
 #include <vector>
 
 namespace pmemcpy::store {
 
+using catalog::Retry;
 using persist::Medium;
 
 bool Store::is_committed(std::uint64_t step) const {

@@ -1,11 +1,11 @@
 // Values: scalars, strings, structs, objects. A value is one record, replaced as a whole by one CAS.
 
 #include "base/crc32c.hpp"
+#include "catalog/retry.hpp"
 #include "os/guard.hpp"
 #include "os/process.hpp"
 #include "persist/copy.hpp"
 #include "store/pin.hpp"
-#include "store/retry.hpp"
 #include "store/store.hpp"
 
 #include "array/id.hpp"
@@ -15,6 +15,7 @@
 
 namespace pmemcpy::store {
 
+using catalog::Retry;
 using catalog::Value;
 using heap::mark_empty;
 using heap::RecordKind;

@@ -1,14 +1,15 @@
 #include "array/cover.hpp"
 #include "array/selection.hpp"
 #include "base/crc32c.hpp"
+#include "catalog/retry.hpp"
 #include "store/pin.hpp"
-#include "store/retry.hpp"
 #include "store/store.hpp"
 
 #include <algorithm>
 
 namespace pmemcpy::store {
 
+using catalog::Retry;
 using persist::Medium;
 
 namespace {

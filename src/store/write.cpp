@@ -3,11 +3,11 @@
 #include "array/runs.hpp"
 #include "array/selection.hpp"
 #include "base/crc32c.hpp"
+#include "catalog/retry.hpp"
 #include "codec/blosc.hpp"
 #include "os/guard.hpp"
 #include "os/process.hpp"
 #include "persist/copy.hpp"
-#include "store/retry.hpp"
 #include "store/store.hpp"
 
 #include <cstring>
@@ -15,6 +15,7 @@
 namespace pmemcpy::store {
 
 using catalog::Block;
+using catalog::Retry;
 using heap::RecordKind;
 using persist::Medium;
 

@@ -197,7 +197,7 @@ TEST_P(bad_pools, scribbled_records_give_errors_and_no_signals) {
         // In a child, so that a signal or a hang fails this test and not all of them.
         const pid_t child = ::fork();
         if (child == 0) {
-            ::alarm(20);
+            ::alarm(60);
             const auto attempt = [](const std::function<void()>& call) {
                 try {
                     call();

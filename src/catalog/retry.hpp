@@ -7,7 +7,7 @@
 #include <string_view>
 #include <thread>
 
-namespace pmemcpy::store {
+namespace pmemcpy::catalog {
 
 /// Counts how often something moved under a verb, so that it had to begin again. Each time somebody else has got on
 /// with his work; but a damaged record would make a verb begin again for ever.
@@ -23,7 +23,7 @@ public:
         // On a machine that is busy otherwise each yield takes long, so that a number of tries alone is no limit.
         if (tries_ > most_tries || (tries_ > tries_for_long && now - since_ > long_enough)) {
             throw Error(Code::corrupt,
-                        "a record of '" + std::string(id_) + "' makes no sense; run pmemcpy verify");
+                        "the records of '" + std::string(id_) + "' make no sense; run pmemcpy verify");
         }
         std::this_thread::yield();
     }
@@ -32,10 +32,10 @@ private:
     static constexpr int tries_before_yield = 64;
     static constexpr int tries_for_long = 256;
     static constexpr int most_tries = 100'000;
-    static constexpr std::chrono::seconds long_enough{2};
+    static constexpr std::chrono::milliseconds long_enough{500};
     std::string_view id_;
     int tries_ = 0;
     std::chrono::steady_clock::time_point since_;
 };
 
-}  // namespace pmemcpy::store
+}  // namespace pmemcpy::catalog
