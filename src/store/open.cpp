@@ -138,8 +138,10 @@ SerializerType Store::default_serializer() const {
 
 bool Store::take_back_space() {
     pool_.scavenge_dead(catalog_);
-    if (pool_.probe().needs_sync)
+    if (pool_.probe().needs_sync) {
         pool_.sync();  // what the last sync kept may be freed after this one (law 10)
+        pool_.scavenge_dead(catalog_);
+    }
     heap_.reclaim(heap::Heap::Effort::thorough);
     heap_.give_back_slabs();
     heal_names();
