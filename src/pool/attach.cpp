@@ -102,6 +102,7 @@ void Pool::take_slot(Lifecycle& lifecycle) {
             if (left_behind == also_left_behind && try_slot(i, lifecycle)) {
                 attached_ = true;
                 scavenge_dead(lifecycle, looked_at_when_attaching);
+                notice_deaths_in_step();
                 return;
             }
         }

@@ -154,7 +154,9 @@ public:
     };
     /// This process stores in `step` from now on; 0: in none.
     void enter_step(std::uint64_t step);
-    /// The lowest uncommitted step that a process has died in, or 0.
+    /// Looks for processes that have died in a step that is not committed.
+    void notice_deaths_in_step();
+    /// The lowest uncommitted step that a process has been noticed to have died in, or 0.
     std::uint64_t broken_step() const;
     /// Whether another living process is in a step that is not committed.
     bool others_in_step() const;

@@ -22,26 +22,28 @@ void Pool::enter_step(std::uint64_t step) { medium_.store(&slot().step, step); }
 
 std::uint64_t Pool::open_step_of(std::uint64_t i) const {
     const Slot& other = runtime_->slot(i);
-    if (i == slot_ || Medium::load(&other.attached) == 0) return 0;
+    if (Medium::load(&other.attached) == 0) return 0;
     const std::uint64_t step = Medium::load(&other.step);
     return step > Medium::load(&state().committed_step.value) ? step : 0;
 }
 
 std::uint64_t Pool::broken_step() const {
-    std::uint64_t lowest = Medium::load(&state().broken_step.value);
-    if (lowest <= Medium::load(&state().committed_step.value)) lowest = 0;
+    const std::uint64_t lowest = Medium::load(&state().broken_step.value);
+    return lowest > Medium::load(&state().committed_step.value) ? lowest : 0;
+}
+
+// Asks the kernel about each process that is in a step; so this is for who comes or commits, not for who begins.
+void Pool::notice_deaths_in_step() {
     const std::uint64_t used = Medium::load(&runtime_->header().slots_used);
     for (std::uint64_t i = 0; i < used; ++i) {
-        const std::uint64_t step = open_step_of(i);
-        if (step != 0 && (lowest == 0 || step < lowest) && runtime_->is_dead(i)) lowest = step;
+        if (i != slot_ && open_step_of(i) != 0 && runtime_->is_dead(i)) note_death_in_step(i);
     }
-    return lowest;
 }
 
 bool Pool::others_in_step() const {
     const std::uint64_t used = Medium::load(&runtime_->header().slots_used);
     for (std::uint64_t i = 0; i < used; ++i) {
-        if (open_step_of(i) != 0 && !runtime_->is_dead(i)) return true;
+        if (i != slot_ && open_step_of(i) != 0 && !runtime_->is_dead(i)) return true;
     }
     return false;
 }

@@ -48,6 +48,7 @@ void Store::commit(std::uint64_t step) {
         throw Error(Code::invalid_argument,
                     "step " + std::to_string(step) + " cannot be committed: nobody has begun it");
     }
+    pool_.notice_deaths_in_step();
     if (const std::uint64_t broken = pool_.broken_step(); broken != 0 && broken <= step) {
         throw Error(
             Code::busy,

@@ -219,6 +219,41 @@ TEST_F(DeathInStep, stays_noticed_when_somebody_has_cleaned_up_after_the_dead) {
     EXPECT_FALSE(pmem.exists("new"));
 }
 
+TEST_F(DeathInStep, is_noticed_by_who_opens_the_pool_to_begin_the_step_again) {
+    worker_in_step(1).kill();
+    PMEM restarted;
+    restarted.mmap(folder / "pool");
+    restarted.begin(1);
+    restarted.store("value", 9);
+    restarted.commit(1);
+    EXPECT_EQ(pmem.load<int>("value"), 9);
+    EXPECT_FALSE(pmem.exists("new"));
+    EXPECT_EQ(pmem.load<std::string>("long"), std::string(50'000, 'a'));
+}
+
+TEST_F(DeathInStep, is_noticed_by_who_gets_the_dead_ones_slot) {
+    worker_in_step(1).kill();
+    // Every other slot looks taken by somebody dead, so that the one of the dead worker is not passed over.
+    Inside inside(folder / "pool");
+    auto& runtime = inside.pool().runtime();
+    std::uint64_t left_behind = 0;
+    for (std::uint64_t i = 0; i < pmemcpy::pool::slot_count; ++i) {
+        if (runtime.slot(i).attached != 0) {
+            if (runtime.slot(i).step == 1) ++left_behind;
+        } else {
+            runtime.slot(i).attached = 1;
+        }
+    }
+    ASSERT_EQ(left_behind, 1u);
+    PMEM taker;
+    taker.mmap(folder / "pool");
+    for (std::uint64_t i = 0; i < pmemcpy::pool::slot_count; ++i) {
+        if (runtime.slot(i).attached != 0 && runtime.is_dead(i)) runtime.slot(i).attached = 0;
+    }
+    EXPECT_EQ(inside.pool().broken_step(), 1u);
+    expect_refused(1);
+}
+
 TEST_F(DeathInStep, drops_nothing_while_another_is_still_in_the_step) {
     Worker alive = worker_in_step(1);
     worker_in_step(1).kill();
