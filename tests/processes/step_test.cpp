@@ -232,9 +232,9 @@ TEST_F(DeathInStep, is_noticed_by_who_opens_the_pool_to_begin_the_step_again) {
 }
 
 TEST_F(DeathInStep, is_noticed_by_who_gets_the_dead_ones_slot) {
-    worker_in_step(1).kill();
-    // Every other slot looks taken by somebody dead, so that the one of the dead worker is not passed over.
     Inside inside(folder / "pool");
+    worker_in_step(1).kill();
+    // Every other slot looks as if somebody had died there too, so that the one of the dead worker is not passed over.
     auto& runtime = inside.pool().runtime();
     std::uint64_t left_behind = 0;
     for (std::uint64_t i = 0; i < pmemcpy::pool::slot_count; ++i) {
