@@ -78,6 +78,12 @@ inline Options small_pool(Layout layout = Layout::automatic) {
     return options;
 }
 
+/// What is taken when nothing waits any more: on page media what was replaced keeps its space until the next sync (law 10).
+inline PoolInfo settled_info(PMEM& pmem) {
+    if (pmem.durability() == Durability::page) pmem.sync();
+    return pmem.info();
+}
+
 class PoolSuite : public testing::TestWithParam<Layout> {
 protected:
     /// The path of a pool in this test's directory, spelled as the layout wants it.
