@@ -22,6 +22,7 @@ CHAPTERS = [
     ("info.hpp", "What can be known"),
     ("box.hpp", "Boxes and selections"),
     ("view.hpp", "Views"),
+    ("repair.hpp", "Repair"),
     ("error.hpp", "Errors"),
     ("durability.hpp", "Durability"),
     ("type.hpp", "Types"),

@@ -23,6 +23,18 @@ std::string shape_text(const Info& info) {
     return to_string(info.dims) + (info.is_unlimited ? " (unlimited)" : "");
 }
 
+std::string damage_text(const Damage& damage) {
+    const std::string box = damage.box.count.empty() ? "" : " " + to_string(damage.box);
+    return damage.id + box + ": " + damage.what;
+}
+
+Json to_json(const Damage& damage) {
+    return {{"id", damage.id},
+            {"offset", to_json(damage.box.offset)},
+            {"count", to_json(damage.box.count)},
+            {"what", damage.what}};
+}
+
 Json to_json(const Dimensions& dims) {
     Json list = Json::array();
     for (const Extent extent : dims) list.push_back(extent);

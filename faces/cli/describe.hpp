@@ -16,4 +16,8 @@ nlohmann::ordered_json to_json(const Info& info);
 nlohmann::ordered_json to_json(const Dimensions& dims);
 nlohmann::ordered_json to_json(const BlockInfo& block, const Type& type);
 
+/// What is damaged, and how, on one line.
+std::string damage_text(const Damage& damage);
+nlohmann::ordered_json to_json(const Damage& damage);
+
 }  // namespace pmemcpy::cli

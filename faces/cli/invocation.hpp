@@ -49,5 +49,6 @@ void add_rm(CLI::App& command, Invocation& invocation);
 void add_compact(CLI::App& command, Invocation& invocation);
 void add_trim(CLI::App& command, Invocation& invocation);
 void add_verify(CLI::App& command, Invocation& invocation);
+void add_repair(CLI::App& command, Invocation& invocation);
 
 }  // namespace pmemcpy::cli

@@ -15,13 +15,6 @@ namespace pmemcpy::cli {
 
 namespace {
 
-nlohmann::ordered_json damage_json(const Damage& damage) {
-    return {{"id", damage.id},
-            {"offset", to_json(damage.box.offset)},
-            {"count", to_json(damage.box.count)},
-            {"what", damage.what}};
-}
-
 int verify(const std::string& pool, bool json) {
     const PMEM pmem = open_for_reading(pool);
     std::uint64_t checked_bytes = 0;
@@ -35,13 +28,10 @@ int verify(const std::string& pool, bool json) {
     }
     if (json) {
         auto list = nlohmann::ordered_json::array();
-        for (const Damage& damage : damages) list.push_back(damage_json(damage));
+        for (const Damage& damage : damages) list.push_back(to_json(damage));
         fmt::print("{}\n", dump({{"checked_bytes", checked_bytes}, {"damage", list}}));
     } else {
-        for (const Damage& damage : damages) {
-            fmt::print("{}{}: {}\n", damage.id, damage.box.count.empty() ? "" : " " + to_string(damage.box),
-                       damage.what);
-        }
+        for (const Damage& damage : damages) fmt::print("{}\n", damage_text(damage));
         if (damages.empty()) fmt::print("{} checked, all is well\n", human_size(checked_bytes));
     }
     if (damages.empty()) return exit_ok;

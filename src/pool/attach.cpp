@@ -41,6 +41,7 @@ void Pool::attach(Lifecycle& lifecycle) {
 // A reader takes no lock that a writer could meet. It may trust the links while a writer keeps them, or after
 // an orderly close; rebuilding them needs the permission to write.
 void Pool::attach_reader() {
+    if (persist::Medium::load(&state().failed.value) != 0) throw_latched();
     const bool writer_is_there = os::conflicts(file_, os::LockKind::exclusive, attach_byte, 1);
     if (!writer_is_there && persist::Medium::load(&state().clean.value) != clean_mark(state())) {
         throw Error(Code::busy,

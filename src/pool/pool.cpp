@@ -1,6 +1,7 @@
 #include "pool/pool.hpp"
 
 #include "base/checked.hpp"
+#include "os/guard.hpp"
 #include "os/process.hpp"
 #include "os/space.hpp"
 #include "pool/geometry.hpp"
@@ -93,6 +94,25 @@ void write_empty_pool(os::File& file, const Superblock& super, std::uint64_t usa
     std::memcpy(map.base() + state_offset, &state, sizeof state);
 }
 
+// Returns the bytes that the medium did not give (SIGBUS); they are zeros in the copy.
+std::uint64_t copy_readable(std::byte* to, const std::byte* from, std::uint64_t length) {
+    constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 20;
+    std::uint64_t unreadable = 0;
+    const auto copy = [&](std::uint64_t at, std::uint64_t bytes) {
+        return os::guarded(from + at, bytes, [=] { std::memcpy(to + at, from + at, bytes); });
+    };
+    for (std::uint64_t at = 0; at < length; at += piece_bytes) {
+        const std::uint64_t bytes = std::min(piece_bytes, length - at);
+        if (copy(at, bytes)) continue;
+        for (std::uint64_t page = at; page < at + bytes; page += page_bytes) {
+            if (copy(page, page_bytes)) continue;
+            std::memset(to + page, 0, page_bytes);
+            unreadable += page_bytes;
+        }
+    }
+    return unreadable;
+}
+
 }  // namespace
 
 void Pool::create(const std::string& path, const Shape& shape) {
@@ -119,6 +139,40 @@ void Pool::create(const std::string& path, const Shape& shape) {
     file.sync_data();
     file.link_as(path);
     os::File::open(directory, O_RDONLY | O_DIRECTORY).sync_all();
+}
+
+std::uint64_t Pool::copy_to_recover(const std::string& from, const std::string& to,
+                                    const std::function<void()>& copy_beside) {
+    Pool old(from, false, MapSync::off);
+    old.check_alone();
+    Superblock super = old.super_;
+    super.uuid = draw_uuid();
+    super.checksum = checksum_of(super);
+    const std::uint64_t end = super.first_chunk_offset + old.usable_chunks() * super.chunk_bytes;
+    const std::string directory = directory_of(to);
+    os::File file = os::File::create_unnamed(directory, old.file_.mode_bits() & 0777);
+    refuse_unfit_file_system(file);
+    if (const std::uint64_t room = os::headroom_bytes(file); end > room) {
+        throw Error(Code::no_space, to + ": the copy needs " + std::to_string(end) + " bytes, and " +
+                                        directory + " has room for " + std::to_string(room));
+    }
+    file.resize(super.max_bytes);
+    file.allocate(0, end);
+    std::uint64_t unreadable = 0;
+    {
+        const os::Mapping map(file, super.max_bytes);
+        unreadable = copy_readable(map.base(), old.map_.base(), end);
+        PoolState& state = *reinterpret_cast<PoolState*>(map.base() + state_offset);
+        state.clean.value = 0;
+        state.failed.value = 0;
+        std::memcpy(map.base() + superblock_offset, &super, sizeof super);
+        std::memcpy(map.base() + spare_offset, &super, sizeof super);
+    }
+    file.sync_data();
+    copy_beside();
+    file.link_as(to);
+    os::File::open(directory, O_RDONLY | O_DIRECTORY).sync_all();
+    return unreadable;
 }
 
 void Pool::format_device(const std::string& path, const Shape& shape) {
@@ -229,12 +283,14 @@ void Pool::check_usable() const {
 void Pool::check_writable() const {
     check_usable();
     if (read_only_) throw Error(Code::permission_denied, path() + " is open for reading only");
-    if (persist::Medium::load(&state().failed.value) != 0) {
-        throw Error(Code::io_error,
-                    path() +
-                        ": the device refused an earlier sync, so what it holds is unknown; open "
-                        "it for reading and copy what verify() finds whole into a new pool");
-    }
+    if (persist::Medium::load(&state().failed.value) != 0) throw_latched();
+}
+
+void Pool::throw_latched() const {
+    throw Error(Code::io_error,
+                path() +
+                    ": the device refused an earlier sync, so what it holds is unknown; `pmemcpy repair " +
+                    path() + " NEW` makes a new pool of what is whole");
 }
 
 bool Pool::contains(std::uint64_t offset, std::uint64_t length) const {

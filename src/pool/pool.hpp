@@ -52,6 +52,13 @@ public:
     /// Makes a pool of a whole devdax device. What was on it is lost.
     static void format_device(const std::string& path, const Shape& shape);
 
+    /// Makes a pool at `to`, whole or not at all, that holds what the one at `from` does as far as its medium gives it,
+    /// and that whoever opens it first recovers. Returns how many bytes it did not give: they are zeros. Before the new
+    /// pool gets its name, `copy_beside` copies what lies beside the old one, which nobody has open then.
+    /// Errors: busy when anybody has it open, already_exists, corrupt, no_space.
+    static std::uint64_t copy_to_recover(const std::string& from, const std::string& to,
+                                         const std::function<void()>& copy_beside);
+
     Pool(const std::string& path, bool read_only, MapSync map_sync);
     ~Pool();
     Pool(const Pool&) = delete;
@@ -168,6 +175,7 @@ public:
 
 private:
     void read_superblock();
+    [[noreturn]] void throw_latched() const;
     void attach_reader();
     void enter_alone(Lifecycle& lifecycle);
     bool try_join();

@@ -189,6 +189,12 @@ class Tending(WithPool):
         self.assertIn(b"all is well", done.stdout)
         self.assertEqual(self.json("verify", self.pool)["damage"], [])
 
+    def test_repair_makes_a_new_pool_of_what_is_whole(self) -> None:
+        new = f"{self.pool}.repaired" + ("/" if self.pool.endswith("/") else "")
+        self.assertEqual(self.json("repair", self.pool, new)["damage"], [])
+        self.assertEqual(self.json("ls", new), self.json("ls", self.pool))
+        self.assertIn("already", run("repair", self.pool, new).stderr.decode())
+
     def test_verify_finds_a_flipped_bit(self) -> None:
         payload = struct.pack("=6d", *TEMP[2])
         image = bytearray(self.pool.read_bytes())

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <functional>
 #include <pmemcpy/pmemcpy.hpp>
+#include <pmemcpy/repair.hpp>
 #include <string>
 #include <vector>
 
@@ -123,6 +124,90 @@ TEST_P(damage, a_reader_may_verify_too) {
     EXPECT_TRUE(reader.verify().empty());
     flip(pmem.view_bytes("v").data());
     EXPECT_EQ(reader.verify().size(), 1u);
+}
+
+class repairing : public damage {
+protected:
+    std::string records() const { return path() + (GetParam() == Layout::directory ? ".pool" : ""); }
+    // As after a sync that the device refused (docs/format.md, PoolState).
+    void latch() {
+        std::fstream file(records(), std::ios::in | std::ios::out | std::ios::binary);
+        const std::uint64_t one = 1;
+        file.seekp(2 * 4096 + 448);
+        file.write(reinterpret_cast<const char*>(&one), sizeof one);
+    }
+    void fill() {
+        open();
+        pmem.store("v", 42);
+        pmem.store("g/long", std::string(100'000, 'l'));
+        pmem.set_attribute("g/long", "units", "m");
+        pmem.alloc<int>("A", Dimensions{200, 100});
+        for (const std::uint64_t row : {0U, 100U})
+            pmem.store<int>("A", numbers.data(), Box{{row, 0}, {100, 100}});
+        pmem.munmap();
+    }
+    void expect_all() {
+        EXPECT_EQ(pmem.load<int>("v"), 42);
+        EXPECT_EQ(pmem.load<std::string>("g/long"), std::string(100'000, 'l'));
+        EXPECT_EQ(pmem.get_attribute<std::string>("g/long", "units"), "m");
+        std::vector<int> found(10'000);
+        pmem.load<int>("A", found.data(), Box{{100, 0}, {100, 100}});
+        EXPECT_EQ(found, numbers);
+        EXPECT_EQ(pmem.blocks("A").size(), 2u);
+    }
+    const std::vector<int> numbers = std::vector<int>(10'000, 7);
+};
+INSTANTIATE_TEST_SUITE_P(layouts, repairing, layouts(), name_of_layout);
+
+TEST_P(repairing, a_pool_whose_device_refused_a_sync_becomes_a_new_one) {
+    fill();
+    latch();
+    for (const Mode mode : {Mode::create_or_update, Mode::update, Mode::read})
+        expect_error(Code::io_error, [&] { pmem.mmap(path(), options(mode)); },
+                     {"refused", "pmemcpy repair"});
+    const Repair result = repair(path(), path("new"));
+    EXPECT_EQ(result.variables, 3u);
+    EXPECT_EQ(result.unreadable_bytes, 0u);
+    EXPECT_TRUE(result.damages.empty());
+    pmem.mmap(path("new"), options(Mode::update));
+    expect_all();
+    pmem.store("v", 43);
+    pmem.munmap();
+    pmem.mmap(path("new"), options(Mode::read));
+    EXPECT_EQ(pmem.load<int>("v"), 43);
+    EXPECT_TRUE(pmem.verify().empty());
+}
+
+TEST_P(repairing, tells_what_is_damaged) {
+    fill();
+    pmem.mmap(path(), options());
+    flip(pmem.view_bytes("g/long").data() + 5000);
+    pmem.munmap();
+    latch();
+    const Repair result = repair(path(), path("new"));
+    EXPECT_EQ(result.variables, 3u);
+    ASSERT_EQ(result.damages.size(), 1u);
+    EXPECT_EQ(result.damages[0].id, "g/long");
+}
+
+TEST_P(repairing, copies_a_healthy_pool) {
+    fill();
+    EXPECT_EQ(repair(path(), path("new")).variables, 3u);
+    pmem.mmap(path("new"), options(Mode::update));
+    expect_all();
+    PMEM old;
+    old.mmap(path(), options(Mode::update));
+    EXPECT_NE(old.info().uuid, pmem.info().uuid);
+}
+
+TEST_P(repairing, says_what_it_cannot_do) {
+    expect_error(Code::not_found, [&] { repair(path(), path("new")); }, {"no pool"});
+    fill();
+    expect_error(Code::already_exists, [&] { repair(path(), path()); });
+    expect_error(Code::invalid_argument, [&] { repair("", path("new")); });
+    pmem.mmap(path(), options());
+    expect_error(Code::busy, [&] { repair(path(), path("new")); }, {"in use"});
+    EXPECT_FALSE(std::filesystem::exists(path("new")));
 }
 
 }  // namespace
