@@ -190,10 +190,10 @@ class Tending(WithPool):
         self.assertEqual(self.json("verify", self.pool)["damage"], [])
 
     def test_repair_makes_a_new_pool_of_what_is_whole(self) -> None:
-        new = f"{self.pool}.repaired" + ("/" if self.pool.endswith("/") else "")
+        new = self.folder / "repaired"
         self.assertEqual(self.json("repair", self.pool, new)["damage"], [])
         self.assertEqual(self.json("ls", new), self.json("ls", self.pool))
-        self.assertIn("already", run("repair", self.pool, new).stderr.decode())
+        self.assertIn("already", self.refused(3, "repair", self.pool, new))
 
     def test_verify_finds_a_flipped_bit(self) -> None:
         payload = struct.pack("=6d", *TEMP[2])
