@@ -54,9 +54,10 @@ TEST_P(limits, ids_of_four_thousand_and_ninety_six_bytes) {
 
 TEST_P(limits, a_million_variables_open_at_once) {
     // The catalog is the same one in both layouts; in a directory each block is a file.
-    const int some_variables = GetParam() == Layout::file ? most_variables : most_variables / 20;
+    const int many = is_long() ? 10 * most_variables : most_variables;
+    const int some_variables = GetParam() == Layout::file ? many : most_variables / 20;
     Options large = options();
-    large.max_bytes = 4ULL << 30;
+    large.max_bytes = is_long() ? 16ULL << 30 : 4ULL << 30;
     large.chunk_bytes = 0;
     pmem.mmap(path(), large);
     const double storing = seconds_of([&] {
