@@ -33,7 +33,7 @@ private:
     Link link_of(std::uint64_t offset) const { return Link::to(offset, header(offset).version); }
     RecordHeader& header(std::uint64_t offset) const { return pool_.as<RecordHeader>(offset); }
     bool is_whole(Link link, RecordKind kind, std::uint64_t incarnation) const;
-    bool is_committed(std::uint64_t step) const { return step <= pool_.state().committed_step.value; }
+    bool is_committed(std::uint64_t step) const { return step <= pool_.committed_step(); }
     bool was_synced(const RecordHeader& record) const {
         return record.version < pool_.state().synced_version.value;
     }
@@ -245,7 +245,7 @@ Link Scan::elect_block(std::uint64_t slot_offset, Link found, const Array& array
 
 void Scan::keep_array(std::uint64_t offset) {
     auto& array = pool_.as<Array>(offset);
-    if (const std::uint64_t newest = pool_.state().committed_step.value;
+    if (const std::uint64_t newest = pool_.committed_step();
         pool_.probe().needs_sync && array.kept_since < newest) {
         // Blocks of older steps may be gone from the medium, and the word that says so may not have come there.
         pool_.medium().store(&array.kept_since, newest);
@@ -332,7 +332,7 @@ void Catalog::rebuild() {
     scan.rewrite(pool_.super().bucket_count - 1);
     pool::PoolState& state = pool_.state();
     m.store(&state.next_version.value, std::max(state.next_version.value, scan.highest_version() + 1));
-    m.store(&state.begun_step.value, state.committed_step.value);
+    m.store(&state.begun_step.value, pool_.committed_step());
     m.store(&state.broken_step.value, 0);
     m.flush(&state, sizeof state);
     m.fence();

@@ -24,6 +24,18 @@ constexpr int most_attempts = 1000;  // each one means that the processes that w
 
 }  // namespace
 
+Pool::ByteLock::ByteLock(os::File& file, std::uint64_t byte, std::mutex& mutex)
+    : file_(file), byte_(byte), one_thread_(mutex) {
+    os::lock(file_, os::LockKind::exclusive, byte_, 1);
+}
+
+Pool::ByteLock::~ByteLock() { os::unlock(file_, byte_, 1); }
+
+Pool::AllocationLock::AllocationLock(Pool& pool)
+    : ByteLock(pool.file_, allocation_byte, pool.allocation_mutex_) {}
+Pool::SyncLock::SyncLock(Pool& pool) : ByteLock(pool.file_, sync_byte, pool.sync_mutex_) {}
+Pool::StepLock::StepLock(Pool& pool) : ByteLock(pool.file_, step_byte, pool.step_mutex_) {}
+
 void Pool::attach(Lifecycle& lifecycle) {
     check_usable();
     if (read_only_) return attach_reader();
@@ -162,7 +174,7 @@ void Pool::detach(Lifecycle& lifecycle) {
     os::unlock(runtime_->file(), Runtime::lock_byte(slot_), 1);
     if (!failed && os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) {
         slot_ = slot_count;  // nobody's: even our own slot may need cleaning up now
-        const bool step_open = state().begun_step.value > state().committed_step.value;
+        const bool step_open = state().begun_step.value > committed_step();
         if (scavenge_dead(lifecycle) && !step_open) set_clean(true);
     }
     os::unlock(file_, attach_byte, 1);

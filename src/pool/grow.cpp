@@ -20,21 +20,6 @@ std::uint64_t growth_step(std::uint64_t asked, std::uint64_t usable, std::uint64
 
 }  // namespace
 
-Pool::AllocationLock::AllocationLock(Pool& pool) : pool_(pool) {
-    pool_.allocation_mutex_.lock();
-    try {
-        os::lock(pool_.file_, os::LockKind::exclusive, allocation_byte, 1);
-    } catch (...) {
-        pool_.allocation_mutex_.unlock();
-        throw;
-    }
-}
-
-Pool::AllocationLock::~AllocationLock() {
-    os::unlock(pool_.file_, allocation_byte, 1);
-    pool_.allocation_mutex_.unlock();
-}
-
 void Pool::grow(std::uint64_t chunks) {
     const std::uint64_t usable = usable_chunks();
     const std::uint64_t left = super_.chunk_count - usable;
@@ -77,8 +62,7 @@ void Pool::sync() {
     check_writable();
     medium_.fence();
     if (!probe_.needs_sync) return;
-    const std::lock_guard one_thread(sync_mutex_);
-    os::lock(file_, os::LockKind::exclusive, sync_byte, 1);
+    const SyncLock one_at_a_time(*this);
     RuntimeHeader& rt = runtime_->header();
     const std::uint64_t number = persist::Medium::load(&rt.sync_started) + 1;
     medium_.store(&rt.sync_started, number);
@@ -91,11 +75,9 @@ void Pool::sync() {
         file_.sync_data();
     } catch (...) {
         medium_.store(&state().failed.value, 1);
-        os::unlock(file_, sync_byte, 1);
         throw;
     }
     medium_.store(&rt.sync_completed, number);
-    os::unlock(file_, sync_byte, 1);
 }
 
 }  // namespace pmemcpy::pool

@@ -40,23 +40,6 @@ void refuse_unfit_file_system(const os::File& file) {
     }
 }
 
-// Its files grow and shrink by whole huge pages alone.
-void refuse_unfit_for_huge_pages(const os::File& file, const Shape& shape) {
-    if (file.fs_kind() != os::FileSystem::hugetlbfs) return;
-    const std::uint64_t page = file.block_bytes();
-    if (shape.chunk_bytes % page != 0 || page > os::huge_page_bytes) {
-        throw Error(Code::unsupported,
-                    file.path() + " has pages of " + std::to_string(page) +
-                        " bytes; a pool there needs pages of 2 MiB and chunks of as much or a multiple");
-    }
-    if ((shape.features & feature_directory_layout) != 0) {
-        throw Error(Code::unsupported,
-                    file.path() +
-                        " is a hugetlbfs, whose files have whole huge pages; a pool there is one "
-                        "file, not a directory");
-    }
-}
-
 Superblock describe(const Shape& shape, std::uint64_t max_bytes) {
     const Geometry g = lay_out(shape.chunk_bytes, max_bytes);
     Superblock super{};
@@ -81,6 +64,39 @@ Superblock describe(const Shape& shape, std::uint64_t max_bytes) {
         super.devices[super.device_count++] = {1, 2, g.max_bytes, {}};
     super.checksum = checksum_of(super);
     return super;
+}
+
+// Its files grow and shrink by whole huge pages alone.
+void refuse_unfit_for_huge_pages(const os::File& file, const Superblock& super) {
+    if (file.fs_kind() != os::FileSystem::hugetlbfs) return;
+    const std::uint64_t page = file.block_bytes();
+    if (super.chunk_bytes % page != 0 || page > os::huge_page_bytes) {
+        throw Error(Code::unsupported,
+                    file.path() + " has pages of " + std::to_string(page) +
+                        " bytes; a pool there needs pages of 2 MiB and chunks of as much or a multiple");
+    }
+    if ((super.features & feature_directory_layout) != 0) {
+        throw Error(Code::unsupported, file.path() +
+                                           " is a hugetlbfs, whose files have whole huge pages; a pool there "
+                                           "is one file, not a directory");
+    }
+}
+
+// A pool's file while it has no name: of its full length, the first `allocated` bytes of which are promised.
+void give_space(os::File& file, const Superblock& super, std::uint64_t allocated) {
+    refuse_unfit_for_huge_pages(file, super);
+    if (const std::uint64_t room = os::headroom_bytes(file); allocated > room) {
+        throw Error(Code::no_space, "a pool in " + file.path() + " needs " + std::to_string(allocated) +
+                                        " bytes at once, and there is room for " + std::to_string(room));
+    }
+    file.resize(super.max_bytes);
+    file.allocate(0, allocated);
+}
+
+void name_when_whole(os::File& file, const std::string& path) {
+    file.sync_data();
+    file.link_as(path);
+    os::File::open(directory_of(path), O_RDONLY | O_DIRECTORY).sync_all();
 }
 
 void write_empty_pool(os::File& file, const Superblock& super, std::uint64_t usable_chunks, bool is_clean) {
@@ -116,10 +132,8 @@ std::uint64_t copy_readable(std::byte* to, const std::byte* from, std::uint64_t 
 }  // namespace
 
 void Pool::create(const std::string& path, const Shape& shape) {
-    const std::string directory = directory_of(path);
-    os::File file = os::File::create_unnamed(directory, shape.mode);
+    os::File file = os::File::create_unnamed(directory_of(path), shape.mode);
     refuse_unfit_file_system(file);
-    refuse_unfit_for_huge_pages(file, shape);
     std::uint64_t max_bytes = shape.max_bytes;
     if (max_bytes == 0) max_bytes = std::min(os::headroom_bytes(file), largest_pool_bytes);
     const Superblock super = describe(shape, max_bytes);
@@ -127,18 +141,9 @@ void Pool::create(const std::string& path, const Shape& shape) {
     const std::uint64_t usable =
         std::min((base::align_up(wanted, super.chunk_bytes) - super.first_chunk_offset) / super.chunk_bytes,
                  super.chunk_count);
-    const std::uint64_t allocated = super.first_chunk_offset + usable * super.chunk_bytes;
-    if (const std::uint64_t room = os::headroom_bytes(file); allocated > room) {
-        throw Error(Code::no_space, path + ": a pool needs " + std::to_string(allocated) +
-                                        " bytes at once, and " + directory + " has room for " +
-                                        std::to_string(room));
-    }
-    file.resize(super.max_bytes);
-    file.allocate(0, allocated);
+    give_space(file, super, super.first_chunk_offset + usable * super.chunk_bytes);
     write_empty_pool(file, super, usable, !shape.begins_unclean);
-    file.sync_data();
-    file.link_as(path);
-    os::File::open(directory, O_RDONLY | O_DIRECTORY).sync_all();
+    name_when_whole(file, path);
 }
 
 std::uint64_t Pool::copy_to_recover(const std::string& from, const std::string& to,
@@ -149,15 +154,9 @@ std::uint64_t Pool::copy_to_recover(const std::string& from, const std::string& 
     super.uuid = draw_uuid();
     super.checksum = checksum_of(super);
     const std::uint64_t end = super.first_chunk_offset + old.usable_chunks() * super.chunk_bytes;
-    const std::string directory = directory_of(to);
-    os::File file = os::File::create_unnamed(directory, old.file_.mode_bits() & 0777);
+    os::File file = os::File::create_unnamed(directory_of(to), old.file_.mode_bits() & 0777);
     refuse_unfit_file_system(file);
-    if (const std::uint64_t room = os::headroom_bytes(file); end > room) {
-        throw Error(Code::no_space, to + ": the copy needs " + std::to_string(end) + " bytes, and " +
-                                        directory + " has room for " + std::to_string(room));
-    }
-    file.resize(super.max_bytes);
-    file.allocate(0, end);
+    give_space(file, super, end);
     std::uint64_t unreadable = 0;
     {
         const os::Mapping map(file, super.max_bytes);
@@ -168,10 +167,8 @@ std::uint64_t Pool::copy_to_recover(const std::string& from, const std::string& 
         std::memcpy(map.base() + superblock_offset, &super, sizeof super);
         std::memcpy(map.base() + spare_offset, &super, sizeof super);
     }
-    file.sync_data();
     copy_beside();
-    file.link_as(to);
-    os::File::open(directory, O_RDONLY | O_DIRECTORY).sync_all();
+    name_when_whole(file, to);
     return unreadable;
 }
 

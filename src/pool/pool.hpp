@@ -135,30 +135,37 @@ public:
     /// False while somebody's view keeps some of it.
     bool scavenge_dead(Lifecycle& lifecycle, std::uint64_t most = slot_count);
 
-    /// Held while chunks change hands; dropped by the kernel when its holder dies (law 7).
-    class AllocationLock {
+    /// One of the pool's lock bytes, held alone: by one process, of which by one thread, because threads share the locks of
+    /// their descriptors. The kernel drops it when its holder dies (law 7).
+    class ByteLock {
     public:
-        explicit AllocationLock(Pool& pool);
-        ~AllocationLock();
-        AllocationLock(const AllocationLock&) = delete;
-        AllocationLock& operator=(const AllocationLock&) = delete;
+        ~ByteLock();
+        ByteLock(const ByteLock&) = delete;
+        ByteLock& operator=(const ByteLock&) = delete;
+
+    protected:
+        ByteLock(os::File& file, std::uint64_t byte, std::mutex& mutex);
 
     private:
-        Pool& pool_;
-    };
-
-    /// Held by whoever drops what an abandoned step has left.
-    class StepLock {
-    public:
-        explicit StepLock(Pool& pool);
-        ~StepLock();
-        StepLock(const StepLock&) = delete;
-        StepLock& operator=(const StepLock&) = delete;
-
-    private:
-        Pool& pool_;
+        os::File& file_;
+        std::uint64_t byte_;
         std::unique_lock<std::mutex> one_thread_;
     };
+    /// Held while chunks change hands.
+    struct AllocationLock : ByteLock {
+        explicit AllocationLock(Pool& pool);
+    };
+    /// Held while the medium is made to hold what was stored.
+    struct SyncLock : ByteLock {
+        explicit SyncLock(Pool& pool);
+    };
+    /// Held by whoever drops what an abandoned step has left.
+    struct StepLock : ByteLock {
+        explicit StepLock(Pool& pool);
+    };
+
+    /// The newest step that readers see; 0: none.
+    std::uint64_t committed_step() const { return persist::Medium::load(&state().committed_step.value); }
     /// This process stores in `step` from now on; 0: in none.
     void enter_step(std::uint64_t step);
     /// Looks for processes that have died in a step that is not committed.

@@ -3,6 +3,7 @@
 // <pool>.rt: what only matters while somebody is attached. It is reset under the exclusive lock on the
 // pool, never synced, and worthless after the last process has gone.
 
+#include "base/checked.hpp"
 #include "os/file.hpp"
 #include "os/map.hpp"
 #include "pool/format.hpp"
@@ -60,7 +61,7 @@ struct RuntimeHeader {
 inline constexpr std::uint64_t runtime_valid = 0x2e72742d6c697665ULL;
 inline constexpr std::uint64_t runtime_bytes = page_bytes + slot_count * sizeof(Slot);
 // Whole huge pages, as hugetlbfs wants it; elsewhere what nobody touches takes no space.
-inline constexpr std::uint64_t runtime_file_bytes = (runtime_bytes + (2ULL << 20) - 1) & ~((2ULL << 20) - 1);
+inline constexpr std::uint64_t runtime_file_bytes = base::align_up(runtime_bytes, os::huge_page_bytes);
 
 /// The mapped run-time file of a writer.
 class Runtime {

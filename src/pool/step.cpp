@@ -4,19 +4,11 @@
 // of what belongs to it; the step is broken then, and stays so until somebody begins it anew when none that were in it
 // are left.
 
-#include "os/lock.hpp"
-#include "pool/locks.hpp"
 #include "pool/pool.hpp"
 
 namespace pmemcpy::pool {
 
 using persist::Medium;
-
-Pool::StepLock::StepLock(Pool& pool) : pool_(pool), one_thread_(pool.step_mutex_) {
-    os::lock(pool_.file_, os::LockKind::exclusive, step_byte, 1);
-}
-
-Pool::StepLock::~StepLock() { os::unlock(pool_.file_, step_byte, 1); }
 
 void Pool::enter_step(std::uint64_t step) { medium_.store(&slot().step, step); }
 
@@ -24,12 +16,12 @@ std::uint64_t Pool::open_step_of(std::uint64_t i) const {
     const Slot& other = runtime_->slot(i);
     if (Medium::load(&other.attached) == 0) return 0;
     const std::uint64_t step = Medium::load(&other.step);
-    return step > Medium::load(&state().committed_step.value) ? step : 0;
+    return step > committed_step() ? step : 0;
 }
 
 std::uint64_t Pool::broken_step() const {
     const std::uint64_t lowest = Medium::load(&state().broken_step.value);
-    return lowest > Medium::load(&state().committed_step.value) ? lowest : 0;
+    return lowest > committed_step() ? lowest : 0;
 }
 
 // Asks the kernel about each process that is in a step; so this is for who comes or commits, not for who begins.
@@ -54,7 +46,7 @@ void Pool::note_death_in_step(std::uint64_t i) {
     std::uint64_t* broken = &state().broken_step.value;
     std::uint64_t before = Medium::load(broken);
     for (;;) {
-        const bool still_open = before > Medium::load(&state().committed_step.value);
+        const bool still_open = before > committed_step();
         if ((still_open && before <= step) || medium_.compare_exchange(broken, before, step)) break;
     }
     medium_.persist(broken, sizeof *broken);
@@ -62,7 +54,7 @@ void Pool::note_death_in_step(std::uint64_t i) {
 
 void Pool::forget_broken_step() {
     // Nobody has begun what was dropped; so it cannot be committed by mistake.
-    medium_.store(&state().begun_step.value, state().committed_step.value);
+    medium_.store(&state().begun_step.value, committed_step());
     medium_.persist(&state().begun_step.value, sizeof(std::uint64_t));
     medium_.store(&state().broken_step.value, 0);
     medium_.persist(&state().broken_step.value, sizeof(std::uint64_t));

@@ -171,7 +171,7 @@ PoolInfo Store::info() const {
         info.data_bytes += directory_layout_->payload_bytes();
     }
     info.attached = pool_.count_attached();
-    info.committed_step = pool_.state().committed_step.value;
+    info.committed_step = pool_.committed_step();
     catalog_.for_each([&](const std::string& id, Link entry) {
         if (id == "/") return;
         const auto definition = catalog_.definition(entry);

@@ -82,10 +82,10 @@ void Store::load_dims(std::string_view variable, const Type& type, void* data,
 bool Store::try_load(std::string_view id, Directory& directory, void* data, const Selection& selection,
                      std::optional<std::uint64_t> step, bool pin_first) const {
     const ArrayDefinition& d = directory.definition();
-    const std::uint64_t newest = step.value_or(persist::Medium::load(&pool_.state().committed_step.value));
+    const std::uint64_t newest = step.value_or(pool_.committed_step());
     if (step && !is_committed(*step)) {
         throw Error(Code::not_found, "step " + std::to_string(*step) + " is not committed; the newest is " +
-                                         std::to_string(pool_.state().committed_step.value));
+                                         std::to_string(pool_.committed_step()));
     }
     struct Piece {
         BlockRecord block;
@@ -100,7 +100,7 @@ bool Store::try_load(std::string_view id, Directory& directory, void* data, cons
             return false;
         }
         // What a step replaces goes once it is committed. If one was, since we asked for the newest, our view may lack both.
-        if (!step && newest != Medium::load(&pool_.state().committed_step.value)) return false;
+        if (!step && newest != pool_.committed_step()) return false;
         if (step && directory.kept_since() > *step) {
             throw Error(Code::not_found, "array '" + std::string(id) + "' is not kept as it was at step " +
                                              std::to_string(*step) + ": blocks of it were replaced; step " +

@@ -44,8 +44,7 @@ void Store::name_changed(std::string_view id) {
 }
 
 void Store::settle_names() {
-    if (directory_layout_ && !read_only())
-        directory_layout_->settle(persist::Medium::load(&pool_.state().committed_step.value));
+    if (directory_layout_ && !read_only()) directory_layout_->settle(pool_.committed_step());
 }
 
 void Store::heal_names() {

@@ -10,9 +10,7 @@ namespace pmemcpy::store {
 using catalog::Retry;
 using persist::Medium;
 
-bool Store::is_committed(std::uint64_t step) const {
-    return step <= Medium::load(&pool_.state().committed_step.value);
-}
+bool Store::is_committed(std::uint64_t step) const { return step <= pool_.committed_step(); }
 
 bool Store::is_visible(std::uint64_t step) const {
     return step == 0 || step == step_.load() || is_committed(step);
@@ -23,7 +21,7 @@ void Store::begin(std::uint64_t step) {
     if (step == 0 || is_committed(step)) {
         throw Error(Code::invalid_argument, "step " + std::to_string(step) +
                                                 " cannot begin: the newest committed step is " +
-                                                std::to_string(pool_.state().committed_step.value) +
+                                                std::to_string(pool_.committed_step()) +
                                                 ", and a step has a higher number than those before it");
     }
     if (pool_.broken_step() != 0) drop_abandoned_step();
@@ -42,7 +40,7 @@ void Store::commit(std::uint64_t step) {
     if (step == 0 || is_committed(step)) {
         throw Error(Code::invalid_argument, "step " + std::to_string(step) +
                                                 " cannot be committed: the newest committed step is " +
-                                                std::to_string(pool_.state().committed_step.value));
+                                                std::to_string(pool_.committed_step()));
     }
     if (step > Medium::load(&pool_.state().begun_step.value)) {
         throw Error(Code::invalid_argument,

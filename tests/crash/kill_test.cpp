@@ -252,13 +252,9 @@ protected:
     Content content_after() {
         pool_.restore();
         PMEM pmem;
-        if (verb().opens) {
-            pmem.mmap(pool_.path());
-        } else {
-            pmem.mmap(pool_.path());
-            if (verb().dead_first != nullptr) {
-                kill_another_first();
-            }
+        pmem.mmap(pool_.path());
+        if (!verb().opens) {
+            kill_another_first();
             verb().prepare(pmem);
             verb().call(pmem);
             if (!pmem.is_mapped()) pmem.mmap(pool_.path());

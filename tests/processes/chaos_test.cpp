@@ -357,6 +357,15 @@ public:
         // Once more from outside: what everybody was told is there.
         for (std::size_t i = 0; i < crowd; ++i) EXPECT_EQ(start(i, true).wait(), 0);
     }
+    // Process 0 may have been killed in a step, and stopped before it came to begin it anew. As long as a step is open,
+    // the last to leave a pool does not call it clean: whoever opens it next drops what the step has left.
+    void close_step() {
+        PMEM pmem;
+        pmem.mmap(pool());
+        const std::uint64_t step = pmem.info().committed_step + 1;
+        pmem.begin(step);
+        pmem.commit(step);
+    }
     void expect_no_failure() {
         EXPECT_EQ(ledger_->failures, 0u) << ledger_->message;
         std::uint64_t done = 0;
@@ -381,6 +390,7 @@ TEST(processes, in_chaos_beside_a_survivor_nothing_acknowledged_is_lost_and_no_s
             chaos.kill_one();
         }
         chaos.stop();
+        chaos.close_step();
         EXPECT_TRUE(survivor.scavenge());
         const auto audit = survivor.audit();
         expect_clean(audit);

@@ -181,6 +181,16 @@ protected:
         expect_error(
             Code::busy, [&] { pmem.commit(step); }, "without closing the pool");
     }
+    void expect_that_a_newcomer_can_begin_anew() {
+        PMEM newcomer;
+        newcomer.mmap(folder / "pool");
+        newcomer.begin(1);
+        newcomer.store("value", 9);
+        newcomer.commit(1);
+        EXPECT_EQ(pmem.load<int>("value"), 9);
+        EXPECT_FALSE(pmem.exists("new"));
+        EXPECT_EQ(pmem.load<std::string>("long"), std::string(50'000, 'a'));
+    }
     const Folder folder;
     const Shared<Board> board{folder / "board"};
     PMEM pmem;  // of somebody who has the pool open all the time
@@ -210,25 +220,12 @@ TEST_F(DeathInStep, stays_noticed_when_somebody_has_cleaned_up_after_the_dead) {
     worker_in_step(1).kill();
     pmem.trim();  // takes back what dead processes hold
     expect_refused(1);
-    PMEM another;
-    another.mmap(folder / "pool");
-    another.begin(1);
-    another.store("value", 9);
-    another.commit(1);
-    EXPECT_EQ(pmem.load<int>("value"), 9);
-    EXPECT_FALSE(pmem.exists("new"));
+    expect_that_a_newcomer_can_begin_anew();
 }
 
 TEST_F(DeathInStep, is_noticed_by_who_opens_the_pool_to_begin_the_step_again) {
     worker_in_step(1).kill();
-    PMEM restarted;
-    restarted.mmap(folder / "pool");
-    restarted.begin(1);
-    restarted.store("value", 9);
-    restarted.commit(1);
-    EXPECT_EQ(pmem.load<int>("value"), 9);
-    EXPECT_FALSE(pmem.exists("new"));
-    EXPECT_EQ(pmem.load<std::string>("long"), std::string(50'000, 'a'));
+    expect_that_a_newcomer_can_begin_anew();
 }
 
 TEST_F(DeathInStep, is_noticed_by_who_gets_the_dead_ones_slot) {
