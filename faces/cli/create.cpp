@@ -58,7 +58,9 @@ int create(const Arguments& arguments, bool json) {
 void add_create(CLI::App& command, Invocation& invocation) {
     const auto arguments = std::make_shared<Arguments>();
     Verb(command, invocation, "create", "Make a new, empty pool")
-        .needs("POOL", arguments->pool, "Its file; with a / at the end, a directory with a file per variable")
+        .needs("POOL", arguments->pool,
+               "Its file; with a / at the end, a directory with a file per variable; or a devdax device, on "
+               "which all is lost")
         .takes("--size", arguments->size, "How large it may grow (default: what the device has)")
         .takes("--chunk", arguments->chunk, "The unit in which it grows (default: 2MiB, a huge page)")
         .takes("--prepare", arguments->prepare, "Allocate --size now, in huge pages")

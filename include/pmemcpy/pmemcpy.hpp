@@ -222,7 +222,8 @@ public:
     /// process ended in without closing the pool is dropped by the first begin() after all others in it have closed it.
     /// Errors: invalid_argument when the step is not newer than the last committed one.
     void begin(std::uint64_t step);
-    /// Shows the step, whoever stored it, by one 8-byte store. The ranks' own barrier comes before. Crash: seen or not.
+    /// Shows the step, whoever stored it, by one 8-byte store. The ranks' own barrier comes before. Crash: seen or not, and
+    /// whole; so on page media this syncs what was stored, as sync() does, before it shows it.
     /// Errors: invalid_argument when nobody has begun it or it is committed already; busy when a process ended in it without
     /// closing the pool, so that part of it may be missing.
     void commit(std::uint64_t step);

@@ -29,6 +29,12 @@ public:
         }
         follow_retire_lists();
         heap_.for_each_taken([&](const heap::Taken& taken) { judge(taken); });
+        for (const auto& [extent, record] : extents_) {
+            if (taken_.contains(extent)) continue;
+            ++audit_.lost;
+            complain("the extent" + at(extent) + " of the record" + at(record) +
+                     " is in use, and marked free");
+        }
         return std::move(audit_);
     }
 
@@ -47,7 +53,7 @@ private:
         }
         const auto& header = pool_.as<RecordHeader>(record.offset());
         const std::uint64_t room = pool_.super().chunk_bytes - record.offset() % pool_.super().chunk_bytes;
-        if (static_cast<RecordKind>(header.kind) != kind || !heap::is_whole(header, room)) {
+        if (static_cast<RecordKind>(header.kind) != kind || !heap::is_whole(pool_, record.offset(), room)) {
             ++audit_.lost;
             complain(what + at(record.offset()) + " is damaged");
             return false;
@@ -187,6 +193,7 @@ private:
             case heap::Taken::data_unit:
             case heap::Taken::run: {
                 const auto found = extents_.find(taken.offset);
+                taken_.insert(taken.offset);
                 if (found != extents_.end() && found->second == taken.word) return;
                 (taken.what == heap::Taken::run ? audit_.leaked_chunks : audit_.leaked_units) += taken.chunks;
                 complain((taken.what == heap::Taken::run ? "run" : "data unit") + at(taken.offset) +
@@ -208,6 +215,7 @@ private:
     Audit audit_;
     std::unordered_set<std::uint64_t> reached_;
     std::unordered_set<std::uint64_t> retired_;
+    std::unordered_set<std::uint64_t> taken_;                   // extents
     std::unordered_map<std::uint64_t, std::uint64_t> extents_;  // extent -> the record that names it
 };
 

@@ -141,7 +141,8 @@ void Catalog::ensure_group(std::string_view id) {
         draft.write(sizeof(RecordHeader), &value.extent, sizeof value - sizeof(RecordHeader));
         const Link link = draft.seal(pool_.draw_version());
         if (pool_.medium().compare_exchange(value_word(entry), expected.word, link.word)) {
-            pool_.medium().persist(value_word(entry), 8);
+            // Durable before what is put into the group: each record in it comes after a fence of its own.
+            pool_.medium().flush(value_word(entry), 8);
             draft.keep();
             return;
         }

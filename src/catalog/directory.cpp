@@ -203,7 +203,7 @@ void Directory::append_segment() {
             draft.write(offsetof(RecordHeader, word), &last, sizeof last);
             const Link link = draft.seal(version);
             if (m.compare_exchange(tail, expected, link.word)) {
-                m.persist(tail, sizeof *tail);
+                m.flush(tail, sizeof *tail);  // durable before a block in it, which comes after a fence
                 draft.keep();
             }
         }

@@ -27,7 +27,7 @@ void Draft::write_header(heap::RecordKind kind, std::uint8_t mutable_words, std:
 }
 
 Link Draft::seal(std::uint64_t version) {
-    heap::seal(heap_.pool().medium(), as<RecordHeader>(), version);
+    heap::seal(heap_.pool(), offset_, version);
     return Link::to(offset_, version);
 }
 

@@ -176,7 +176,6 @@ void Catalog::retire_array(Link array) {
         if (Link{next}.is_mark(mark_empty)) {
             const Link sealed = Link::mark(mark_sealed, Link{next}.tag());
             if (!m.compare_exchange(tail, next, sealed.word)) continue;
-            m.flush(tail, sizeof *tail);
             break;
         }
         segment_link = Link{next}.alive();

@@ -73,7 +73,7 @@ void Scan::collect() {
         const RecordHeader& record = header(offset);
         if (record.magic != heap::record_magic) return;
         highest_version_ = std::max(highest_version_, record.version);
-        if (!heap::is_whole(record, room)) return;
+        if (!heap::is_whole(pool_, offset, room)) return;
         const auto kind = static_cast<RecordKind>(record.kind);
         switch (kind) {
             case RecordKind::entry:
@@ -249,7 +249,6 @@ void Scan::keep_array(std::uint64_t offset) {
         pool_.probe().needs_sync && array.kept_since < newest) {
         // Blocks of older steps may be gone from the medium, and the word that says so may not have come there.
         pool_.medium().store(&array.kept_since, newest);
-        pool_.medium().flush(&array.kept_since, sizeof array.kept_since);
     }
     std::uint64_t* tail = &array.header.word;
     std::uint64_t owner = array.header.version;
@@ -334,10 +333,9 @@ void Catalog::rebuild() {
     m.store(&state.next_version.value, std::max(state.next_version.value, scan.highest_version() + 1));
     m.store(&state.begun_step.value, pool_.committed_step());
     m.store(&state.broken_step.value, 0);
-    m.flush(&state, sizeof state);
     m.fence();
     // What was dropped, such as an abandoned step, must not come back when a later step is committed.
-    if (pool_.probe().needs_sync) pool_.file().sync_data();
+    if (pool_.probe().needs_sync) m.sync(pool_.file());
     // They wait in a slot that looks like a dead process's, until somebody finds them unpinned.
     for (const Link link : scan.pinned()) heap_.retire(link);
     if (!scan.pinned().empty()) m.store(&pool_.slot().attached, 1);

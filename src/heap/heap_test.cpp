@@ -49,7 +49,7 @@ struct Attached final : pool::Lifecycle, Reachability {
         record.header.word = 0;
         record.extent = heap.allocate_extent(extent_bytes, offset);
         const std::uint64_t version = pool.draw_version();
-        seal(pool.medium(), record.header, version);
+        seal(pool, offset, version);
         return Link::to(offset, version);
     }
 

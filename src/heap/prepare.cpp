@@ -44,7 +44,7 @@ std::uint64_t Heap::trim() {
     }
     // Said durably before it is done: nobody stores into a chunk whose space is gone.
     pool_.medium().fence();
-    if (pool_.probe().needs_sync && !runs.empty()) pool_.file().sync_data();
+    if (pool_.probe().needs_sync && !runs.empty()) pool_.medium().sync(pool_.file());
     std::uint64_t bytes = 0;
     for (const auto& [begin, end] : runs) {
         pool_.file().punch(pool_.chunk_offset(begin), (end - begin) * chunk_bytes);

@@ -42,8 +42,7 @@ void Heap::begin_rebuild() {
         set_chunk(i, is_kept ? ChunkWord::make(kind, 0, 0) : ChunkWord{}, {});
         if (!is_meta) continue;
         const std::uint64_t begin = pool_.chunk_offset(i) + slab.bitmap;
-        m.fill(pool_.at(begin), 0, slab.first_unit - slab.bitmap);
-        m.flush(pool_.at(begin), slab.first_unit - slab.bitmap);
+        m.fill(pool_.at(begin), 0, slab.first_unit - slab.bitmap);  // hints: never flushed
     }
 }
 
@@ -57,7 +56,6 @@ bool Heap::mark_record(std::uint64_t offset, std::uint64_t length) {
     pool_.medium().flush(&header.state, sizeof header.state);
     std::uint64_t* bits = bitmap_word(i, slab, unit);
     pool_.medium().fetch_or(bits, 1ULL << (unit % 64));
-    pool_.medium().flush(bits, sizeof *bits);
     return true;
 }
 
@@ -103,7 +101,6 @@ bool Heap::mark_data_unit(const Extent& extent, Link record, std::uint64_t i, Ch
     pool_.medium().flush(link, sizeof *link);
     std::uint64_t* bits = bitmap_word(i, slab, unit);
     pool_.medium().fetch_or(bits, 1ULL << (unit % 64));
-    pool_.medium().flush(bits, sizeof *bits);
     return true;
 }
 
@@ -131,7 +128,6 @@ void Heap::finish_rebuild() {
         if (!used) set_chunk(i, {}, {});
     }
     m.store(&pool_.state().search_hint.value, 0);
-    m.fence();
 }
 
 }  // namespace pmemcpy::heap

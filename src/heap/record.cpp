@@ -26,20 +26,24 @@ bool has_sane_length(const RecordHeader& h, std::uint64_t room) {
 
 }  // namespace
 
-std::uint32_t checksum_of(const RecordHeader& header) {
+std::uint32_t checksum_of(const RecordHeader& header, std::uint64_t offset) {
     const auto* bytes = reinterpret_cast<const std::byte*>(&header);
-    const std::uint32_t crc = base::crc32c(0, bytes + first_covered, header_covered_end - first_covered);
+    const std::uint32_t place = base::crc32c(0, &offset, sizeof offset);
+    const std::uint32_t crc = base::crc32c(place, bytes + first_covered, header_covered_end - first_covered);
     const std::uint32_t begin = covered_begin(header);
     return base::crc32c(crc, bytes + begin, covered_end(header) - begin);
 }
 
-void seal(const persist::Medium& medium, RecordHeader& header, std::uint64_t version) {
+void seal(pool::Pool& pool, std::uint64_t offset, std::uint64_t version) {
+    const persist::Medium& medium = pool.medium();
+    auto& header = pool.as<RecordHeader>(offset);
     medium.write(&header.version, &version, sizeof version);
-    const std::uint32_t crc = checksum_of(header);
+    const std::uint32_t crc = checksum_of(header, offset);
     medium.write(&header.checksum, &crc, sizeof crc);
     medium.write(&header.magic, &record_magic, sizeof record_magic);
     medium.flush(&header, header.length);
-    // Relied on by whoever follows the link published next: the record is whole before it can be found.
+    // Relied on by whoever follows the link published next: the record is whole before it can be found, and so are the
+    // bytes that it names, which were streamed past the cache (law 2).
     medium.fence();
 }
 
@@ -67,7 +71,7 @@ bool read_record(const pool::Pool& pool, Link link, RecordKind kind, std::vector
     if (h.magic != record_magic || h.length != out.size() || (h.version & Link::tag_mask) != link.tag())
         return false;
     return has_sane_length(h, out.size()) &&
-           checksum_of(*reinterpret_cast<const RecordHeader*>(out.data())) == h.checksum;
+           checksum_of(*reinterpret_cast<const RecordHeader*>(out.data()), link.offset()) == h.checksum;
 }
 
 #if defined(__SANITIZE_THREAD__)
@@ -85,9 +89,10 @@ void racy_copy(void* to, const void* from, std::size_t bytes) {
     for (; i < bytes; ++i) target[i] = static_cast<std::byte>(rest[i]);
 }
 
-bool is_whole(const RecordHeader& header, std::uint64_t room) {
+bool is_whole(const pool::Pool& pool, std::uint64_t offset, std::uint64_t room) {
+    const auto& header = pool.as<RecordHeader>(offset);
     return header.magic == record_magic && has_sane_length(header, room) &&
-           checksum_of(header) == header.checksum;
+           checksum_of(header, offset) == header.checksum;
 }
 
 }  // namespace pmemcpy::heap

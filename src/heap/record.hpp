@@ -24,12 +24,13 @@ struct UnitState {
     constexpr std::uint64_t epoch() const { return word >> 31; }
 };
 
-/// The checksum of the immutable part of the record at `header`, whose length has been checked.
-std::uint32_t checksum_of(const RecordHeader& header);
+/// The checksum of the immutable part of a record, whose length has been checked. It holds at `offset` only: a copy of a
+/// record among somebody's data is none.
+std::uint32_t checksum_of(const RecordHeader& header, std::uint64_t offset);
 
-/// Fills in version, checksum and magic of a record whose other bytes are in place, and makes it durable.
+/// Fills in version, checksum and magic of the record at `offset`, whose other bytes are in place, and makes it durable.
 /// Ends with the fence that lets a link to it be published.
-void seal(const persist::Medium& medium, RecordHeader& header, std::uint64_t version);
+void seal(pool::Pool& pool, std::uint64_t offset, std::uint64_t version);
 
 /// Whether `link` leads to a place where a record of at least a header can be.
 bool is_plausible(const pool::Pool& pool, Link link);
@@ -44,7 +45,7 @@ bool read_record(const pool::Pool& pool, Link link, RecordKind kind, std::vector
 /// Copies bytes that another process may be writing: no torn word, no data race that a tool could report.
 void racy_copy(void* to, const void* from, std::size_t bytes);
 
-/// Whether a record found by scanning is whole.
-bool is_whole(const RecordHeader& header, std::uint64_t room);
+/// Whether there is a whole record of at most `room` bytes at `offset`.
+bool is_whole(const pool::Pool& pool, std::uint64_t offset, std::uint64_t room);
 
 }  // namespace pmemcpy::heap

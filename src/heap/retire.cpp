@@ -38,7 +38,6 @@ bool Heap::unlink(std::uint64_t* word, Link record, std::uint64_t after) {
     std::uint64_t expected = record.word;
     const bool unlinked = m.compare_exchange(word, expected, record.dead().word);
     if (unlinked) {
-        m.persist(word, sizeof *word);
         claim(record);
         finish_unlink(word, record, after);
     }
@@ -50,8 +49,10 @@ bool Heap::unlink(std::uint64_t* word, Link record, std::uint64_t after) {
 // behind the page cache the slot stays as it is, and nobody's, until the record is freed.
 void Heap::finish_unlink(std::uint64_t* word, Link record, std::uint64_t after) {
     if (pool_.probe().needs_sync) return;
+    const Medium& m = pool_.medium();
     std::uint64_t expected = record.dead().word;
-    if (pool_.medium().compare_exchange(word, expected, after)) pool_.medium().flush(word, sizeof *word);
+    // Nothing durable may lead to the record once its space is another's.
+    if (m.compare_exchange(word, expected, after)) m.persist(word, sizeof *word);
 }
 
 // The slot that a block leaves when it is freed, if it is still marked with it, is empty again.
@@ -68,7 +69,7 @@ void Heap::vacate_slot(const RecordHeader& block, Link record) {
     const auto& segment = pool_.as<RecordHeader>(block.home - (inside - slab.first_unit) % slab.unit_bytes);
     if (segment.magic != record_magic || static_cast<RecordKind>(segment.kind) != RecordKind::segment) return;
     const std::uint64_t empty = Link::mark(mark_empty, segment.version).word;
-    if (pool_.medium().compare_exchange(slot, expected, empty)) pool_.medium().flush(slot, sizeof *slot);
+    static_cast<void>(pool_.medium().compare_exchange(slot, expected, empty));
 }
 
 bool Heap::replace(std::uint64_t* word, Link old, Link fresh) {
@@ -83,6 +84,8 @@ bool Heap::replace(std::uint64_t* word, Link old, Link fresh) {
         // Somebody may have replaced `fresh` too, and its unit may be another record by now.
         auto& header = pool_.as<RecordHeader>(fresh.offset());
         expected = old.dead().word;
+        // No image shows it: a pool that was closed cleanly could still lead from here to what is gone, and only the 23
+        // bits of a tag would tell it from what has come into its place.
         if (m.compare_exchange(&header.word, expected, 0)) m.flush(&header.word, sizeof header.word);
     }
     end_step();
@@ -174,12 +177,11 @@ bool Heap::reclaim_locked(std::uint64_t most_kept) {
             from = &header.next.word;
         } else {
             vacate_slot(header, link);
-            // Nothing may find the record by scanning once its space is somebody else's (law 1).
-            if (header.magic != 0) {
-                const std::uint32_t none = 0;
-                m.write(&header.magic, &none, sizeof none);
-                m.persist(&header.magic, sizeof none);
-            }
+            // Nothing may find the record by scanning once its space is somebody else's (law 1): readers see this before
+            // what is stored there, because whoever claims the space exchanges a word first; and the medium has it when it
+            // has the unit's state, which lies in the same line.
+            const std::uint32_t none = 0;
+            if (header.magic != none) m.write(&header.magic, &none, sizeof none);
             free_extent(extent_of_(header), link.offset());
             m.store(&slot.freeing, link.word);
             m.store(from, next.word);

@@ -34,6 +34,7 @@ void Heap::finish_step(std::uint64_t slot_index, Reachability& reachable) {
                 const Link old{word};
                 if (old.is_record() && old.is_dead()) {
                     claim(old);
+                    // No image shows it: as in Heap::replace.
                     if (m.compare_exchange(&header.word, word, 0)) m.flush(&header.word, sizeof header.word);
                 }
             }
@@ -83,8 +84,8 @@ void Heap::sweep_slabs(std::uint64_t owner, Reachability& reachable) {
 void Heap::sweep_record(std::uint64_t offset, UnitState state, Reachability& reachable) {
     const auto& header = pool_.as<RecordHeader>(offset);
     const std::uint64_t room = pool_.super().chunk_bytes - offset % pool_.super().chunk_bytes;
-    if (!is_whole(header,
-                  room)) {  // claimed and never finished, so never published and without an extent's reader
+    // Claimed and never finished, so never published and without a reader of its extent.
+    if (!is_whole(pool_, offset, room)) {
         if (header.length >= sizeof(RecordHeader) && header.length <= room)
             free_extent(extent_of_(header), offset);
         free_unit(offset, state);

@@ -54,10 +54,7 @@ std::uint64_t Heap::allocate_record(std::uint64_t length) {
 void Heap::abandon_record(std::uint64_t offset, const Extent& extent) {
     auto& header = pool_.as<RecordHeader>(offset);
     const std::uint32_t none = 0;
-    if (header.magic != none) {
-        pool_.medium().write(&header.magic, &none, sizeof none);
-        pool_.medium().persist(&header.magic, sizeof none);
-    }
+    if (header.magic != none) pool_.medium().write(&header.magic, &none, sizeof none);
     free_extent(extent, offset);
     free_unit(offset, UnitState{persist::Medium::load(&header.state)});
 }
@@ -93,14 +90,13 @@ bool Heap::claim_in(Which which, std::uint64_t chunk, std::uint64_t& cursor, std
             const auto index = static_cast<std::uint32_t>(cursor * 64 + bit);
             if (index >= slab.units) break;
             taken = pool_.medium().fetch_or(bits, 1ULL << bit) | 1ULL << bit;
-            pool_.medium().flush(bits, sizeof *bits);
             std::uint64_t expected = 0;
             std::uint64_t* word = unit_word(chunk, slab, index);
             if (!pool_.medium().compare_exchange(word, expected, claim_word)) continue;
-            pool_.medium().flush(word, sizeof *word);
+            // The word of a record lies in its first line, which is flushed when the record is sealed.
+            if (which == data) pool_.medium().flush(word, sizeof *word);
             out = {chunk, index,
                    pool_.chunk_offset(chunk) + slab.first_unit + std::uint64_t{index} * slab.unit_bytes};
-            static_cast<void>(which);
             return true;
         }
     }
@@ -172,7 +168,7 @@ void Heap::format_slab(Which which, std::size_t size_class, std::uint64_t chunk)
     const persist::Medium& m = pool_.medium();
     const std::uint64_t begin = pool_.chunk_offset(chunk);
     if (which == meta) {
-        // Old bytes must neither look like records to a scan nor like taken units to us.
+        // Old bytes must not look like taken units.
         m.fill(pool_.at(begin), 0, pool_.super().chunk_bytes);
         m.flush(pool_.at(begin), pool_.super().chunk_bytes);
     } else {
@@ -180,10 +176,7 @@ void Heap::format_slab(Which which, std::size_t size_class, std::uint64_t chunk)
     }
     m.write(pool_.at(begin), &slab, sizeof slab);
     m.flush(pool_.at(begin), slab.first_unit);
-    // The scan after a power loss must find a clean slab wherever the table speaks of one.
-    m.fence();
     set_chunk(chunk, ChunkWord::make(static_cast<ChunkKind>(slab.kind), pool_.owner(), 0), {});
-    m.fence();
 }
 
 bool Heap::read_slab(std::uint64_t chunk, SlabHeader& out) const {

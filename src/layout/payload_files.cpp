@@ -198,9 +198,7 @@ void PayloadFiles::count_anew() {
         if (!number_of_payload(name)) continue;
         if (const auto named = os::look_in(data_, name)) bytes += named->size;
     }
-    std::uint64_t* word = &heap_.pool().state().payload_bytes.value;
-    heap_.pool().medium().store(word, bytes);
-    heap_.pool().medium().flush(word, sizeof *word);
+    heap_.pool().medium().store(&heap_.pool().state().payload_bytes.value, bytes);
 }
 
 std::uint64_t PayloadFiles::used_bytes() const {

@@ -32,6 +32,11 @@ bool remove(const std::string& path, int flags) {
 
 bool exists(const std::string& path) { return mode_of(path).has_value(); }
 
+bool is_character_device(const std::string& path) {
+    const auto mode = mode_of(path);
+    return mode && S_ISCHR(*mode);
+}
+
 bool is_directory(const std::string& path) {
     const auto mode = mode_of(path);
     return mode && S_ISDIR(*mode);

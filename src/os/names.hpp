@@ -12,6 +12,7 @@ namespace pmemcpy::os {
 
 bool exists(const std::string& path);
 bool is_directory(const std::string& path);
+bool is_character_device(const std::string& path);
 /// False if there was no such file.
 bool remove_file(const std::string& path);
 /// Removes an empty directory; false if there was none.

@@ -7,6 +7,7 @@
 
 #include <pmemcpy/durability.hpp>
 
+#include "os/file.hpp"
 #include "persist/flush.hpp"
 #include "persist/late_reader.hpp"
 #include "persist/trace.hpp"
@@ -92,6 +93,13 @@ public:
     void persist(const void* bytes, std::size_t size, Site site = Site::current()) const {
         flush(bytes, size, site);
         fence(site);
+    }
+    /// What was stored in the pages of `file` survives power loss when this returns: for media where nothing else makes
+    /// it so. Throws io_error when the device refuses.
+    void sync(os::File& file, Site site = Site::current()) const {
+        if (!site_enabled(Operation::sync, site)) return;
+        file.sync_data();
+        trace_sync(site);
     }
 
 private:

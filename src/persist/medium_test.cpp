@@ -55,6 +55,7 @@ struct Recorder : persist::TraceSink {
         seen += "|";
         fence_line = site.line();
     }
+    void on_sync(const Site&) override { seen += "S"; }
     bool site_enabled(Operation operation, const Site&) override { return operation != left_out; }
 
     std::string seen;
@@ -83,6 +84,11 @@ TEST(persist, a_trace_build_sees_every_operation_with_its_site_and_can_leave_one
         recorder.left_out = Operation::fence;
         medium.persist(&words[0], 8);
         EXPECT_EQ(recorder.seen, "f8");
+        os::File file = os::File::create_unnamed("/dev/shm", 0600);
+        medium.sync(file);
+        recorder.left_out = Operation::sync;
+        medium.sync(file);
+        EXPECT_EQ(recorder.seen, "f8S");
         persist::set_trace_sink(nullptr);
     }
 }

@@ -15,7 +15,7 @@ inline constexpr bool tracing = false;
 using Site = std::source_location;
 
 /// What a site does, so that one line may hold several.
-enum class Operation { store, bulk, flush, fence };
+enum class Operation { store, bulk, flush, fence, sync };
 
 /// Sees every operation on persistent media in program order, right after it was done. Only in trace builds.
 class TraceSink {
@@ -30,7 +30,9 @@ public:
     /// The cache lines that [address, address + size) touches are on their way; durable at the next fence.
     virtual void on_flush(const void* address, std::size_t size, const Site& site) = 0;
     virtual void on_fence(const Site& site) = 0;
-    /// False to leave out this flush or fence, or the flush of this bulk copy (it then arrives as on_store).
+    /// All that was stored in the file's pages so far is on its device.
+    virtual void on_sync(const Site& site) = 0;
+    /// False to leave out this flush, fence or sync, or the flush of this bulk copy (it then arrives as on_store).
     virtual bool site_enabled(Operation, const Site&) { return true; }
 };
 
@@ -73,6 +75,12 @@ inline void trace_flush(const void* address, std::size_t size, const Site& site)
 inline void trace_fence(const Site& site) {
     if constexpr (tracing) {
         if (TraceSink* sink = trace_sink()) sink->on_fence(site);
+    }
+}
+
+inline void trace_sync(const Site& site) {
+    if constexpr (tracing) {
+        if (TraceSink* sink = trace_sink()) sink->on_sync(site);
     }
 }
 

@@ -199,14 +199,16 @@ std::uint64_t Pool::count_attached() const {
 
 void Pool::set_clean(bool clean) {
     if (clean) {
-        // Every derived word was flushed where it was written, so one fence makes the links trustworthy.
+        // Every derived word was flushed where it was written, so that one fence makes the links trustworthy; but not the
+        // words that the mark vouches for.
+        medium_.flush(&state(), sizeof(PoolState));
         medium_.fence();
         if (before_sync_) before_sync_();
-        if (probe_.needs_sync) file_.sync_data();
+        if (probe_.needs_sync) medium_.sync(file_);
     }
     medium_.store(&state().clean.value, clean ? clean_mark(state()) : 0);
     medium_.persist(&state().clean.value, sizeof(std::uint64_t));
-    if (probe_.needs_sync) file_.sync_data();
+    if (probe_.needs_sync) medium_.sync(file_);
 }
 
 bool Pool::is_alive(std::uint64_t owner) {

@@ -38,15 +38,18 @@ void Pool::grow(std::uint64_t chunks) {
         file_.allocate(chunk_offset(usable), step * super_.chunk_bytes);
     }
     if (durability() != Durability::none && !probe_.is_devdax)
-        file_.sync_data();  // before anything says it is ours
+        medium_.sync(file_);  // before anything says it is ours
     medium_.store(&state().usable_chunks.value, usable + step);
+    // Durable before the chunk table says anything of these chunks: recovery looks at no entry behind the usable ones, and
+    // whoever made them usable later would find it there.
     medium_.persist(&state().usable_chunks.value, sizeof(std::uint64_t));
+    if (probe_.needs_sync) medium_.sync(file_);
 }
 
 void Pool::allocate_again(std::uint64_t first, std::uint64_t chunks) {
     check_headroom(chunks);
     file_.allocate(chunk_offset(first), chunks * super_.chunk_bytes);
-    if (durability() != Durability::none) file_.sync_data();
+    if (durability() != Durability::none) medium_.sync(file_);
 }
 
 // Asked before allocating, because on tmpfs an overrun of the memory cgroup kills. Returns chunks.
@@ -60,8 +63,7 @@ std::uint64_t Pool::check_headroom(std::uint64_t chunks) {
 
 void Pool::sync() {
     check_writable();
-    medium_.fence();
-    if (!probe_.needs_sync) return;
+    if (!probe_.needs_sync) return;  // what was stored is durable already
     const SyncLock one_at_a_time(*this);
     RuntimeHeader& rt = runtime_->header();
     const std::uint64_t number = persist::Medium::load(&rt.sync_started) + 1;
@@ -70,9 +72,9 @@ void Pool::sync() {
     try {
         // Data first, then the mark that vouches for it (law 10).
         if (before_sync_) before_sync_();
-        file_.sync_data();
+        medium_.sync(file_);
         medium_.store(&state().synced_version.value, mark);
-        file_.sync_data();
+        medium_.sync(file_);
     } catch (...) {
         medium_.store(&state().failed.value, 1);
         throw;

@@ -2,15 +2,18 @@
 
 #include "base/checked.hpp"
 #include "os/guard.hpp"
+#include "os/lock.hpp"
 #include "os/process.hpp"
 #include "os/space.hpp"
 #include "pool/geometry.hpp"
+#include "pool/locks.hpp"
 
 #include <pmemcpy/error.hpp>
 
 #include <fcntl.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <random>
 
@@ -172,27 +175,49 @@ std::uint64_t Pool::copy_to_recover(const std::string& from, const std::string& 
     return unreadable;
 }
 
-void Pool::format_device(const std::string& path, const Shape& shape) {
+void Pool::format_device(const std::string& path, const Shape& shape, bool replaces) {
     os::File file = os::File::open(path, O_RDWR);
     if (file.fs_kind() != os::FileSystem::devdax) {
-        throw Error(Code::invalid_argument, path + " is no devdax device; create a pool file instead");
+        throw Error(Code::unsupported,
+                    path + " is no devdax device, and no other kind of device can be a pool");
     }
     const Superblock super =
         describe(shape, shape.max_bytes == 0 ? file.size() : std::min(shape.max_bytes, file.size()));
-    os::Mapping map(file, super.max_bytes);
+    if (!os::try_lock(file, os::LockKind::exclusive, attach_byte, 1))
+        throw Error(Code::busy, path + " is in use by another process; close it there first");
+    const os::Mapping map(file, super.max_bytes);
+    const bool holds_pool =
+        reinterpret_cast<const Superblock*>(map.base() + superblock_offset)->magic == pool_magic ||
+        reinterpret_cast<const Superblock*>(map.base() + spare_offset)->magic == pool_magic;
+    if (holds_pool && !replaces) {
+        throw Error(Code::already_exists, path +
+                                              " holds a pool already; open it, or make a new one with "
+                                              "Mode::replace and lose what is in it");
+    }
     const persist::Medium medium(Durability::line);
-    // Old links and chunk words must not outlive the format, and the magic is the last thing to appear.
-    medium.fill(map.base(), 0, super.first_chunk_offset);
-    medium.persist(map.base(), super.first_chunk_offset);
+    // First nothing is a pool here any more, then all is as it should be, and only then it is one again: links and chunk
+    // words of what was here before must not outlive it.
+    const auto set_magics = [&](const std::array<char, 8>& magic) {
+        for (const std::uint64_t offset : {superblock_offset, spare_offset}) {
+            auto* word = reinterpret_cast<std::uint64_t*>(map.base() + offset);
+            medium.store(word, std::bit_cast<std::uint64_t>(magic));
+            medium.flush(word, sizeof *word);
+        }
+        medium.fence();
+    };
+    set_magics({});
     PoolState state{};
     state.usable_chunks.value = super.chunk_count;
     state.next_version.value = 1;
     state.clean.value = clean_mark(state);
+    Superblock body = super;
+    body.magic = {};
+    medium.fill(map.base(), 0, super.first_chunk_offset);
+    medium.write(map.base() + superblock_offset, &body, sizeof body);
+    medium.write(map.base() + spare_offset, &body, sizeof body);
     medium.write(map.base() + state_offset, &state, sizeof state);
-    medium.write(map.base() + spare_offset, &super, sizeof super);
-    medium.persist(map.base() + spare_offset, page_bytes + sizeof state);
-    medium.write(map.base() + superblock_offset, &super, sizeof super);
-    medium.persist(map.base() + superblock_offset, sizeof super);
+    medium.persist(map.base(), super.first_chunk_offset);
+    set_magics(pool_magic);
 }
 
 Pool::Pool(const std::string& path, bool read_only, MapSync map_sync)
@@ -240,8 +265,12 @@ void Pool::read_superblock() {
         file_.read_exactly(&spare, sizeof spare, spare_offset);
     }
     if (super_.magic != pool_magic && spare.magic != pool_magic) {
-        throw Error(Code::corrupt,
-                    path() + " is no pMEMCPY pool: it does not begin with the magic \"pMEMCPY\"");
+        const bool is_device = file_.fs_kind() == os::FileSystem::devdax;
+        throw Error(Code::corrupt, path() +
+                                       " is no pMEMCPY pool: it does not begin with the magic \"pMEMCPY\"" +
+                                       (is_device ? "; `pmemcpy create " + path() +
+                                                        "` makes one of the device, and what is on it is lost"
+                                                  : std::string()));
     }
     // One whole superblock is enough. Only when neither is do their first words tell why.
     const bool spare_is_better =

@@ -49,8 +49,10 @@ class Pool {
 public:
     /// Makes a pool at `path`, whole or not at all. already_exists when the name is taken.
     static void create(const std::string& path, const Shape& shape);
-    /// Makes a pool of a whole devdax device. What was on it is lost.
-    static void format_device(const std::string& path, const Shape& shape);
+    /// Makes a pool of a whole devdax device. What was on it is lost. Crash: no pool is there, or the new one.
+    /// Errors: already_exists when it holds a pool and `replaces` is false, busy when anybody has that open, unsupported
+    /// when it is another kind of device.
+    static void format_device(const std::string& path, const Shape& shape, bool replaces);
 
     /// Makes a pool at `to`, whole or not at all, that holds what the one at `from` does as far as its medium gives it,
     /// and that whoever opens it first recovers. Returns how many bytes it did not give: they are zeros. Before the new

@@ -49,15 +49,12 @@ void Pool::note_death_in_step(std::uint64_t i) {
         const bool still_open = before > committed_step();
         if ((still_open && before <= step) || medium_.compare_exchange(broken, before, step)) break;
     }
-    medium_.persist(broken, sizeof *broken);
 }
 
 void Pool::forget_broken_step() {
     // Nobody has begun what was dropped; so it cannot be committed by mistake.
     medium_.store(&state().begun_step.value, committed_step());
-    medium_.persist(&state().begun_step.value, sizeof(std::uint64_t));
     medium_.store(&state().broken_step.value, 0);
-    medium_.persist(&state().broken_step.value, sizeof(std::uint64_t));
 }
 
 }  // namespace pmemcpy::pool

@@ -182,11 +182,12 @@ void Store::ensure_in_place(Directory& directory) {
         block.flags = catalog::block_in_place;
         const std::vector<std::byte> record = catalog::write_block(block, whole);
         draft.write(sizeof(heap::RecordHeader), record.data(), record.size());
+        // No image shows it: what is filled in place is under no promise until it is frozen, and then flushed whole.
         persist::fill_medium(pool_.medium(), heap_.bytes(block.extent, true).data, 0, bytes);
-        pool_.medium().fence();
         const Link fresh = draft.seal(pool_.draw_version());
         if (!pool_.medium().compare_exchange(slot, expected, fresh.word)) continue;
-        pool_.medium().persist(slot, sizeof *slot);
+        pool_.medium().flush(slot,
+                             sizeof *slot);  // durable before the mark of a freeze, which comes after a fence
         draft.keep();
     }
 }

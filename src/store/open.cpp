@@ -32,9 +32,21 @@ void check_layout(const pool::Pool& pool, const layout::Place& place) {
                 pool.path() + " is a whole pool of one file; open it by its own name, not as a directory");
 }
 
+// A device is there before it is a pool. It becomes one only for who insists on a new pool: what else is on it would be
+// lost.
+bool format_if_asked(const layout::Place& place, const Options& options) {
+    const bool replaces = options.mode == Mode::replace;
+    if (!replaces && options.mode != Mode::exclusive) return false;
+    // What is no pool is not replaced by one.
+    if (replaces) check_layout(pool::Pool(place.records, true, MapSync::off), place);
+    pool::Pool::format_device(place.records, shape_of(place, options), replaces);
+    return true;
+}
+
 // Makes the pool if the mode allows it. Says whether it did.
 bool create_if_asked(const layout::Place& place, const Options& options) {
     const std::string& path = place.records;
+    if (os::is_character_device(path)) return format_if_asked(place, options);
     const bool there = os::exists(path);
     switch (options.mode) {
         case Mode::read:

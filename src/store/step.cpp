@@ -30,7 +30,6 @@ void Store::begin(std::uint64_t step) {
     std::uint64_t before = Medium::load(begun);
     while (before < step && !pool_.medium().compare_exchange(begun, before, step)) {
     }
-    pool_.medium().persist(begun, sizeof *begun);
     step_ = step;
     settle_names();
 }
@@ -55,10 +54,10 @@ void Store::commit(std::uint64_t step) {
                 " without closing the pool, so part of that step may be missing; let all others in the step "
                 "close the pool, then begin it again and store it anew");
     }
+    // Behind the page cache the word below could reach the medium before what it shows.
+    if (pool_.probe().needs_sync) pool_.sync();
     std::uint64_t* committed = &pool_.state().committed_step.value;
     std::uint64_t before = Medium::load(committed);
-    // Relied on by readers of the step: all that its stores wrote is there before they may look at it.
-    pool_.medium().fence();
     while (before < step && !pool_.medium().compare_exchange(committed, before, step)) {
     }
     pool_.medium().persist(committed, sizeof *committed);
@@ -98,7 +97,6 @@ void Store::drop_uncommitted(Link entry, std::string_view name) {
                 auto& header = pool_.as<heap::RecordHeader>(previous.offset());
                 const Link replaced = definition->dead();
                 pool_.medium().store(&header.word, replaced.word);
-                pool_.medium().persist(&header.word, sizeof header.word);
                 static_cast<void>(heap_.replace(catalog_.value_word(entry), *definition, previous));
                 continue;
             }

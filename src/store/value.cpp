@@ -103,8 +103,6 @@ void Store::encode_into(const Extent& extent, const Encoder& encoder, Value& val
     if (!alive)
         throw Error(Code::io_error,
                     "the memory of " + pool_.path() + " failed while a value was being stored");
-    // Relied on by whoever reads the value: its bytes are there before the record that names them (law 2).
-    pool_.medium().fence();
 }
 
 // False when the entry was erased meanwhile and another one is needed.

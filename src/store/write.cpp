@@ -131,8 +131,6 @@ void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& 
     if (!alive)
         throw Error(Code::io_error,
                     "the memory of " + pool_.path() + " failed while a block was being stored");
-    // Relied on by whoever loads the block: its data is there before the record that names it (law 2).
-    m.fence();
     block.crc = known.crc;
     if (packed || options_.checksums || element != persist::Element::none)
         block.flags |= catalog::block_has_crc;
@@ -243,10 +241,12 @@ void Store::store_in_place(std::string_view id, Directory& directory, const void
     const auto* from = static_cast<const std::byte*>(data);
     const bool alive = os::guarded(to, block.block.extent.length, [&] {
         plan.for_each_rows([&](const array::RowSet& r) {
+            // No image shows it: what is stored in place is under no promise until it is frozen, and then flushed whole.
             persist::copy_rows_to_medium(pool_.medium(), to + r.block_offset, r.block_stride,
                                          from + r.buffer_offset, r.buffer_stride, r.row_bytes, r.rows);
         });
     });
+    // No image shows it: another process that is told of this store, by a message, must see it (law 2).
     pool_.medium().fence();
     if (!alive)
         throw Error(Code::io_error,

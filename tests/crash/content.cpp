@@ -97,6 +97,30 @@ Content observe(const PMEM& pmem, Grain grain) {
     return content;
 }
 
+Content observe_old_steps(const PMEM& pmem) {
+    Content content;
+    const std::uint64_t newest = pmem.info().committed_step;
+    if (newest == 0) return content;
+    std::vector<std::byte> bytes;
+    for (const std::string& id : pmem.ids()) {
+        const Info info = pmem.info(id);
+        if (info.kind != VariableKind::array || info.is_contiguous) continue;
+        for (const BlockInfo& block : pmem.blocks(id)) {
+            bytes.resize(block.box.elements() * info.type.size());
+            for (std::uint64_t step = 1; step <= newest; ++step) {
+                try {
+                    pmem.load(id, info.type, bytes.data(), block.box, step);
+                } catch (const Error& error) {
+                    if (error.kind() != Code::not_found) throw;
+                    continue;
+                }
+                content[id + to_string(block.box) + " of step " + std::to_string(step)] = hash_of({}, bytes);
+            }
+        }
+    }
+    return content;
+}
+
 std::string difference(const Content& found, const Content& wanted) {
     for (const auto& [key, hash] : wanted) {
         const auto there = found.find(key);

@@ -18,6 +18,10 @@ enum class Grain { array, element };
 /// Loads everything. Throws what the library throws; a pool in order throws nothing.
 Content observe(const PMEM& pmem, Grain grain = Grain::array);
 
+/// What each committed step shows of each block of each array, where it is kept. What is not kept any more is left out:
+/// that may happen at any time, but what is loaded must be what the step held.
+Content observe_old_steps(const PMEM& pmem);
+
 /// Whether the key is a group: made before the first variable in it, and so a unit of its own.
 inline bool is_group(const std::string& key) { return key.back() == '/'; }
 /// Whether it is an element or row of an array.

@@ -31,6 +31,7 @@ struct Plan {
     std::uint64_t random_images = 20000;  // about so many for a run
     std::uint64_t exhaustive_limit = 64;  // all choices of old or new where there are no more than these
     bool tears_words = false;             // a store of more than 8 bytes arrives word by word, in any order
+    std::uint64_t audit_every = 16;       // images between two that are worked on and then emptied
     std::uint64_t most_failures = 5;      // after which it gives up
     std::uint64_t nested_images = 8;      // of each recovery that is itself cut short
     std::uint64_t nested_every = 512;     // images between two whose recovery is cut short
@@ -44,13 +45,13 @@ public:
     Counts explore();
 
 private:
-    class RecoverySink;
     struct Allowed {
         std::size_t first;  // contents[first..last]
         std::size_t last;
     };
 
     void explore_point(const std::vector<std::uint32_t>& newest, std::uint64_t images);
+    void explore_one_by_one(std::uint32_t forced, bool all);
     void put_line(std::uint32_t line, const Media::Granule& granule, std::size_t cut);
     void put_torn(const Media::Granule& granule, std::size_t cut);
     void check();
@@ -58,7 +59,11 @@ private:
     std::string judge(const Content& found) const;
     std::string judge_alone(const Content& found) const;
     void recover_and_check();
+    static void store_later(PMEM& pmem);
+    Content observe_without_later(const PMEM& pmem) const;
+    void go_on(PMEM& pmem, const Content& found);
     void audit(PMEM& pmem);
+    void check_links();
     void check_second(const Content& found);
     void check_cut_short();
     void fail(const std::string& what);
@@ -72,6 +77,7 @@ private:
     std::mt19937_64 random_;
     Counts counts_;
     std::size_t event_ = 0;
+    std::size_t changes_ = 0;  // of the file system's journal that have happened in the image at hand
     std::vector<std::pair<std::uint32_t, std::size_t>> cuts_;  // of the image at hand, for the report
 };
 

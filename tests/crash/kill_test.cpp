@@ -21,12 +21,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "catalog/catalog.hpp"
 #include "content.hpp"
-#include "heap/heap.hpp"
-#include "pool/pool.hpp"
-#include "pool/runtime.hpp"
 #include "stepping.hpp"
+#include "tests/inside.hpp"
 
 namespace pmemcpy::crash {
 namespace {
@@ -226,7 +223,20 @@ private:
 };
 
 class KillSweep : public ::testing::TestWithParam<Verb> {
+public:
+    static void TearDownTestSuite() {
+        std::printf(
+            "killed: %zu verbs at %zu of the %zu places where a death differs, among %llu instructions\n",
+            swept_.verbs, swept_.killed, swept_.different,
+            static_cast<unsigned long long>(swept_.instructions));
+    }
+
 protected:
+    struct Swept {
+        std::size_t verbs, killed, different;
+        std::uint64_t instructions;
+    };
+    static inline Swept swept_{};
     const Verb& verb() const { return GetParam(); }
     KilledPool pool_{GetParam()};
 
@@ -360,12 +370,7 @@ protected:
     }
 
     std::string audit(const std::string& when) {
-        pool::Pool pool(pool_.path(), false, MapSync::off);
-        heap::Heap heap(pool);
-        catalog::Catalog catalog(pool, heap);
-        pool.attach(catalog);
-        const catalog::Audit found = catalog.audit();
-        pool.detach(catalog);
+        const catalog::Audit found = Inside(pool_.path()).audit();
         if (found.is_clean() && found.retired_records == 0) return {};
         return "audit " + when + ": " +
                (found.complaints.empty() ? std::to_string(found.retired_records) + " retired records are left"
@@ -406,6 +411,8 @@ TEST_P(KillSweep, leaves_old_or_new_and_loses_no_space) {
                       << " at " << name_of_place(position.place) << ": " << wrong;
         if (++failures == 5) break;
     }
+    swept_ = {swept_.verbs + 1, swept_.killed + positions.size(), swept_.different + different,
+              swept_.instructions + all};
     std::printf("kill %-30s %7llu positions, %4zu different, killed at %4zu in %.1f s\n", verb().name.c_str(),
                 static_cast<unsigned long long>(all), different, positions.size(),
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());

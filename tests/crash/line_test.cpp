@@ -6,20 +6,12 @@
 namespace pmemcpy::crash {
 namespace {
 
-class LineMedium : public ::testing::TestWithParam<Script> {};
+class LineMedium : public Exploration {};
 
 TEST_P(LineMedium, keeps_every_acknowledged_operation) {
     Plan plan;
     plan.model = Model::line;
-    explore_script(GetParam(), plan, "line");
-}
-
-// The same where a store of more than a word may arrive in part.
-TEST_P(LineMedium, keeps_every_acknowledged_operation_when_words_arrive_alone) {
-    Plan plan;
-    plan.tears_words = true;
-    plan.exhaustive_limit = 1;
-    explore_script(GetParam(), plan, "word");
+    explore(plan, "line");
 }
 
 INSTANTIATE_TEST_SUITE_P(every, LineMedium, ::testing::ValuesIn(all_scripts()),

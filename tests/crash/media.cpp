@@ -39,8 +39,20 @@ void Image::restore() {
 
 bool Image::is_restored() const { return std::memcmp(live_.data(), certain_.data(), live_.size()) == 0; }
 
-Media::Media(Model model, Image& image, const Recording& recording)
-    : model_(model), granule_bytes_(model == Model::line ? 64 : 4096), image_(image), recording_(recording) {}
+Media::Media(Model model, Image& image, const Recording& recording, const Allocation& allocation)
+    : model_(model),
+      granule_bytes_(model == Model::line ? 64 : 4096),
+      image_(image),
+      recording_(recording),
+      allocation_(allocation) {}
+
+Media::Allocation Media::allocation_after(std::size_t changes) const {
+    Allocation allocation = allocation_;
+    for (std::size_t i = 0; i < changes; ++i)
+        set_pages(allocation, journal_[i].offset, journal_[i].size,
+                  journal_[i].kind == Event::Kind::allocate);
+    return allocation;
+}
 
 void Media::commit(Pending::iterator granule, std::size_t stores) {
     auto& all = granule->second.stores;
@@ -71,7 +83,10 @@ void Media::merge_oldest(std::uint32_t number, Granule& granule) {
 
 std::vector<std::uint32_t> Media::apply(const Event& event) {
     std::vector<std::uint32_t> changed;
+    if (event.kind == Event::Kind::allocate || event.kind == Event::Kind::punch) journal_.push_back(event);
     switch (event.kind) {
+        case Event::Kind::allocate:
+            break;
         case Event::Kind::store:
         case Event::Kind::punch:  // journalled by the file system: it may have happened or not
         case Event::Kind::bulk:
@@ -104,6 +119,8 @@ std::vector<std::uint32_t> Media::apply(const Event& event) {
             }
             break;
         case Event::Kind::sync:
+            allocation_ = allocation_after(journal_.size());
+            journal_.clear();
             if (model_ == Model::line) break;
             for (auto i = pending_.begin(); i != pending_.end(); i = pending_.erase(i))
                 commit(i, i->second.stores.size());

@@ -52,12 +52,17 @@ public:
         std::size_t operation = 0;
     };
     using Pending = std::map<std::uint32_t, Granule>;
+    using Allocation = SimulatedKernel::Allocation;
 
-    Media(Model model, Image& image, const Recording& recording);
+    /// `allocation`: what the file system had promised when the recording began.
+    Media(Model model, Image& image, const Recording& recording, const Allocation& allocation);
 
     /// Takes the next event. Returns the granules in which new images have become possible.
     std::vector<std::uint32_t> apply(const Event& event);
     const Pending& pending() const { return pending_; }
+    /// A file system journals what it promises and takes back: after a crash the first `changes` of these have happened.
+    std::size_t pending_changes() const { return journal_.size(); }
+    Allocation allocation_after(std::size_t changes) const;
     std::span<const std::byte> bytes_of(const Store& store) const {
         const std::size_t recorded = recording_.bytes.size();
         return store.data < recorded ? std::span(recording_.bytes).subspan(store.data, store.size)
@@ -73,6 +78,8 @@ private:
     Image& image_;
     const Recording& recording_;
     Pending pending_;
+    std::vector<Event> journal_;     // allocate and punch, since the last sync
+    Allocation allocation_;          // durable
     std::vector<std::byte> merged_;  // bytes of stores that stand for many
     std::size_t operation_ = 0;
 };

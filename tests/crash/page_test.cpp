@@ -6,15 +6,15 @@
 namespace pmemcpy::crash {
 namespace {
 
-class PageMedium : public ::testing::TestWithParam<Script> {};
+class PageMedium : public Exploration {};
 
 TEST_P(PageMedium, keeps_every_acknowledged_operation) {
     Plan plan;
     plan.model = Model::page;
-    explore_script(GetParam(), plan, "page");
+    explore(plan, "page");
 }
 
-INSTANTIATE_TEST_SUITE_P(every, PageMedium, ::testing::ValuesIn(all_scripts()),
+INSTANTIATE_TEST_SUITE_P(every, PageMedium, ::testing::ValuesIn(scripts_of_files()),
                          [](const auto& script) { return script.param.name; });
 
 }  // namespace

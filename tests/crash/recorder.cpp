@@ -1,8 +1,29 @@
 #include "recorder.hpp"
 
-#include <algorithm>
+#include <array>
+#include <string_view>
 
 namespace pmemcpy::crash {
+
+namespace {
+
+std::string place_of(const persist::Site& site) {
+    const std::string_view file(site.file_name());
+    return std::string(file.substr(file.rfind('/') + 1)) + ":" + std::to_string(site.line());
+}
+
+}  // namespace
+
+std::string describe(const Event& event) {
+    constexpr std::array names = {"store", "bulk", "flush", "fence",      "allocate",
+                                  "punch", "sync", "begin", "acknowledge"};
+    return names[static_cast<std::size_t>(event.kind)] + (" " + place_of(event.site));
+}
+
+std::string unpromised(std::uint64_t offset, const persist::Site& site) {
+    return "a store to " + std::to_string(offset) + ", for which the file system has promised no space, by " +
+           place_of(site);
+}
 
 Recorder::Recorder(SimulatedKernel& kernel, std::optional<MutantSite> left_out)
     : kernel_(kernel), previous_(persist::trace_sink()), left_out_(std::move(left_out)) {
@@ -27,6 +48,9 @@ void Recorder::add(Event::Kind kind, const void* address, std::size_t size, cons
         return;  // the .rt: nothing of it outlives a crash
     Event event{kind, static_cast<std::uint32_t>(begin - pool.data()), static_cast<std::uint32_t>(size),
                 static_cast<std::uint32_t>(recording_.bytes.size()), site};
+    const bool stores = kind == Event::Kind::store || kind == Event::Kind::bulk;
+    if (stores && recording_.violation.empty() && !kernel_.is_allocated(event.offset, size))
+        recording_.violation = unpromised(event.offset, site);
     if (with_bytes) recording_.bytes.insert(recording_.bytes.end(), begin, begin + size);
     recording_.events.push_back(event);
 }
@@ -46,7 +70,13 @@ void Recorder::on_fence(const persist::Site& site) {
 bool Recorder::site_enabled(persist::Operation operation, const persist::Site& site) {
     return !left_out_ || !left_out_->is(operation, site);
 }
-void Recorder::on_sync() { recording_.events.push_back({Event::Kind::sync}); }
+void Recorder::on_sync(const persist::Site& site) {
+    recording_.events.push_back({Event::Kind::sync, 0, 0, 0, site});
+}
+void Recorder::on_allocate(std::uint64_t offset, std::uint64_t length) {
+    recording_.events.push_back(
+        {Event::Kind::allocate, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length)});
+}
 void Recorder::on_punch(std::uint64_t offset, std::uint64_t length) {
     add(Event::Kind::punch, kernel_.pool().data() + offset, length, {}, true);
 }
@@ -64,6 +94,9 @@ std::set<MutantSite> sites_of(const Recording& recording) {
                 break;
             case Event::Kind::fence:
                 operation = persist::Operation::fence;
+                break;
+            case Event::Kind::sync:
+                operation = persist::Operation::sync;
                 break;
             default:
                 continue;

@@ -15,7 +15,7 @@ namespace pmemcpy::crash {
 
 /// One thing that happened to the pool's bytes, or to the operation that makes it happen.
 struct Event {
-    enum class Kind : std::uint8_t { store, bulk, flush, fence, punch, sync, begin, acknowledge };
+    enum class Kind : std::uint8_t { store, bulk, flush, fence, allocate, punch, sync, begin, acknowledge };
     Kind kind;
     std::uint32_t offset = 0;  // in the pool; of begin and acknowledge: the operation's number
     std::uint32_t size = 0;
@@ -23,7 +23,7 @@ struct Event {
     persist::Site site = {};
 };
 
-/// A flush or fence in the source, or the flush inside a bulk copy.
+/// A flush, fence or sync in the source, or the flush inside a bulk copy.
 struct MutantSite {
     persist::Operation operation;
     std::string file;
@@ -34,10 +34,17 @@ struct MutantSite {
     auto operator<=>(const MutantSite&) const = default;
 };
 
+/// "store run.cpp:17": what, and by which line of the library.
+std::string describe(const Event& event);
+
 struct Recording {
     std::vector<Event> events;
     std::vector<std::byte> bytes;
+    std::string violation;  // a store to where the file system has promised no space; the first one
 };
+
+/// What to say of a store to where the file system has promised no space.
+std::string unpromised(std::uint64_t offset, const persist::Site& site);
 
 /// Writes down what the library does to the simulated pool. A mutant of the library is made by leaving out one site.
 class Recorder final : public persist::TraceSink, public FileListener {
@@ -56,7 +63,8 @@ public:
     void on_flush(const void* address, std::size_t size, const persist::Site& site) override;
     void on_fence(const persist::Site& site) override;
     bool site_enabled(persist::Operation operation, const persist::Site& site) override;
-    void on_sync() override;
+    void on_sync(const persist::Site& site) override;
+    void on_allocate(std::uint64_t offset, std::uint64_t length) override;
     void on_punch(std::uint64_t offset, std::uint64_t length) override;
 
 private:
@@ -70,7 +78,7 @@ private:
     Recording recording_;
 };
 
-/// Every flush and fence that a recording passed.
+/// Every flush, fence and sync that a recording passed.
 std::set<MutantSite> sites_of(const Recording& recording);
 
 }  // namespace pmemcpy::crash

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct Operation {
     Effect effect;
     std::function<void(PMEM&)> call;
     bool is_sync = false;  ///< on page media it acknowledges all before it
+    bool formats = false;  ///< until it is done there may be no pool
 };
 
 /// Calls in order, as one process makes them on a pool of its own.
@@ -32,6 +34,7 @@ struct Script {
     std::string name;
     Options options;
     std::vector<Operation> operations;
+    SimulatedKernel::Place place = SimulatedKernel::Place::file;
 };
 /// What GoogleTest prints of it.
 inline void PrintTo(const Script& script, std::ostream* out) { *out << script.name; }
@@ -41,10 +44,17 @@ Options small_pool(std::uint64_t max_bytes = 256 * 1024);
 /// What one run of a script did to the pool, and what the user may see after each operation.
 struct Run {
     std::vector<std::byte> start;  ///< the pool as created
+    SimulatedKernel::Allocation allocation;
     Recording recording;
     std::vector<Content> contents;  ///< [0] before the first operation, [i + 1] after operation i
+    Content old_steps;              ///< all that was ever seen of them
     std::vector<bool> is_sync;      ///< as contents: from here on all before is acknowledged on page media
+    std::vector<bool> formats;      ///< as contents
+    std::vector<bool> is_clean;     ///< as contents: the pool has been closed cleanly
 };
+
+/// Whether the next to open the pool will trust its links.
+bool is_clean(std::span<const std::byte> pool);
 
 /// Runs a script on the simulated kernel. Throws std::logic_error when an operation does not do what its effect says.
 Run perform(SimulatedKernel& kernel, const Script& script, Grain grain = Grain::array,

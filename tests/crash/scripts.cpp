@@ -1,70 +1,20 @@
 // The scripts: short, each about one group of verbs, so that a failure names its cause.
 
-#include <map>
-#include <numeric>
-#include <random>
-#include <set>
+#include <complex>
 #include <string>
 
-#include "script.hpp"
+#ifdef PMEMCPY_HAVE_CEREAL
+#include <cereal/types/string.hpp>
+#include <cereal/types/vector.hpp>
+#include <pmemcpy/cereal.hpp>
+#endif
+
+#include "base/hash.hpp"
+#include "operations.hpp"
+#include "pool/geometry.hpp"
 
 namespace pmemcpy::crash {
 namespace {
-
-std::vector<double> numbers(std::size_t n, double first) {
-    std::vector<double> values(n);
-    std::iota(values.begin(), values.end(), first);
-    return values;
-}
-
-Operation open_pool(Options options = {}) {
-    return {"mmap", Effect::neutral, [options](PMEM& pmem) { pmem.mmap(SimulatedKernel::path, options); }};
-}
-Operation close_pool() {
-    return {"munmap", Effect::neutral, [](PMEM& pmem) { pmem.munmap(); }, true};
-}
-Operation sync_pool() {
-    return {"sync", Effect::neutral, [](PMEM& pmem) { pmem.sync(); }, true};
-}
-Operation store_int(const std::string& id, int value, Effect effect = Effect::changes) {
-    return {"store " + id, effect, [=](PMEM& pmem) { pmem.store(id, value); }};
-}
-Operation store_text(const std::string& id, std::size_t size, char fill, Effect effect = Effect::changes) {
-    return {"store " + id, effect, [=](PMEM& pmem) { pmem.store(id, std::string(size, fill)); }};
-}
-Operation erase(const std::string& id) {
-    return {"erase " + id, Effect::changes, [=](PMEM& pmem) { pmem.erase(id); }};
-}
-Operation rename(const std::string& from, const std::string& to) {
-    return {"rename " + from, Effect::changes, [=](PMEM& pmem) { pmem.rename(from, to); }};
-}
-Operation alloc(const std::string& id, const Dimensions& dims, ArrayOptions options = {}) {
-    return {"alloc " + id, Effect::changes, [=](PMEM& pmem) { pmem.alloc<double>(id, dims, options); }};
-}
-Operation store_box(const std::string& id, const Box& box, double first, Effect effect = Effect::changes) {
-    return {"store box of " + id, effect,
-            [=](PMEM& pmem) { pmem.store<double>(id, numbers(box.elements(), first).data(), box); }};
-}
-Operation set_attribute(const std::string& id, const std::string& name, const std::string& value,
-                        Effect effect = Effect::changes) {
-    return {"set " + id + "@" + name, effect, [=](PMEM& pmem) { pmem.set_attribute(id, name, value); }};
-}
-Operation remove_attribute(const std::string& id, const std::string& name) {
-    return {"remove " + id + "@" + name, Effect::changes,
-            [=](PMEM& pmem) { pmem.remove_attribute(id, name); }};
-}
-Operation begin(std::uint64_t step) {
-    return {"begin", Effect::neutral, [=](PMEM& pmem) { pmem.begin(step); }};
-}
-Operation commit(std::uint64_t step) {
-    return {"commit", Effect::changes, [=](PMEM& pmem) { pmem.commit(step); }};
-}
-Operation compact() {
-    return {"compact", Effect::neutral, [](PMEM& pmem) { pmem.compact(); }};
-}
-Operation trim() {
-    return {"trim", Effect::neutral, [](PMEM& pmem) { pmem.trim(); }};
-}
 
 ArrayOptions contiguous() {
     ArrayOptions options;
@@ -94,6 +44,7 @@ Script arrays() {
              store_box("A", {{0, 0}, {4, 4}}, 400),
              store_box("A", {{0, 0}, {4, 8}}, 500),
              store_box("A", {{0, 0}, {8, 8}}, 600),
+             store_box("A", {{4, 0}, {4, 4}}, 650),
              store_box("A", {{2, 2}, {1, 1}}, 7),
              alloc("B", {64, 32}),
              store_box("B", {{0, 0}, {64, 32}}, 0),
@@ -177,6 +128,33 @@ Script names() {
              close_pool()}};
 }
 
+// Names that lie in one chain of the table.
+Script chains() {
+    const std::uint64_t buckets =
+        pool::lay_out(small_pool().chunk_bytes, small_pool().max_bytes).bucket_count;
+    std::vector<std::string> ids;
+    for (int i = 0; ids.size() < 6; ++i) {
+        const std::string id = "id" + std::to_string(i);
+        if (base::xxh3_64(id) % buckets == 5) ids.push_back(id);
+    }
+    return {
+        "chains",
+        small_pool(),
+        {open_pool(), store_int(ids[0], 0), store_int(ids[1], 1), store_int("elsewhere", 2), sync_pool(),
+         rename("elsewhere", ids[2]), rename(ids[0], ids[3]), store_int(ids[4], 4), rename(ids[4], ids[5]),
+         close_pool(), open_pool(), erase(ids[1]), rename(ids[2], "elsewhere"), erase(ids[3]), close_pool()}};
+}
+
+// The space of blocks that another one has covered is taken by the next.
+Script covering() {
+    return {"covering",
+            small_pool(),
+            {open_pool(), alloc("A", {2, 16}), store_box("A", {{0, 0}, {1, 16}}, 0),
+             store_box("A", {{1, 0}, {1, 16}}, 100), store_box("A", {{0, 0}, {2, 16}}, 200),
+             store_box("A", {{1, 0}, {1, 16}}, 300), sync_pool(), store_box("A", {{0, 0}, {1, 16}}, 400),
+             store_box("A", {{0, 0}, {2, 16}}, 500), store_box("A", {{0, 0}, {1, 16}}, 600), close_pool()}};
+}
+
 Script steps() {
     const Effect hidden = Effect::hidden;
     return {"steps",
@@ -209,12 +187,55 @@ Script steps() {
              store_box("T", {{2, 0}, {1, 2}}, 60, hidden),
              close_pool(),
              open_pool(),
+             begin(3),
+             store_box("T", {{2, 0}, {1, 2}}, 70, hidden),
+             close_pool(),
+             open_pool(),
+             begin(3),  // and what was stored in the abandoned ones must not be in it
+             {"commit an empty step", Effect::neutral, [](PMEM& pmem) { pmem.commit(3); }},
              store_int("p", 1),
              begin(4),
              store_int("a", 6, hidden),
              commit(4),
              erase("a"),
              close_pool()}};
+}
+
+// A box that three steps have stored, over a block that the first has: of the second nothing is kept, and a load of it
+// must say so.
+Script old_steps() {
+    const Effect hidden = Effect::hidden;
+    return {"old_steps",
+            small_pool(),
+            {open_pool(), alloc("T", {4, 2}), begin(1), store_box("T", {{0, 0}, {4, 2}}, 0, hidden),
+             commit(1), sync_pool(), begin(2), store_box("T", {{1, 0}, {1, 2}}, 10, hidden), commit(2),
+             begin(3), store_box("T", {{1, 0}, {1, 2}}, 20, hidden), commit(3), begin(4),
+             store_box("T", {{1, 0}, {1, 2}}, 30, hidden), commit(4), compact(), sync_pool(), close_pool()}};
+}
+
+// Bytes of a user that look like records, because they are a copy of some: once erased they are space like any other,
+// and no scan may take them for what they seem to be.
+Script lookalikes() {
+    Script script{"lookalikes", small_pool(), {open_pool()}};
+    for (int i = 0; i < 16; ++i) script.operations.push_back(store_int("v" + std::to_string(i), i));
+    const Operation copy{"store a copy of the pool", Effect::changes, [](PMEM& pmem) {
+                             const std::span<std::byte> pool = SimulatedKernel::current().pool();
+                             const auto& super = *reinterpret_cast<const pool::Superblock*>(pool.data());
+                             const auto* chunks =
+                                 reinterpret_cast<const char*>(pool.data() + super.first_chunk_offset);
+                             // In the order in which their place will be taken: values fill a slab before entries do.
+                             const std::string entries(chunks, super.chunk_bytes);
+                             const std::string values(chunks + super.chunk_bytes, super.chunk_bytes);
+                             pmem.store("copy", values + entries);
+                         }};
+    // The last ones, so that their copies are not overwritten before there is a slab around them.
+    for (const Operation& o :
+         {copy, sync_pool(), rename("v15", "w15"), erase("v14"), erase("copy"), sync_pool()})
+        script.operations.push_back(o);
+    // More than a slab of values and one of entries, so that others are made where the copies were.
+    for (int i = 0; i < 18; ++i) script.operations.push_back(store_int("n" + std::to_string(i), i));
+    script.operations.push_back(close_pool());
+    return script;
 }
 
 Script space() {
@@ -225,6 +246,23 @@ Script space() {
              store_box("A", {{0, 0}, {16, 16}}, 0), store_box("A", {{0, 0}, {9, 16}}, 1),
              store_box("A", {{8, 0}, {8, 16}}, 2), sync_pool(), compact(), erase("A"), erase("c"), trim(),
              store_int("d", 1), close_pool()}};
+}
+
+// What was erased after the last sync may come back with the next power loss; so until a sync its space is nobody's, also
+// when a recovery lies between.
+Script erasing_unsynced() {
+    return {"erasing_unsynced",
+            small_pool(),
+            {open_pool(), store_text("a", 14'000, 'a'), store_text("b", 13'000, 'b'), store_int("c", 1),
+             sync_pool(), erase("a"), erase("b"), store_int("c", 2), close_pool()}};
+}
+
+// A pool that grows by more than is asked, because it is large already.
+Script growing() {
+    return {"growing",
+            small_pool(512 * 1024),
+            {open_pool(), store_text("large", 60'000, 'l'), store_text("too", 60'000, 't'), sync_pool(),
+             store_text("a", 13'000, 'a'), store_text("b", 13'000, 'b'), store_int("c", 1), close_pool()}};
 }
 
 Script sessions() {
@@ -278,117 +316,73 @@ Script filling() {
 
 Script in_place() {
     const Operation freeze{"freeze", Effect::changes, [](PMEM& pmem) { pmem.freeze("C"); }};
+    const Operation update{"update", Effect::neutral, [](PMEM& pmem) {
+                               auto rows = pmem.update<double>("C", Box{{9, 0}, {4, 40}});
+                               for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = 3.5;
+                           }};
     return {"in_place",
             small_pool(),
             {open_pool(), alloc("C", {16, 40}, contiguous()),
              store_box("C", {{0, 0}, {16, 40}}, 1, Effect::neutral),
-             store_box("C", {{3, 3}, {2, 5}}, 7, Effect::neutral), freeze, sync_pool(), store_int("a", 1),
-             erase("C"), alloc("C", {4}, contiguous()), erase("C"), close_pool()}};
+             store_box("C", {{3, 3}, {2, 5}}, 7, Effect::neutral), update, freeze, sync_pool(),
+             store_int("a", 1), erase("C"), alloc("C", {4}, contiguous()), erase("C"), close_pool()}};
 }
 
-/// Draws calls that make sense in the state that the calls before have left.
-class Drawing {
-public:
-    explicit Drawing(std::uint64_t seed) : random_(seed) {}
+// The other ways of bytes into the pool: without checksums, of other types, encoded in place, compressed.
+Script codings() {
+    Options unchecked;
+    unchecked.checksums = false;
+    ArrayOptions packed;
+    packed.codec = parse_codec("lz4:1:shuffle");
+    const auto store_complex = [](double first) {
+        return Operation{"store complex numbers", Effect::changes, [=](PMEM& pmem) {
+                             const std::vector<double> parts = numbers(512, first);
+                             pmem.store<std::complex<double>>(
+                                 "Z", reinterpret_cast<const std::complex<double>*>(parts.data()),
+                                 Box{{0}, {256}});
+                         }};
+    };
+    // Written by a serializer straight into the pool.
+    const auto store_words = [](const std::string& word) {
+        return Operation{"store words", Effect::changes, [=](PMEM& pmem) {
+#ifdef PMEMCPY_HAVE_CEREAL
+                             pmem.store("words", std::vector<std::string>(200, word));
+#else
+                             pmem.store("words", word);
+#endif
+                         }};
+    };
+    const Operation alloc_complex{"alloc Z", Effect::changes,
+                                  [](PMEM& pmem) { pmem.alloc<std::complex<double>>("Z", Dimensions{256}); }};
+    return {"codings",
+            small_pool(),
+            {open_pool(), alloc_complex, store_complex(0), store_complex(7), store_words("a word"),
+             store_words("another word"), alloc("P", {64, 16}, packed), store_box("P", {{0, 0}, {64, 16}}, 0),
+             store_box("P", {{0, 0}, {64, 16}}, 100), close_pool(), open_pool(unchecked), store_complex(20),
+             store_text("t", 5000, 't'), store_text("t", 6000, 'u'), sync_pool(), store_complex(30),
+             close_pool()}};
+}
 
-    Operation next() {
-        for (;;) {
-            const std::string id = "v" + std::to_string(random_() % 5);
-            const bool there = values_.contains(id);
-            const bool array_there = array_ > 0;
-            switch (random_() % 16) {
-                case 0:
-                case 1:
-                    values_[id] = {};
-                    return store_int(id, ++counter_);
-                case 2:
-                    values_[id] = {};
-                    return store_text(id, 500 + random_() % 3000, fill());
-                case 3:
-                    values_[id] = {};
-                    return store_text(id, 4000 + random_() % 12000, fill());
-                case 4:
-                case 5:
-                    if (!there) break;
-                    values_.erase(id);
-                    return erase(id);
-                case 6: {
-                    const std::string to = "g/" + id;
-                    if (!there || values_.contains(to)) break;
-                    values_[to] = values_[id];
-                    values_.erase(id);
-                    return rename(id, to);
-                }
-                case 7: {
-                    const std::string from = "g/" + id;
-                    if (there || !values_.contains(from)) break;
-                    values_[id] = values_[from];
-                    values_.erase(from);
-                    return rename(from, id);
-                }
-                case 8: {
-                    if (!there) break;
-                    const std::string name = "k" + std::to_string(random_() % 2);
-                    values_[id].insert(name);
-                    return set_attribute(
-                        id, name, std::string(1 + random_() % 900, fill()) + std::to_string(++counter_));
-                }
-                case 9: {
-                    if (!there || values_[id].empty()) break;
-                    const std::string name = *values_[id].begin();
-                    values_[id].erase(name);
-                    return remove_attribute(id, name);
-                }
-                case 10:
-                    if (array_there) break;
-                    array_ = 1;
-                    return alloc("A", {unlimited, 5});
-                case 11:
-                case 12:
-                case 13: {
-                    if (!array_there) break;
-                    const Dimensions offset{random_() % 6, random_() % 5};
-                    const Dimensions count{1 + random_() % 4, 1 + random_() % (5 - offset[1])};
-                    return store_box("A", {offset, count}, 1000.0 * ++counter_);
-                }
-                case 14:
-                    if (!array_there || random_() % 4 != 0) return random_() % 2 == 0 ? compact() : trim();
-                    array_ = 0;
-                    return erase("A");
-                case 15:
-                    return sync_pool();
-            }
-        }
-    }
-
-private:
-    char fill() { return static_cast<char>('a' + random_() % 26); }
-
-    std::mt19937_64 random_;
-    std::map<std::string, std::set<std::string>> values_;  // id -> names of attributes
-    int array_ = 0;
-    int counter_ = 0;
-};
+// A device that holds a pool becomes another one.
+Script formatting() {
+    Options anew = small_pool();
+    anew.mode = Mode::replace;
+    Operation format{"mmap that replaces", Effect::changes,
+                     [=](PMEM& pmem) { pmem.mmap(SimulatedKernel::path, anew); }};
+    format.formats = true;
+    return {"formatting",
+            small_pool(),
+            {open_pool(), store_int("a", 1), store_text("b", 600, 'b'), store_text("c", 7000, 'c'),
+             erase("b"), close_pool(), format, store_int("d", 2), store_text("e", 5000, 'e'), close_pool()},
+            SimulatedKernel::Place::device};
+}
 
 }  // namespace
 
-Script random_script(std::uint64_t seed, std::size_t length) {
-    Script script{"random" + std::to_string(seed), small_pool(), {open_pool()}};
-    Drawing drawing(seed);
-    for (std::size_t i = 0; i < length; ++i) {
-        script.operations.push_back(drawing.next());
-        if (i % 40 == 39) {
-            script.operations.push_back(close_pool());
-            script.operations.push_back(open_pool());
-        }
-    }
-    script.operations.push_back(close_pool());
-    return script;
-}
-
 std::vector<Script> scripts() {
-    return {values(), arrays(), appending(), attributes(), names(),
-            steps(),  space(),  sessions(),  filling(),    in_place()};
+    return {values(),           arrays(),   appending(), attributes(), names(),   chains(),
+            covering(),         steps(),    old_steps(), lookalikes(), space(),   growing(),
+            erasing_unsynced(), sessions(), filling(),   in_place(),   codings(), formatting()};
 }
 
 }  // namespace pmemcpy::crash

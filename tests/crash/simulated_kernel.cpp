@@ -19,7 +19,8 @@ constexpr std::uint64_t runtime_room = (pool::runtime_bytes + huge - 1) / huge *
 constexpr std::uint64_t pool_room = SimulatedKernel::most_pool_bytes;
 
 // Descriptors far above any real one.
-enum Descriptor : int { pool_fd = 1'000'000, runtime_fd, directory_fd };
+enum Descriptor : int { pool_fd = 1'000'000, runtime_fd, directory_fd, size_fd, domain_fd };
+constexpr const char* region = "/sys/region0";
 
 SimulatedKernel* kernel = nullptr;
 
@@ -30,24 +31,42 @@ int fail(int error) {
 
 }  // namespace
 
+void set_pages(SimulatedKernel::Allocation& pages, std::uint64_t offset, std::uint64_t length,
+               bool allocated) {
+    for (std::uint64_t page = offset / 4096; page < (offset + length + 4095) / 4096; ++page)
+        pages.set(page, allocated);
+}
+
+bool SimulatedKernel::is_allocated(std::uint64_t offset, std::uint64_t length) const {
+    for (std::uint64_t page = offset / 4096; page < (offset + length + 4095) / 4096; ++page) {
+        if (!allocation_[page]) return false;
+    }
+    return true;
+}
+
 struct Handlers {
     static int open(const char* path, int flags, mode_t) {
         const std::string_view name(path);
         if ((flags & O_TMPFILE) == O_TMPFILE) {
             kernel->size_ = 0;
             kernel->linked_ = false;
+            kernel->allocation_.reset();
             std::memset(kernel->pool_, 0, pool_room);
             return pool_fd;
         }
         if ((flags & O_DIRECTORY) != 0) return directory_fd;
         if (name == SimulatedKernel::path) return kernel->linked_ ? pool_fd : fail(ENOENT);
-        if (name == std::string(SimulatedKernel::path) + ".rt") return runtime_fd;
+        if (name.ends_with("/pool.rt")) return runtime_fd;
+        if (kernel->is_device() && name.starts_with("/sys/")) {
+            if (name.ends_with("/size")) return size_fd;
+            if (name == std::string(region) + "/persistence_domain") return domain_fd;
+        }
         return fail(ENOENT);
     }
     static int close(int) { return 0; }
     static int fstat(int fd, struct stat* status) {
         *status = {};
-        status->st_mode = S_IFREG | 0644;
+        status->st_mode = (fd == pool_fd && kernel->is_device() ? S_IFCHR : S_IFREG) | 0644;
         status->st_dev = 1;
         status->st_ino = fd == pool_fd ? 11 : 12;
         status->st_nlink = 1;
@@ -86,15 +105,25 @@ struct Handlers {
         return 0;
     }
     static int fallocate(int fd, int mode, off_t offset, off_t length) {
-        if (fd != pool_fd || (mode & FALLOC_FL_PUNCH_HOLE) == 0) return 0;
+        if (fd != pool_fd) return 0;
         const auto begin = static_cast<std::uint64_t>(offset);
         const auto bytes = static_cast<std::uint64_t>(length);
-        std::memset(kernel->pool_ + begin, 0, bytes);
-        if (kernel->listener_ != nullptr) kernel->listener_->on_punch(begin, bytes);
+        const bool punches = (mode & FALLOC_FL_PUNCH_HOLE) != 0;
+        set_pages(kernel->allocation_, begin, bytes, !punches);
+        if (punches) std::memset(kernel->pool_ + begin, 0, bytes);
+        if (kernel->listener_ == nullptr) return 0;
+        punches ? kernel->listener_->on_punch(begin, bytes) : kernel->listener_->on_allocate(begin, bytes);
         return 0;
     }
     static ssize_t pread(int fd, void* bytes, size_t size, off_t offset) {
-        if (fd != pool_fd) return fail(EBADF);
+        if (fd == size_fd || fd == domain_fd) {
+            const std::string text =
+                fd == size_fd ? std::to_string(SimulatedKernel::device_bytes) : "memory_controller";
+            if (offset > 0) return 0;
+            std::memcpy(bytes, text.data(), std::min(size, text.size()));
+            return static_cast<ssize_t>(text.size());
+        }
+        if (fd != pool_fd || kernel->is_device()) return fail(EINVAL);
         std::memcpy(bytes, kernel->pool_ + offset, size);
         return static_cast<ssize_t>(size);
     }
@@ -104,8 +133,7 @@ struct Handlers {
         return static_cast<ssize_t>(size);
     }
     static int sync(int fd) {
-        if (fd == pool_fd && kernel->listener_ != nullptr) kernel->listener_->on_sync();
-        return 0;
+        return fd == pool_fd || fd == directory_fd ? 0 : fail(EBADF);  // the trace hook tells what it is for
     }
     static int lock(int, int command, struct flock* lock) {
         if (command == F_OFD_GETLK) lock->l_type = F_UNLCK;
@@ -117,10 +145,14 @@ struct Handlers {
         return 0;
     }
     static int unlinkat(int, const char*, int) { return fail(ENOENT); }
-    static char* realpath(const char*, char*) {
+    static char* realpath(const char* path, char*) {
+        const std::string_view name(path);
+        if (kernel->is_device() && name.starts_with("/sys/dev/char/"))
+            return ::strdup(name.ends_with("/subsystem") ? "/sys/bus/dax" : region);
         errno = ENOENT;
         return nullptr;
     }
+    static int mkdirat(int, const char*, mode_t) { return 0; }
     static void* mmap(void* address, size_t length, int, int flags, int fd, off_t) {
         if ((flags & MAP_ANONYMOUS) != 0) return length > pool_room + huge ? kernel->runtime_ : kernel->pool_;
         if (fd == pool_fd && (flags & MAP_SYNC) == MAP_SYNC && kernel->model_ != Model::line) {
@@ -142,7 +174,18 @@ struct Handlers {
     static pid_t getpid() { return 4242; }
 };
 
-SimulatedKernel::SimulatedKernel(Model model) : model_(model), previous_(os::calls()) {
+SimulatedKernel& SimulatedKernel::current() { return *kernel; }
+
+void SimulatedKernel::remove_pool() {
+    linked_ = is_device();
+    if (!is_device()) return;
+    size_ = device_bytes;
+    std::memset(pool_, 0, size_);
+    set_pages(allocation_, 0, size_, true);
+}
+
+SimulatedKernel::SimulatedKernel(Model model, Place place)
+    : model_(model), place_(place), previous_(os::calls()) {
     if (kernel != nullptr) throw std::logic_error("one simulated kernel at a time");
     void* got = ::mmap(nullptr, pool_room + runtime_room + huge, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -169,6 +212,7 @@ SimulatedKernel::SimulatedKernel(Model model) : model_(model), previous_(os::cal
     calls.linkat = Handlers::linkat;
     calls.unlinkat = Handlers::unlinkat;
     calls.realpath = Handlers::realpath;
+    calls.mkdirat = Handlers::mkdirat;
     calls.mmap = Handlers::mmap;
     calls.munmap = Handlers::munmap;
     calls.madvise = Handlers::madvise;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,7 +20,7 @@ enum class Model {
 class FileListener {
 public:
     virtual ~FileListener() = default;
-    virtual void on_sync() = 0;
+    virtual void on_allocate(std::uint64_t offset, std::uint64_t length) = 0;
     virtual void on_punch(std::uint64_t offset, std::uint64_t length) = 0;
 };
 
@@ -31,33 +31,52 @@ public:
     static constexpr const char* path = "/simulated/pool";
     static constexpr std::uint64_t most_pool_bytes = std::uint64_t{2} << 20;
 
-    explicit SimulatedKernel(Model model);
+    /// What the pool lies on: a file of a file system, or a whole devdax device.
+    enum class Place { file, device };
+    static constexpr std::uint64_t device_bytes = std::uint64_t{512} << 10;
+    explicit SimulatedKernel(Model model, Place place = Place::file);
     ~SimulatedKernel();
+    /// The one that there is.
+    static SimulatedKernel& current();
     SimulatedKernel(const SimulatedKernel&) = delete;
     SimulatedKernel& operator=(const SimulatedKernel&) = delete;
 
     /// The bytes of the pool's file, which are also those of every mapping of it.
     std::span<std::byte> pool() { return {pool_, size_}; }
     /// The name is free again: the next open that may create a pool makes an empty one.
-    void remove_pool() { linked_ = false; }
+    void remove_pool();
     void set_listener(FileListener* listener) { listener_ = listener; }
+    /// The pages for which the file system has promised space. Nobody may store into others: on a full device that is a
+    /// signal and not an error (law 9).
+    using Allocation = std::bitset<most_pool_bytes / 4096>;
+    const Allocation& allocation() const { return allocation_; }
+    void set_allocation(const Allocation& allocation) { allocation_ = allocation; }
+    bool is_allocated(std::uint64_t offset, std::uint64_t length) const;
+
     /// How much the file system has left for fallocate to promise.
     void set_free_bytes(std::uint64_t bytes) { free_bytes_ = bytes; }
 
 private:
     friend struct Handlers;
+    bool is_device() const { return place_ == Place::device; }
 
     Model model_;
+    Place place_;
     std::byte* arena_;  // the pool, then the .rt
     std::byte* pool_;
     std::byte* runtime_;
     std::uint64_t size_ = 0;
     std::uint64_t runtime_size_ = 0;
     bool linked_ = false;
+    Allocation allocation_;
     std::uint64_t free_bytes_ = std::uint64_t{1} << 40;
     std::int64_t ticks_ = 0;
     FileListener* listener_ = nullptr;
     os::Calls previous_;
 };
+
+/// Marks the pages of [offset, offset + length).
+void set_pages(SimulatedKernel::Allocation& pages, std::uint64_t offset, std::uint64_t length,
+               bool allocated);
 
 }  // namespace pmemcpy::crash

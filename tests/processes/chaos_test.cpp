@@ -338,7 +338,14 @@ public:
     std::string pool() const { return folder_ / "pool"; }
     std::mt19937_64& random() { return random_; }
     Ledger& ledger() { return *ledger_; }
-    std::vector<Worker>& workers() { return workers_; }
+    void kill_all() {
+        for (Worker& worker : workers_) ::kill(worker.pid(), SIGKILL);
+        for (Worker& worker : workers_) EXPECT_EQ(worker.wait(), 1000 + SIGKILL);
+        kills_ += workers_.size();
+    }
+    void start_all() {
+        for (std::size_t i = 0; i < crowd; ++i) workers_[i] = start(i);
+    }
     bool has_failed() const { return ledger_->failures != 0; }
 
     void kill_one() {
@@ -349,6 +356,7 @@ public:
             return;
         }
         workers_[victim].kill();
+        ++kills_;
         workers_[victim] = start(victim);
     }
     void stop() {
@@ -370,7 +378,7 @@ public:
         EXPECT_EQ(ledger_->failures, 0u) << ledger_->message;
         std::uint64_t done = 0;
         for (const auto& count : ledger_->done) done += count;
-        std::cout << "[   done   ] " << done << " calls\n";
+        std::cout << "chaos: " << done << " calls by " << crowd << " processes, " << kills_ << " killed\n";
     }
 
 private:
@@ -378,6 +386,7 @@ private:
     Folder folder_;
     Shared<Ledger> ledger_;
     std::vector<Worker> workers_;
+    std::size_t kills_ = 0;
 };
 
 TEST(processes, in_chaos_beside_a_survivor_nothing_acknowledged_is_lost_and_no_space) {
@@ -411,13 +420,12 @@ TEST(processes, in_chaos_with_everybody_killed_at_once_nothing_acknowledged_is_l
     const int rounds = is_long() ? 400 : 20;
     for (int round = 0; round < rounds && !chaos.has_failed(); ++round) {
         sleep_us(10'000 + chaos.random()() % 60'000);
-        for (Worker& worker : chaos.workers()) ::kill(worker.pid(), SIGKILL);
-        for (std::size_t i = 0; i < crowd; ++i) EXPECT_EQ(chaos.workers()[i].wait(), 1000 + SIGKILL);
+        chaos.kill_all();
         {
             Inside inside(chaos.pool());
             expect_clean(inside.audit());
         }
-        for (std::size_t i = 0; i < crowd; ++i) chaos.workers()[i] = chaos.start(i);
+        chaos.start_all();
     }
     chaos.stop();
     chaos.expect_no_failure();

@@ -28,12 +28,11 @@
 #include <utility>
 #include <vector>
 
-#include "catalog/catalog.hpp"
-#include "heap/heap.hpp"
-#include "pool/pool.hpp"
+#include "tests/inside.hpp"
 
 namespace processes {
 
+using pmemcpy::Inside;
 using Arguments = std::vector<std::string>;
 using Work = std::function<int(const Arguments&)>;
 
@@ -180,32 +179,6 @@ inline std::uint64_t seed() {
     std::cout << "[   seed   ] PMEMCPY_SEED=" << value << "\n";
     return value;
 }
-
-/// A pool attached to from below the store, to look at what only the lower rooms know.
-class Inside {
-public:
-    explicit Inside(const std::string& path)
-        : pool_(path, false, pmemcpy::MapSync::off), heap_(pool_), catalog_(pool_, heap_) {
-        pool_.attach(catalog_);
-    }
-    ~Inside() { pool_.detach(catalog_); }
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
-
-    pmemcpy::pool::Pool& pool() { return pool_; }
-    pmemcpy::heap::Heap& heap() { return heap_; }
-    pmemcpy::catalog::Catalog& catalog() { return catalog_; }
-    bool scavenge() {
-        const bool all = pool_.scavenge_dead(catalog_);
-        return heap_.reclaim(pmemcpy::heap::Heap::Effort::thorough) && all;
-    }
-    pmemcpy::catalog::Audit audit() { return catalog_.audit(); }
-
-private:
-    pmemcpy::pool::Pool pool_;
-    pmemcpy::heap::Heap heap_;
-    pmemcpy::catalog::Catalog catalog_;
-};
 
 /// Nobody stores meanwhile: all space is where it should be.
 inline void expect_clean(const pmemcpy::catalog::Audit& audit) {

@@ -1,0 +1,261 @@
+// What an image that was recovered must hold.
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <string_view>
+
+#include "explorer.hpp"
+#include "pool/geometry.hpp"
+#include "recovery_sink.hpp"
+#include "tests/inside.hpp"
+
+namespace pmemcpy::crash {
+namespace {
+
+constexpr std::uint64_t second_every = 16;  // images between two whose recovery is repeated
+
+}  // namespace
+
+Content Explorer::observe_now(const PMEM& pmem) const {
+    return observe(pmem, plan_.model == Model::page ? Grain::element : Grain::array);
+}
+
+// Behind the page cache each store stands for itself: since the last sync it is there or not, whatever came later. So a
+// variable, or an element of an array, has a content of any moment since then, which it may have had by another name.
+std::string Explorer::judge_alone(const Content& found) const {
+    const auto begin = run_.contents.begin() + static_cast<std::ptrdiff_t>(allowed_.first);
+    const auto end = run_.contents.begin() + static_cast<std::ptrdiff_t>(allowed_.last) + 1;
+    for (const auto& [key, hash] : *begin) {
+        if (found.contains(key)) continue;
+        const bool was_absent =
+            std::any_of(begin, end, [&, &name = key](const Content& c) { return !c.contains(name); });
+        if (!was_absent) return "'" + key + "' is lost";
+    }
+    for (const auto& [key, hash] : found) {
+        const bool was_there =
+            std::any_of(begin, end, [&, &name = key](const Content& c) { return c.contains(name); });
+        const bool had_content = std::any_of(begin, end, [&, value = hash](const Content& c) {
+            return std::any_of(c.begin(), c.end(), [&](const auto& entry) { return entry.second == value; });
+        });
+        if (!was_there || !had_content) return "'" + key + "' has a content it never had";
+    }
+    return {};
+}
+
+std::string Explorer::judge(const Content& found) const {
+    if (plan_.model == Model::page) return judge_alone(found);
+    const Content& before = run_.contents[allowed_.first];
+    const Content& after = run_.contents[allowed_.last];
+    for (const auto& [key, hash] : before) {
+        if (is_group(key) && after.contains(key) && !found.contains(key))
+            return "group '" + key + "' is lost";
+    }
+    Content without_new_groups = found;
+    for (auto i = without_new_groups.begin(); i != without_new_groups.end();) {
+        const bool may_be = is_group(i->first) && before.contains(i->first) != after.contains(i->first);
+        i = may_be ? without_new_groups.erase(i) : std::next(i);
+    }
+    const auto without_groups_of_one = [](const Content& all, const Content& other) {
+        Content rest;
+        for (const auto& entry : all) {
+            if (!is_group(entry.first) || other.contains(entry.first)) rest.insert(entry);
+        }
+        return rest;
+    };
+    const std::string old_one = difference(without_new_groups, without_groups_of_one(before, after));
+    if (old_one.empty()) return {};
+    const std::string new_one = difference(without_new_groups, without_groups_of_one(after, before));
+    if (new_one.empty()) return {};
+    if (allowed_.first == allowed_.last) return new_one;
+    return "neither before (" + old_one + ") nor after (" + new_one + ")";
+}
+
+void Explorer::recover_and_check() {
+    const bool second = counts_.images % second_every == 1;
+    const bool empties = counts_.images % plan_.audit_every == 2 % plan_.audit_every;
+    const bool nested = plan_.nested_images > 0 && counts_.images % plan_.nested_every == 3;
+    const bool clean = is_clean(image_.live());
+    const bool was_closed = allowed_.first == allowed_.last && run_.is_clean[allowed_.last];
+    if (was_closed && !clean) return fail("the pool was closed cleanly, and the next to open it cannot tell");
+    try {
+        if (nested) return check_cut_short();
+        RecoverySink sink(kernel_, image_);
+        if (clean) check_links();
+        PMEM pmem;
+        pmem.mmap(SimulatedKernel::path);
+        ++counts_.recoveries;
+        const Content found = observe_now(pmem);
+        if (const std::string wrong = judge(found); !wrong.empty()) return fail(wrong);
+        for (const auto& [what, hash] : observe_old_steps(pmem)) {
+            const auto known = run_.old_steps.find(what);
+            if (known != run_.old_steps.end() && known->second != hash)
+                return fail(what + " is not what it was");
+        }
+        if (const std::vector<Damage> damages = pmem.verify(); !damages.empty()) {
+            return fail("verify: '" + damages[0].id + "' " + damages[0].what);
+        }
+        if (second) {
+            const std::vector<std::byte> killed(image_.live().begin(), image_.live().end());
+            pmem.munmap();
+            check_second(found);  // closed cleanly: by the links
+            image_.put(0, killed);
+            check_second(found);  // lost right after recovery: by scanning
+        } else if (empties || clean) {
+            go_on(pmem, found);
+            audit(pmem);
+        }
+        if (!sink.violation().empty()) fail(sink.violation());
+    } catch (const Error& error) {
+        const bool may_be_none = run_.formats[allowed_.last] && allowed_.first != allowed_.last;
+        const bool is_none =
+            std::string_view(error.what()).find("is no pMEMCPY pool") != std::string_view::npos;
+        if (!may_be_none || !is_none) fail(error.what());
+    } catch (const std::exception& error) {
+        fail(error.what());
+    }
+}
+
+// A pool that says it is clean is opened without looking at its records; so what is derived from them must be right.
+void Explorer::check_links() {
+    Inside inside(SimulatedKernel::path, MapSync::automatic);
+    const catalog::Audit audit = inside.audit();
+    if (!audit.complaints.empty()) fail("the links of a clean pool: " + audit.complaints.front());
+    for (std::uint64_t i = 0; i < inside.pool().usable_chunks(); ++i) {
+        const heap::ChunkWord word{inside.heap().chunk(i).word};
+        const bool is_slab =
+            word.kind() == heap::ChunkKind::meta_slab || word.kind() == heap::ChunkKind::data_slab;
+        if (is_slab && word.owner() != 0)
+            return fail("slab " + std::to_string(i) +
+                        " of a clean pool belongs to a process, and nobody adopts it");
+    }
+}
+
+void Explorer::check_second(const Content& found) {
+    PMEM pmem;
+    pmem.mmap(SimulatedKernel::path);
+    ++counts_.recoveries;
+    const std::string wrong = difference(observe_now(pmem), found);
+    if (!wrong.empty()) fail("after a second recovery " + wrong);
+}
+
+// Somebody goes on working: what he stores takes space that is free.
+void Explorer::store_later(PMEM& pmem) {
+    try {
+        for (int i = 0; i < 3; ++i) {
+            pmem.store("later/" + std::to_string(i), i);
+            pmem.store("later/text" + std::to_string(i), std::string(700, 'l'));
+            pmem.store("later/long" + std::to_string(i), std::string(14'000, 'L'));
+        }
+    } catch (const Error& error) {
+        if (error.kind() != Code::no_space) throw;
+    }
+}
+
+Content Explorer::observe_without_later(const PMEM& pmem) const {
+    Content now = observe_now(pmem);
+    std::erase_if(now, [](const auto& entry) { return entry.first.starts_with("later/"); });
+    return now;
+}
+
+// Nothing that was there changes when something else is stored.
+void Explorer::go_on(PMEM& pmem, const Content& found) {
+    store_later(pmem);
+    if (const std::string wrong = difference(observe_without_later(pmem), found); !wrong.empty())
+        fail("after something else was stored " + wrong);
+    if (const std::vector<Damage> damages = pmem.verify(); !damages.empty())
+        fail("after something else was stored, verify: '" + damages[0].id + "' " + damages[0].what);
+}
+
+// Whatever is in the pool is erased: then nothing may be taken any more.
+void Explorer::audit(PMEM& pmem) {
+    ++counts_.audits;
+    for (const std::string& id : pmem.ids()) pmem.erase(id);
+    std::vector<std::string> groups = pmem.groups();
+    std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    for (const std::string& id : groups) pmem.erase(id);
+    for (const std::string& name : pmem.attributes("/")) pmem.remove_attribute("/", name);
+    pmem.sync();
+    pmem.trim();
+    const PoolInfo info = pmem.info();
+    constexpr std::uint64_t root_bytes = 128 + 192;  // the entry and the value of the group "/", which stays
+    const std::uint64_t root = info.metadata_bytes == root_bytes ? root_bytes : 0;
+    if (info.metadata_bytes != root || info.data_bytes != 0 || info.retired_records != 0) {
+        fail("space is lost: after erasing all, " + std::to_string(info.metadata_bytes) +
+             " bytes of records, " + std::to_string(info.data_bytes) + " of data and " +
+             std::to_string(info.retired_records) + " retired records are left");
+    }
+    const std::span<const std::byte> pool = image_.live();
+    const auto& super = *reinterpret_cast<const pool::Superblock*>(pool.data() + pool::superblock_offset);
+    const auto& state = *reinterpret_cast<const pool::PoolState*>(pool.data() + pool::state_offset);
+    const auto* table = reinterpret_cast<const heap::ChunkEntry*>(pool.data() + super.table_offset);
+    for (std::uint64_t i = 0; i < state.usable_chunks.value; ++i) {
+        const heap::ChunkKind kind = heap::ChunkWord{table[i].word}.kind();
+        if (kind == heap::ChunkKind::free || kind == heap::ChunkKind::hole) continue;
+        if (kind == heap::ChunkKind::meta_slab) continue;
+        return fail("space is lost: after erasing all and trim, chunk " + std::to_string(i) + " is of kind " +
+                    std::to_string(static_cast<int>(kind)));
+    }
+}
+
+// The recovery of this image is itself killed at random moments, with what had arrived until then; and so is the session
+// after it, in which something is stored; and after the pool was closed cleanly, so that its links are trusted from then on.
+void Explorer::check_cut_short() {
+    const std::vector<std::byte> crashed(image_.live().begin(), image_.live().end());
+    Recording recording;
+    Content found;
+    std::size_t recovered = 0;
+    {
+        RecoverySink sink(kernel_, image_, &recording, plan_.left_out);
+        PMEM pmem;
+        pmem.mmap(SimulatedKernel::path);
+        recovered = recording.events.size();
+        found = observe_now(pmem);
+        store_later(pmem);
+        pmem.munmap();
+    }
+    if (const std::string wrong = judge(found); !wrong.empty()) fail(wrong);
+    Image image(image_.live(), crashed);
+    Media media(plan_.model, image, recording, media_.allocation_after(changes_));
+    std::vector<std::size_t> moments = {recording.events.size() - 1, recording.events.size() - 1};
+    for (std::uint64_t n = 0; n < plan_.nested_images; ++n)
+        moments.push_back(random_() % recording.events.size());
+    std::sort(moments.begin(), moments.end());
+    std::size_t next = 0;
+    std::string when;
+    try {
+        for (const std::size_t moment : moments) {
+            for (; next <= moment; ++next) media.apply(recording.events[next]);
+            const Event& event = recording.events[moment];
+            when = std::string(moment < recovered ? "after a recovery" : "after a session") +
+                   " that was cut short at event " + std::to_string(moment) + " of " +
+                   std::to_string(recording.events.size()) + ", " + describe(event) + ": ";
+            const std::uint64_t share = random_() % 5;
+            for (const auto& [line, granule] : media.pending()) {
+                std::size_t cut = random_() % 4 < share ? granule.stores.size() : 0;
+                if (share > 0 && random_() % 4 == 0) cut = random_() % (granule.stores.size() + 1);
+                for (std::size_t i = 0; i < cut; ++i)
+                    image.put(granule.stores[i].offset, media.bytes_of(granule.stores[i]));
+            }
+            kernel_.set_allocation(media.allocation_after(random_() % (media.pending_changes() + 1)));
+            RecoverySink sink(kernel_, image);
+            if (is_clean(image.live())) check_links();
+            PMEM pmem;
+            pmem.mmap(SimulatedKernel::path);
+            ++counts_.images;
+            ++counts_.recoveries;
+            const std::string wrong = difference(observe_without_later(pmem), found);
+            if (!wrong.empty()) fail(when + wrong);
+            go_on(pmem, found);
+            audit(pmem);
+            pmem.munmap();
+            if (!sink.violation().empty()) fail(when + sink.violation());
+            image.restore();
+        }
+    } catch (const std::exception& error) {
+        fail(when + error.what());
+    }
+    std::memcpy(image_.live().data(), image_.certain().data(), image_.certain().size());
+}
+
+}  // namespace pmemcpy::crash
