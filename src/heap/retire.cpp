@@ -1,6 +1,6 @@
 // From published to free: the word that publishes a record is flagged or replaced by one CAS; whoever then wins
 // the CAS on the record's state keeps it in its retire list until no view and no sync needs it; its magic is
-// zeroed durably, its extent freed, its unit freed. A death between any two of these leaves enough in the
+// zeroed, its extent freed, its unit freed. A death between any two of these leaves enough in the
 // dead process's slot, or in the word itself, for another to go on.
 
 #include "heap/heap.hpp"
