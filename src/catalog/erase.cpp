@@ -15,6 +15,7 @@ using persist::Medium;
 void Catalog::erase(Link entry, std::string_view id) {
     const std::lock_guard one_verb(verb_mutex_);
     const Medium& m = pool_.medium();
+    finish_verb(pool_.slot_index());
     const auto defined = definition(entry);
     if (!defined) throw Error(Code::not_found, "there is no '" + std::string(id) + "' to erase");
     pool::Slot& slot = pool_.slot();
@@ -40,9 +41,15 @@ void Catalog::erase(Link entry, std::string_view id) {
     if (erased) {
         // The erase is acknowledged when this word is durable; recovery believes it (law 1).
         m.persist(value_word(entry), 8);
-        clean_up_erased(entry, slot);
+        try {
+            clean_up_erased(entry, slot);
+            m.store(&slot.intent, 0);
+        } catch (const Error&) {
+            // The kernel gives no lock. It is erased all the same; the intent stays, and the next verb goes on from there.
+        }
+    } else {
+        m.store(&slot.intent, 0);
     }
-    m.store(&slot.intent, 0);
     heap_.reclaim();
     if (!erased)
         throw Error(Code::not_found, "'" + std::string(id) + "' was erased by somebody else just now");

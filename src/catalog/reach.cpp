@@ -77,9 +77,11 @@ bool Catalog::scavenge(std::uint64_t slot) {
     return heap_.scavenge(slot, *this);
 }
 
+// A dead process's verb, or this one's own that the kernel did not let it finish.
 void Catalog::finish_verb(std::uint64_t slot_index) {
-    const heap::Heap::InName in_its_name(heap_, slot_index);
     pool::Slot& slot = pool_.runtime().slot(slot_index);
+    if (Medium::load(&slot.intent) == 0) return;
+    const heap::Heap::InName in_its_name(heap_, slot_index);
     const Link entry{slot.intent_a};
     switch (static_cast<pool::Intent>(Medium::load(&slot.intent))) {
         case pool::Intent::erase:
@@ -98,6 +100,7 @@ void Catalog::finish_verb(std::uint64_t slot_index) {
 }
 
 bool Catalog::leave() {
+    finish_verb(pool_.slot_index());
     heap_.release_slabs();
     return heap_.reclaim(heap::Heap::Effort::thorough);
 }

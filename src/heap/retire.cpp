@@ -5,6 +5,8 @@
 
 #include "heap/heap.hpp"
 
+#include <pmemcpy/error.hpp>
+
 #include <atomic>
 
 namespace pmemcpy::heap {
@@ -142,13 +144,17 @@ void Heap::push_unless_listed(Link record) {
     pool_.medium().store(&retire_slot().retire_head, record.word);
 }
 
-bool Heap::reclaim(Effort effort) {
+// What cannot be freed now, because the kernel gives no lock, stays in the list and is tried again: it is no failure of the
+// verb that asked.
+bool Heap::reclaim(Effort effort) try {
     const std::lock_guard one_at_a_time(retire_mutex_);
     // Records that views keep would be looked at again by every store; so the whole list is walked only once
     // for as many calls as it is long.
     if (effort == Effort::quick && ++calls_since_walk_ <= kept_) return reclaim_locked(most_kept_quickly);
     calls_since_walk_ = 0;
     return reclaim_locked(~std::uint64_t{0});
+} catch (const Error&) {
+    return false;
 }
 
 bool Heap::reclaim_locked(std::uint64_t most_kept) {

@@ -47,8 +47,9 @@ void unlock(File& file, std::uint64_t offset, std::uint64_t length) {
 
 bool conflicts(const File& file, LockKind kind, std::uint64_t offset, std::uint64_t length) {
     struct flock lock = request(type_of(kind), offset, length);
-    if (calls().fcntl_lock(file.fd(), F_OFD_GETLK, &lock) != 0)
-        throw_failure("ask for locks on", file.path(), errno);
+    while (calls().fcntl_lock(file.fd(), F_OFD_GETLK, &lock) != 0) {
+        if (errno != EINTR) throw_failure("ask for locks on", file.path(), errno);
+    }
     return lock.l_type != F_UNLCK;
 }
 
