@@ -181,9 +181,11 @@ void Pool::detach(Lifecycle& lifecycle) {
     os::unlock(file_, detach_byte, 1);
 }
 
-void Pool::check_alone() {
-    if (os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) return;
-    throw Error(Code::busy, path() + " is in use by another process; close it there first");
+void Pool::check_alone() { lock_alone(file_); }
+
+void Pool::lock_alone(os::File& file) {
+    if (os::try_lock(file, os::LockKind::exclusive, attach_byte, 1)) return;
+    throw Error(Code::busy, file.path() + " is in use by another process; close it there first");
 }
 
 std::uint64_t Pool::count_attached() const {

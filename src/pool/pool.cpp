@@ -2,11 +2,9 @@
 
 #include "base/checked.hpp"
 #include "os/guard.hpp"
-#include "os/lock.hpp"
 #include "os/process.hpp"
 #include "os/space.hpp"
 #include "pool/geometry.hpp"
-#include "pool/locks.hpp"
 
 #include <pmemcpy/error.hpp>
 
@@ -183,8 +181,7 @@ void Pool::format_device(const std::string& path, const Shape& shape, bool repla
     }
     const Superblock super =
         describe(shape, shape.max_bytes == 0 ? file.size() : std::min(shape.max_bytes, file.size()));
-    if (!os::try_lock(file, os::LockKind::exclusive, attach_byte, 1))
-        throw Error(Code::busy, path + " is in use by another process; close it there first");
+    lock_alone(file);
     const os::Mapping map(file, super.max_bytes);
     const bool holds_pool =
         reinterpret_cast<const Superblock*>(map.base() + superblock_offset)->magic == pool_magic ||

@@ -183,6 +183,7 @@ public:
     std::uint64_t recovery_count() const;
 
 private:
+    static void lock_alone(os::File& file);
     void read_superblock();
     [[noreturn]] void throw_latched() const;
     void attach_reader();

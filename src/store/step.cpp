@@ -55,7 +55,7 @@ void Store::commit(std::uint64_t step) {
                 "close the pool, then begin it again and store it anew");
     }
     // Behind the page cache the word below could reach the medium before what it shows.
-    if (pool_.probe().needs_sync) pool_.sync();
+    pool_.sync();
     std::uint64_t* committed = &pool_.state().committed_step.value;
     std::uint64_t before = Medium::load(committed);
     while (before < step && !pool_.medium().compare_exchange(committed, before, step)) {

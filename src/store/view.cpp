@@ -128,7 +128,7 @@ void Store::freeze(std::string_view id) {
     m.flush(bytes, block.block.stored_bytes);
     m.fence();
     // The mark promises the bytes, and could reach the medium before them.
-    if (pool_.probe().needs_sync) pool_.sync();
+    pool_.sync();
     const std::uint64_t frozen = catalog::frozen_mark | base::crc32c(0, bytes, block.block.stored_bytes);
     if (m.compare_exchange(word, expected, frozen)) m.persist(word, sizeof *word);
 }

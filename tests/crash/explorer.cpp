@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <sstream>
+
 namespace pmemcpy::crash {
 namespace {
 
