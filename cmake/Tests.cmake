@@ -38,6 +38,11 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/build/venv/bin/python")
     set(PMEMCPY_PYTHON "${PROJECT_SOURCE_DIR}/build/venv/bin/python")
 endif()
 
+# The long form of the tests takes hours.
+if(PMEMCPY_LONG)
+    set(PMEMCPY_TEST_TIMEOUT 40000)
+endif()
+
 # Where threads meet, or a process is watched while others work: all that CI runs under the thread sanitizer.
 set(PMEMCPY_THREADED_TESTS
     conformance.limits_test conformance.steps_test conformance.threads_test conformance.views_test heap.heap_test os.fork_test

@@ -1,8 +1,11 @@
 #include "explorer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <sstream>
+
+#include "base/hash.hpp"
 
 namespace pmemcpy::crash {
 namespace {
@@ -17,6 +20,7 @@ Counts& Counts::operator+=(const Counts& other) {
     points += other.points;
     exhausted += other.exhausted;
     images += other.images;
+    distinct += other.distinct;
     recoveries += other.recoveries;
     audits += other.audits;
     failures += other.failures;
@@ -62,6 +66,7 @@ Counts Explorer::explore() {
 // With `newest`, images in which something of it has arrived: all others were possible, and tried, before.
 void Explorer::explore_point(const std::vector<std::uint32_t>& newest, std::uint64_t images) {
     ++counts_.points;
+    known_.clear();
     const Media::Pending& pending = media_.pending();
     const std::uint32_t forced = newest.size() == 1 ? newest.front() : ~std::uint32_t{0};
     std::vector<const Media::Pending::value_type*> free;
@@ -81,21 +86,21 @@ void Explorer::explore_point(const std::vector<std::uint32_t>& newest, std::uint
             ++counts_.exhausted;
         }
         for (std::uint64_t choice = 0; choice < choices; ++choice) {
-            cuts_.clear();
-            if (newest.size() == 1) put_line(forced, pending.at(forced), pending.at(forced).stores.size());
+            arrived_.clear();
+            if (newest.size() == 1) let_arrive(forced, pending.at(forced), pending.at(forced).stores.size());
             for (std::size_t i = 0; i < free.size(); ++i) {
                 if ((choice >> i & 1) != 0)
-                    put_line(free[i]->first, free[i]->second, free[i]->second.stores.size());
+                    let_arrive(free[i]->first, free[i]->second, free[i]->second.stores.size());
             }
             for (const auto* granule : older)
-                put_line(granule->first, granule->second, random_() % (granule->second.stores.size() + 1));
+                let_arrive(granule->first, granule->second, random_() % (granule->second.stores.size() + 1));
             check();
         }
     }
     if (!older.empty() || choices > plan_.exhaustive_limit)
         explore_one_by_one(forced, newest.empty() || pending.size() <= few_granules);
     for (std::uint64_t n = 0; n < images; ++n) {
-        cuts_.clear();
+        arrived_.clear();
         const std::uint64_t sure = newest.empty() ? ~std::uint64_t{0} : newest[random_() % newest.size()];
         const std::uint64_t share = random_() % 5;  // how much of what may have arrived has
         for (const auto& [line, granule] : pending) {
@@ -103,8 +108,8 @@ void Explorer::explore_point(const std::vector<std::uint32_t>& newest, std::uint
             std::size_t cut = random_() % 4 < share ? all : 0;
             if (random_() % 4 == 0) cut = random_() % (all + 1);
             if (line == sure) cut = all;
-            put_line(line, granule, cut);
-            if (plan_.tears_words && cut < all && random_() % 2 == 0) put_torn(granule, cut);
+            const bool tears = plan_.tears_words && cut < all && random_() % 2 == 0;
+            let_arrive(line, granule, cut, tears ? words_of(granule.stores[cut]) : 0);
         }
         check();
     }
@@ -118,41 +123,60 @@ void Explorer::explore_one_by_one(std::uint32_t forced, bool all) {
     for (const auto& [odd, granule] : pending) {
         if (odd == forced || (!all && granule.operation + 1 != allowed_.last)) continue;
         for (const bool others_are_new : {true, false}) {
-            cuts_.clear();
+            arrived_.clear();
             for (const auto& [line, other] : pending) {
                 const bool is_new = line == forced || (line == odd) != others_are_new;
-                if (is_new) put_line(line, other, other.stores.size());
+                if (is_new) let_arrive(line, other, other.stores.size());
             }
             check();
         }
     }
 }
 
-void Explorer::put_line(std::uint32_t line, const Media::Granule& granule, std::size_t cut) {
-    if (cut > 0) cuts_.emplace_back(line, cut);
-    for (std::size_t i = 0; i < cut; ++i)
-        image_.put(granule.stores[i].offset, media_.bytes_of(granule.stores[i]));
+void Explorer::let_arrive(std::uint32_t line, const Media::Granule& granule, std::size_t stores,
+                          std::uint64_t words) {
+    if (stores > 0 || words != 0)
+        arrived_.push_back({line, static_cast<std::uint32_t>(stores), words, &granule});
 }
 
-// Of the store behind the cut some words have arrived.
-void Explorer::put_torn(const Media::Granule& granule, std::size_t cut) {
-    const Media::Store& store = granule.stores[cut];
+// Some of its words: one bit for each of the first 64, of which the last stands for all behind it too. A store of one word
+// arrives whole.
+std::uint64_t Explorer::words_of(const Media::Store& store) { return store.size <= 8 ? 0 : random_(); }
+
+void Explorer::put(const Arrived& arrived) {
+    const std::vector<Media::Store>& stores = arrived.granule->stores;
+    for (std::size_t i = 0; i < arrived.stores; ++i) image_.put(stores[i].offset, media_.bytes_of(stores[i]));
+    if (arrived.words == 0) return;
+    const Media::Store& store = stores[arrived.stores];
     const std::span<const std::byte> bytes = media_.bytes_of(store);
-    for (std::uint32_t at = 0; at < store.size;) {
+    std::uint32_t word = 0;
+    for (std::uint32_t at = 0; at < store.size; ++word) {
         const std::uint32_t size = std::min(8 - (store.offset + at) % 8, store.size - at);
-        if (store.size <= 8) return;  // one word is stored whole
-        if (random_() % 2 == 0) image_.put(store.offset + at, bytes.subspan(at, size));
+        if ((arrived.words >> std::min(word, 63U) & 1) != 0)
+            image_.put(store.offset + at, bytes.subspan(at, size));
         at += size;
     }
+}
+
+bool Explorer::is_known() {
+    std::uint64_t key = changes_;
+    for (const Arrived& arrived : arrived_) {
+        const std::array<std::uint64_t, 4> what{key, arrived.line, arrived.stores, arrived.words};
+        key = base::xxh3_64(what.data(), sizeof what);
+    }
+    return !known_.insert(key).second;
 }
 
 void Explorer::check() {
     ++counts_.images;
     changes_ = random_() % (media_.pending_changes() + 1);
+    if (is_known()) return;
+    ++counts_.distinct;
+    for (const Arrived& arrived : arrived_) put(arrived);
     kernel_.set_allocation(media_.allocation_after(changes_));
     recover_and_check();
     image_.restore();
-    if (counts_.images % untraced_every == 0 && !image_.is_restored()) {
+    if (counts_.distinct % untraced_every == 0 && !image_.is_restored()) {
         fail("a recovery wrote to the pool past the trace hook");
         std::memcpy(image_.live().data(), image_.certain().data(), image_.certain().size());
     }
@@ -166,11 +190,10 @@ void Explorer::fail(const std::string& what) {
          << ", seed " << plan_.seed << ", contents " << allowed_.first << ".." << allowed_.last
          << ", arrived:";
     std::size_t told = 0;
-    for (const auto& [line, cut] : cuts_) {
-        const auto found = media_.pending().find(line);
-        if (found == media_.pending().end() || ++told > 12) continue;
-        const std::uint32_t first = found->second.stores.front().offset;
-        text << ' ' << first << ':' << cut << '/' << found->second.stores.size();
+    for (const Arrived& arrived : arrived_) {
+        if (++told > 12) break;
+        const std::vector<Media::Store>& stores = arrived.granule->stores;
+        text << ' ' << stores.front().offset << ':' << arrived.stores << '/' << stores.size();
     }
     counts_.first_failures.push_back(text.str());
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "media.hpp"
@@ -16,6 +17,7 @@ struct Counts {
     std::uint64_t points = 0;     // moments at which a new image was possible
     std::uint64_t exhausted = 0;  // of those, with every choice of old or new lines tried
     std::uint64_t images = 0;
+    std::uint64_t distinct = 0;  // of those: only these are recovered, for the others would end alike
     std::uint64_t recoveries =
         0;                     // second ones, and those of an image whose recovery was cut short, included
     std::uint64_t audits = 0;  // pools emptied to see whether all space comes back
@@ -50,10 +52,21 @@ private:
         std::size_t last;
     };
 
+    // Of what was stored in a granule.
+    struct Arrived {
+        std::uint32_t line;
+        std::uint32_t stores;  // the oldest so many, whole
+        std::uint64_t words;   // and these of the next one
+        const Media::Granule* granule;
+    };
+
     void explore_point(const std::vector<std::uint32_t>& newest, std::uint64_t images);
     void explore_one_by_one(std::uint32_t forced, bool all);
-    void put_line(std::uint32_t line, const Media::Granule& granule, std::size_t cut);
-    void put_torn(const Media::Granule& granule, std::size_t cut);
+    void let_arrive(std::uint32_t line, const Media::Granule& granule, std::size_t stores,
+                    std::uint64_t words = 0);
+    std::uint64_t words_of(const Media::Store& store);
+    void put(const Arrived& arrived);
+    bool is_known();
     void check();
     Content observe_now(const PMEM& pmem) const;
     std::string judge(const Content& found) const;
@@ -77,8 +90,9 @@ private:
     std::mt19937_64 random_;
     Counts counts_;
     std::size_t event_ = 0;
-    std::size_t changes_ = 0;  // of the file system's journal that have happened in the image at hand
-    std::vector<std::pair<std::uint32_t, std::size_t>> cuts_;  // of the image at hand, for the report
+    std::size_t changes_ = 0;       // of the file system's journal that have happened in the image at hand
+    std::vector<Arrived> arrived_;  // in the image at hand
+    std::unordered_set<std::uint64_t> known_;  // images of the moment at hand
 };
 
 }  // namespace pmemcpy::crash

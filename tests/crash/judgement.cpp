@@ -72,9 +72,9 @@ std::string Explorer::judge(const Content& found) const {
 }
 
 void Explorer::recover_and_check() {
-    const bool second = counts_.images % second_every == 1;
-    const bool empties = counts_.images % plan_.audit_every == 2 % plan_.audit_every;
-    const bool nested = plan_.nested_images > 0 && counts_.images % plan_.nested_every == 3;
+    const bool second = counts_.distinct % second_every == 1;
+    const bool empties = counts_.distinct % plan_.audit_every == 2 % plan_.audit_every;
+    const bool nested = plan_.nested_images > 0 && counts_.distinct % plan_.nested_every == 3;
     const bool clean = is_clean(image_.live());
     const bool was_closed = allowed_.first == allowed_.last && run_.is_clean[allowed_.last];
     if (was_closed && !clean) return fail("the pool was closed cleanly, and the next to open it cannot tell");
@@ -243,6 +243,7 @@ void Explorer::check_cut_short() {
             PMEM pmem;
             pmem.mmap(SimulatedKernel::path);
             ++counts_.images;
+            ++counts_.distinct;
             ++counts_.recoveries;
             const std::string wrong = difference(observe_without_later(pmem), found);
             if (!wrong.empty()) fail(when + wrong);
