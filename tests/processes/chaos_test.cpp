@@ -1,311 +1,24 @@
-// Length: the verbs, the oracle and the checks of one game belong together.
-// Six processes do everything at once, one is killed every few milliseconds, and outside of the pool each writes down
-// what it is about to do and what it was told is done. Whatever is found afterwards must be one of the two.
+// Six processes and a reader do everything at once while they are killed: one every few milliseconds beside a survivor,
+// all at once, in the middle of an allocation, in the middle of a recovery.
 
-#include "worker.hpp"
+#include <algorithm>
+#include <iomanip>
+
+#include "chaos_member.hpp"
+#include "os/lock.hpp"
+#include "pool/locks.hpp"
 
 namespace {
 
 using namespace processes;
-using pmemcpy::Box;
-using pmemcpy::Code;
-using pmemcpy::Dimensions;
-using pmemcpy::Error;
-using pmemcpy::Options;
-using pmemcpy::PMEM;
-
-constexpr std::size_t crowd = 6;
-constexpr std::size_t values = 6;  // of each process
-constexpr std::uint64_t rows = 6, columns = 40;
-
-/// 0: absent. Else a sequence number, times 2, plus which of its two names a value has.
-struct Track {
-    Word intended;
-    Word acknowledged;
-};
-
-struct Ledger {
-    Word stop;
-    Word failures;
-    Word done[crowd];  // calls that returned
-    Track value[crowd][values];
-    Track attribute[crowd];
-    Track row[crowd][rows];
-    Track log[crowd];  // rows appended
-    Track step;        // of process 0: two values, stored in one step
-    char message[400];
-};
-
-using Words = std::vector<std::uint64_t>;
+using Clock = std::chrono::steady_clock;
 
 Options tight_pool() {
     Options options;
-    options.max_bytes = 256 << 20;
+    options.max_bytes = 1 << 30;
     options.chunk_bytes = 16 << 10;
     return options;
 }
-
-// Says who, which and how much it is; every word depends on all of that.
-Words content(std::uint64_t who, std::uint64_t state, std::uint64_t length) {
-    Words words(length);
-    for (std::uint64_t i = 0; i < length; ++i)
-        words[i] = (who << 48) ^ (state * 0x9e3779b97f4a7c15ULL) ^ (i << 20) ^ length;
-    if (length > 0) words[0] = state;
-    return words;
-}
-std::uint64_t length_of(std::uint64_t state) { return 1 + state * 7919 % (state % 11 == 0 ? 6000 : 150); }
-
-class Member {
-public:
-    Member(const std::string& pool, const std::string& ledger, std::size_t me, std::uint64_t seed)
-        : ledger_(ledger), me_(me), random_(seed) {
-        pmem_.mmap(pool);
-        pmem_.alloc<std::uint64_t>(array(me_), {rows, columns});
-        pmem_.alloc<std::uint64_t>(log(me_), {pmemcpy::unlimited, columns});
-        settle();
-    }
-
-    // What a dead predecessor intended may have happened or not; from here on it is known.
-    void settle() {
-        for (std::size_t i = 0; i < values; ++i)
-            settle(ledger_->value[me_][i], find_value(me_, i), "value " + std::to_string(i));
-        settle(ledger_->attribute[me_], find_attribute(me_), "attribute");
-        for (std::uint64_t r = 0; r < rows; ++r)
-            settle(ledger_->row[me_][r], find_row(me_, r), "row " + std::to_string(r));
-        settle(ledger_->log[me_], pmem_.load_dims(log(me_))[0], "log");
-        check_log(me_);
-        if (me_ == 0) settle(ledger_->step, find_step(), "step");
-    }
-
-    void go_on() {
-        while (ledger_->stop == 0) {
-            act();
-            look(random_() % crowd);
-            ++ledger_->done[me_];
-        }
-    }
-
-private:
-    static std::string name(std::size_t who, std::size_t i, std::uint64_t state) {
-        return "p" + std::to_string(who) + (state % 2 == 0 ? "/v" : "/w") + std::to_string(i);
-    }
-    static std::string array(std::size_t who) { return "a" + std::to_string(who); }
-    static std::string log(std::size_t who) { return "log" + std::to_string(who); }
-
-    void fail(const std::string& what) {
-        if (ledger_->failures.fetch_add(1) == 0) {
-            const std::string text = "process " + std::to_string(me_) + ": " + what;
-            text.copy(ledger_->message, sizeof ledger_->message - 1);
-        }
-    }
-
-    void settle(Track& track, std::uint64_t found, const std::string& what) {
-        if (found != track.acknowledged && found != track.intended) {
-            fail("own " + what + " is " + std::to_string(found) + ", acknowledged " +
-                 std::to_string(track.acknowledged) + ", intended " + std::to_string(track.intended));
-        }
-        track.intended = found;
-        track.acknowledged = found;
-    }
-
-    template <class F>
-    void track(Track& track, std::uint64_t state, F&& f) {
-        track.intended = state;
-        f();
-        track.acknowledged = state;
-    }
-
-    void act() {
-        const std::size_t i = random_() % values;
-        Track& value = ledger_->value[me_][i];
-        const std::uint64_t before = value.acknowledged;
-        const std::uint64_t next = (before / 2 + 1 + next_++ % 3) * 2 + before % 2;
-        switch (random_() % 9) {
-            case 0:
-            case 1:
-            case 2:
-                track(value, next,
-                      [&] { pmem_.store(name(me_, i, next), content(me_, next, length_of(next))); });
-                return;
-            case 3:
-                if (before != 0) track(value, 0, [&] { pmem_.erase(name(me_, i, before)); });
-                return;
-            case 4:
-                if (before != 0)
-                    track(value, before ^ 1,
-                          [&] { pmem_.rename(name(me_, i, before), name(me_, i, before ^ 1)); });
-                return;
-            case 5:
-                return act_on_attribute();
-            case 6:
-                return act_on_array();
-            case 7:
-                return append();
-            default:
-                if (me_ == 0) act_in_step();
-                return;
-        }
-    }
-
-    void act_on_attribute() {
-        Track& attribute = ledger_->attribute[me_];
-        const std::uint64_t before = attribute.acknowledged;
-        if (before != 0 && random_() % 3 == 0)
-            return track(attribute, 0, [&] { pmem_.remove_attribute(array(me_), "state"); });
-        const std::uint64_t next = ++next_ + before;
-        track(attribute, next,
-              [&] { pmem_.set_attribute(array(me_), "state", content(me_, next, length_of(next))); });
-    }
-
-    // One row, or all of them by one store.
-    void act_on_array() {
-        const bool all = random_() % 4 == 0;
-        const std::uint64_t first = all ? 0 : random_() % rows;
-        const std::uint64_t count = all ? rows : 1;
-        const std::uint64_t next = ledger_->row[me_][first].acknowledged + 1 + next_++ % 5;
-        Words data(count * columns);
-        for (std::uint64_t r = 0; r < count; ++r) {
-            const Words row = content(me_, next, columns);
-            std::copy(row.begin(), row.end(), data.begin() + static_cast<std::ptrdiff_t>(r * columns));
-            ledger_->row[me_][first + r].intended = next;
-        }
-        pmem_.store(array(me_), data.data(), Box{{first, 0}, {count, columns}});
-        for (std::uint64_t r = 0; r < count; ++r) ledger_->row[me_][first + r].acknowledged = next;
-    }
-
-    void append() {
-        const std::uint64_t length = ledger_->log[me_].acknowledged;
-        if (length >= 400) return;
-        const Words row = content(me_, length + 1, columns);
-        track(ledger_->log[me_], length + 1, [&] {
-            pmem_.store(log(me_), row.data(), Box{{length, 0}, {1, columns}});
-        });
-    }
-
-    void act_in_step() {
-        const std::uint64_t step = pmem_.info().committed_step + 1;
-        pmem_.begin(step);
-        pmem_.store("step/a", content(0, step, length_of(step)));
-        pmem_.store("step/b", content(0, step, length_of(step + 1)));
-        track(ledger_->step, step, [&] { pmem_.commit(step); });
-    }
-
-    // ---- looking: at one's own things and at those of others, in the middle of what they do ----
-
-    std::uint64_t check(std::size_t who, const Words& words, const std::string& what,
-                        std::uint64_t more = 0) {
-        if (words.empty()) return fail(what + " is empty"), 0;
-        if (words != content(who, words[0], length_of(words[0] + more)))
-            fail(what + " of state " + std::to_string(words[0]) + " is torn or foreign");
-        return words[0];
-    }
-
-    std::uint64_t find_value(std::size_t who, std::size_t i) {
-        std::uint64_t found = 0;
-        for (const std::uint64_t which : {0U, 1U}) {
-            const std::string id = name(who, i, which);
-            try {
-                const std::uint64_t state = check(who, pmem_.load<Words>(id), id);
-                if (who == me_ && found != 0) fail(id + " has both names");
-                found = state / 2 * 2 + which;
-            } catch (const Error& error) {
-                if (error.kind() != Code::not_found) fail(id + ": " + error.what());
-            }
-        }
-        return found;
-    }
-
-    std::uint64_t find_attribute(std::size_t who) {
-        try {
-            return check(who, pmem_.get_attribute<Words>(array(who), "state"), "attribute");
-        } catch (const Error& error) {
-            if (error.kind() != Code::not_found) fail(std::string("attribute: ") + error.what());
-            return 0;
-        }
-    }
-
-    std::uint64_t find_row(std::size_t who, std::uint64_t r) {
-        Words row(columns);
-        try {
-            pmem_.load(array(who), row.data(), Box{{r, 0}, {1, columns}});
-        } catch (const Error& error) {
-            if (error.kind() != Code::not_found) fail(std::string("row: ") + error.what());
-            return 0;
-        }
-        if (row != content(who, row[0], columns))
-            fail("row of state " + std::to_string(row[0]) + " is torn or foreign");
-        return row[0];
-    }
-
-    void check_log(std::size_t who) {
-        const std::uint64_t length = pmem_.load_dims(log(who))[0];
-        if (length == 0) return;
-        const std::uint64_t r = random_() % length;
-        Words row(columns);
-        pmem_.load(log(who), row.data(), Box{{r, 0}, {1, columns}});
-        if (row != content(who, r + 1, columns))
-            fail("row " + std::to_string(r) + " of a log is torn or foreign");
-    }
-
-    // What is committed: both or none.
-    std::uint64_t find_step() {
-        for (int attempt = 0;; ++attempt) {
-            const std::uint64_t before = pmem_.info().committed_step;
-            std::uint64_t a = 0, b = 0;
-            try {
-                a = check(0, pmem_.load<Words>("step/a"), "step/a");
-                b = check(0, pmem_.load<Words>("step/b"), "step/b", 1);
-            } catch (const Error& error) {
-                if (error.kind() != Code::not_found || before != 0)
-                    fail(std::string("step: ") + error.what());
-            }
-            if (pmem_.info().committed_step != before) continue;
-            if (a != b || a != before)
-                fail("half a step: " + std::to_string(a) + " and " + std::to_string(b) + " at " +
-                     std::to_string(before));
-            return a;
-        }
-    }
-
-    void look(std::size_t who) {
-        try {
-            switch (random_() % 6) {
-                case 0:
-                    find_attribute(who);
-                    return;
-                case 1:
-                    find_row(who, random_() % rows);
-                    return;
-                case 2:
-                    check_log(who);
-                    return;
-                case 3:
-                    if (random_() % 8 == 0) find_step();
-                    return;
-                case 4: {
-                    const auto view =
-                        pmem_.view<std::uint64_t>(array(who), Box{{random_() % rows, 0}, {1, columns}});
-                    const Words first(view.begin(), view.end());
-                    if (first != content(who, first[0], columns)) fail("a view is torn or foreign");
-                    if (random_() % 4 == 0) sleep_us(200);
-                    if (!std::equal(view.begin(), view.end(), first.begin())) fail("a view has changed");
-                    return;
-                }
-                default:
-                    find_value(who, random_() % values);
-                    return;
-            }
-        } catch (const Error& error) {
-            if (error.kind() != Code::not_found) fail(std::string("looking: ") + error.what());
-        }
-    }
-
-    Shared<Ledger> ledger_;
-    std::size_t me_;
-    std::mt19937_64 random_;
-    std::uint64_t next_ = 0;
-    PMEM pmem_;
-};
 
 int take_part(const Arguments& arguments) {
     const Shared<Ledger> ledger(arguments[1]);
@@ -323,47 +36,104 @@ int take_part(const Arguments& arguments) {
 }
 const Job take_part_job("take_part", take_part);
 
+// Does little but take space and give it back, under the allocation lock.
+int allocate(const Arguments& arguments) {
+    PMEM pmem;
+    pmem.mmap(arguments[0]);
+    const std::string large(200'000, 'a');
+    for (;;) {
+        pmem.store("allocating", large);
+        pmem.erase("allocating");
+    }
+}
+const Job allocate_job("allocate", allocate);
+
+double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
+/// How long the calls of a survivor took.
+class Times {
+public:
+    void add(Clock::duration time) { all_.push_back(milliseconds(time)); }
+    std::string describe() {
+        if (all_.empty()) return "none";
+        std::sort(all_.begin(), all_.end());
+        std::ostringstream text;
+        text << std::fixed << std::setprecision(2) << all_[all_.size() / 2] << " ms in the median, "
+             << all_[all_.size() * 99 / 100] << " at the 99th percentile, " << all_.back() << " at most";
+        return text.str();
+    }
+
+private:
+    std::vector<double> all_;
+};
+
+/// A process that is attached all the time and needs what the dead may have held: space, the allocation lock, a name.
+class Witness {
+public:
+    explicit Witness(const std::string& pool) { pmem_.mmap(pool); }
+    void call() {
+        pmem_.store("witness", ++calls_);
+        pmem_.store("witness_large", large_);
+        pmem_.erase("witness_large");
+        EXPECT_EQ(pmem_.load<std::uint64_t>("witness"), calls_);
+    }
+    Clock::duration time_of_call() {
+        const auto begin = Clock::now();
+        call();
+        return Clock::now() - begin;
+    }
+
+private:
+    PMEM pmem_;
+    std::uint64_t calls_ = 0;
+    const std::string large_ = std::string(100'000, 'w');
+};
+
 class Chaos {
 public:
-    explicit Chaos(std::uint64_t seed) : random_(seed), ledger_(folder_ / "ledger") {
-        { PMEM().mmap(folder_ / "pool", tight_pool()); }
-        for (std::size_t i = 0; i < crowd; ++i) workers_.push_back(start(i));
+    Chaos() : random_(seed()), ledger_(folder_ / "ledger") {
+        { PMEM().mmap(pool(), tight_pool()); }
+        for (std::size_t i = 0; i <= crowd; ++i) workers_.push_back(start(i));
     }
     Worker start(std::size_t who, bool only_look = false) {
-        Arguments arguments{folder_ / "pool", folder_ / "ledger", std::to_string(who),
-                            std::to_string(random_())};
+        Arguments arguments{pool(), folder_ / "ledger", std::to_string(who), std::to_string(random_())};
         if (only_look) arguments.emplace_back("look");
+        if (who == crowd) ledger_->views_of_reader = 0;
         return Worker("take_part", arguments);
     }
     std::string pool() const { return folder_ / "pool"; }
     std::mt19937_64& random() { return random_; }
     Ledger& ledger() { return *ledger_; }
+    bool has_failed() const { return ledger_->failures != 0; }
+    void count_kill() { ++kills_; }
+    std::size_t readers_killed() const { return readers_killed_; }
+
     void kill_all() {
         for (Worker& worker : workers_) ::kill(worker.pid(), SIGKILL);
         for (Worker& worker : workers_) EXPECT_EQ(worker.wait(), 1000 + SIGKILL);
         kills_ += workers_.size();
     }
     void start_all() {
-        for (std::size_t i = 0; i < crowd; ++i) workers_[i] = start(i);
+        for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i] = start(i);
     }
-    bool has_failed() const { return ledger_->failures != 0; }
-
     void kill_one() {
-        const std::size_t victim = random_() % crowd;
-        if (!workers_[victim].is_running()) {
-            ADD_FAILURE() << "process " << victim << " ended by itself with " << workers_[victim].last();
+        victim_ = random_() % workers_.size();
+        if (!workers_[victim_].is_running()) {
+            ADD_FAILURE() << "process " << victim_ << " ended by itself with " << workers_[victim_].last();
             ledger_->failures.fetch_add(1);
             return;
         }
-        workers_[victim].kill();
+        workers_[victim_].kill();
         ++kills_;
-        workers_[victim] = start(victim);
+        if (victim_ == crowd && ledger_->views_of_reader != 0) ++readers_killed_;
     }
+    void replace_victim() { workers_[victim_] = start(victim_); }
+
     void stop() {
         ledger_->stop = 1;
         for (Worker& worker : workers_) EXPECT_EQ(worker.wait(), 0);
         // Once more from outside: what everybody was told is there.
-        for (std::size_t i = 0; i < crowd; ++i) EXPECT_EQ(start(i, true).wait(), 0);
+        for (std::size_t i = 0; i <= crowd; ++i) EXPECT_EQ(start(i, true).wait(), 0);
     }
     // Process 0 may have been killed in a step, and stopped before it came to begin it anew. As long as a step is open,
     // the last to leave a pool does not call it clean: whoever opens it next drops what the step has left.
@@ -374,11 +144,31 @@ public:
         pmem.begin(step);
         pmem.commit(step);
     }
-    void expect_no_failure() {
+    void expect_no_failure(const std::string& victims) {
         EXPECT_EQ(ledger_->failures, 0u) << ledger_->message;
         std::uint64_t done = 0;
         for (const auto& count : ledger_->done) done += count;
-        std::cout << "chaos: " << done << " calls by " << crowd << " processes, " << kills_ << " killed\n";
+        std::cout << "chaos: " << done << " calls by " << crowd + 1 << " processes, " << kills_ << " killed, "
+                  << victims << "\n";
+    }
+    // Nothing is open any more: the pool holds what its variables need, and says so by itself.
+    void expect_whole_pool() {
+        std::uint64_t recoveries = 0;
+        for (int open = 0; open < 2; ++open) {
+            Inside inside(pool());
+            if (open == 0) recoveries = inside.pool().recovery_count();
+            EXPECT_EQ(inside.pool().recovery_count(), recoveries)
+                << "the last to leave did not close it cleanly";
+            expect_clean(inside.audit());
+        }
+        PMEM pmem;
+        pmem.mmap(pool());
+        EXPECT_TRUE(pmem.verify().empty());
+        for (const std::string& id : pmem.ids()) pmem.erase(id);
+        for (const std::string& id : pmem.groups()) pmem.erase(id);
+        pmem.trim();
+        EXPECT_EQ(pmem.info().data_bytes, 0u);
+        EXPECT_EQ(pmem.info().metadata_bytes, 0u);
     }
 
 private:
@@ -386,17 +176,24 @@ private:
     Folder folder_;
     Shared<Ledger> ledger_;
     std::vector<Worker> workers_;
+    std::size_t victim_ = 0;
     std::size_t kills_ = 0;
+    std::size_t readers_killed_ = 0;
 };
 
 TEST(processes, in_chaos_beside_a_survivor_nothing_acknowledged_is_lost_and_no_space) {
-    Chaos chaos(seed());
+    Chaos chaos;
+    Times after_death, otherwise;
     {
         Inside survivor(chaos.pool());
-        const int kills = is_long() ? 20'000 : 200;
+        Witness witness(chaos.pool());
+        const int kills = is_long() ? 20'000 : 500;
         for (int kill = 0; kill < kills && !chaos.has_failed(); ++kill) {
-            sleep_us(2000 + chaos.random()() % 12000);
+            sleep_us(1000 + chaos.random()() % 8000);
+            otherwise.add(witness.time_of_call());
             chaos.kill_one();
+            after_death.add(witness.time_of_call());
+            chaos.replace_victim();
         }
         chaos.stop();
         chaos.close_step();
@@ -406,21 +203,31 @@ TEST(processes, in_chaos_beside_a_survivor_nothing_acknowledged_is_lost_and_no_s
         EXPECT_EQ(audit.undefined_entries, 0u);
         EXPECT_EQ(survivor.pool().recovery_count(), 0u);
     }
-    chaos.expect_no_failure();
-    Inside again(chaos.pool());
-    EXPECT_EQ(again.pool().recovery_count(), 0u);
-    expect_clean(again.audit());
-    PMEM pmem;
-    pmem.mmap(chaos.pool());
-    EXPECT_TRUE(pmem.verify().empty());
+    EXPECT_GT(chaos.readers_killed(), 0u) << "of readers that held a view";
+    chaos.expect_no_failure(std::to_string(chaos.readers_killed()) +
+                            " of them with views; a survivor's four calls right after a death took " +
+                            after_death.describe() + "; before it " + otherwise.describe());
+    chaos.expect_whole_pool();
 }
 
 TEST(processes, in_chaos_with_everybody_killed_at_once_nothing_acknowledged_is_lost_and_no_space) {
-    Chaos chaos(seed());
+    Chaos chaos;
     const int rounds = is_long() ? 400 : 20;
+    std::size_t recoveries_killed = 0;
     for (int round = 0; round < rounds && !chaos.has_failed(); ++round) {
         sleep_us(10'000 + chaos.random()() % 60'000);
         chaos.kill_all();
+        // Those who come to recover are killed at it, one after the other.
+        for (std::uint64_t victims = chaos.random()() % 4; victims > 0; --victims) {
+            Ledger& ledger = chaos.ledger();
+            const std::uint64_t opening = ledger.opening, opened = ledger.opened;
+            Worker recovering = chaos.start(chaos.random()() % crowd);
+            EXPECT_TRUE(wait_until([&] { return ledger.opening != opening; }));
+            sleep_us(chaos.random()() % 2000);
+            recovering.kill();
+            chaos.count_kill();
+            if (ledger.opened == opened) ++recoveries_killed;
+        }
         {
             Inside inside(chaos.pool());
             expect_clean(inside.audit());
@@ -428,9 +235,55 @@ TEST(processes, in_chaos_with_everybody_killed_at_once_nothing_acknowledged_is_l
         chaos.start_all();
     }
     chaos.stop();
-    chaos.expect_no_failure();
-    Inside inside(chaos.pool());
-    expect_clean(inside.audit());
+    EXPECT_GT(recoveries_killed, 0u);
+    chaos.expect_no_failure(std::to_string(recoveries_killed) + " of them while they recovered the pool");
+    chaos.close_step();
+    chaos.expect_whole_pool();
+}
+
+// The victim is stopped first: if it holds the lock then, it dies with it.
+TEST(processes, in_chaos_with_those_killed_who_hold_the_allocation_lock_nobody_waits_for_the_dead) {
+    Chaos chaos;
+    Times after_death;
+    int kill = 0;
+    {
+        Inside survivor(chaos.pool());
+        Witness witness(chaos.pool());
+        auto looking = pmemcpy::os::File::open(chaos.pool(), O_RDWR);
+        const int kills = is_long() ? 1000 : 50;
+        chaos.kill_all();  // whoever holds the lock is known then
+        while (kill < kills && !chaos.has_failed()) {
+            Worker holder("allocate", {chaos.pool()});
+            for (int tries = 0; tries < 10'000 && kill < kills; ++tries) {
+                sleep_us(chaos.random()() % 300);
+                ::kill(holder.pid(), SIGSTOP);
+                int status = 0;
+                ::waitpid(holder.pid(), &status, WUNTRACED);
+                ASSERT_TRUE(WIFSTOPPED(status));
+                const bool holds = pmemcpy::os::conflicts(looking, pmemcpy::os::LockKind::exclusive,
+                                                          pmemcpy::pool::allocation_byte, 1);
+                if (!holds) {
+                    ::kill(holder.pid(), SIGCONT);
+                    continue;
+                }
+                holder.kill();
+                chaos.count_kill();
+                ++kill;
+                after_death.add(witness.time_of_call());
+                break;
+            }
+        }
+        chaos.start_all();
+        sleep_us(50'000);
+        chaos.stop();
+        chaos.close_step();
+        EXPECT_TRUE(survivor.scavenge());
+        expect_clean(survivor.audit());
+    }
+    chaos.expect_no_failure(std::to_string(kill) +
+                            " of them with the allocation lock; a survivor's four calls right after took " +
+                            after_death.describe());
+    chaos.expect_whole_pool();
 }
 
 }  // namespace
