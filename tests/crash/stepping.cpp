@@ -78,6 +78,16 @@ bool SteppedChild::is_at_system_call() const {
     return (::ptrace(PTRACE_PEEKTEXT, pid_, place(), nullptr) & 0xffff) == system_call;
 }
 
+bool SteppedChild::is_at_atomic_or_fence() const {
+    const long text = ::ptrace(PTRACE_PEEKTEXT, pid_, place(), nullptr);
+    const auto byte = [text](int i) { return static_cast<unsigned>(text >> 8 * i) & 0xff; };
+    constexpr unsigned lock = 0xf0, exchange = 0x87, two_byte = 0x0f, fences = 0xae;
+    int at = 0;
+    while (at < 4 && (byte(at) == 0x66 || byte(at) == 0xf2 || byte(at) == 0xf3 || byte(at) >> 4 == 0x4)) ++at;
+    if (byte(at) == lock || byte(at) == exchange) return true;
+    return byte(at) == two_byte && byte(at + 1) == fences && byte(at + 2) >= 0xe8;  // lfence, mfence, sfence
+}
+
 bool SteppedChild::run_to(std::uint64_t place, std::uint64_t occurrence) {
     constexpr long breakpoint = 0xcc;
     const long text = ::ptrace(PTRACE_PEEKTEXT, pid_, place, nullptr);

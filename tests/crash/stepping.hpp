@@ -26,6 +26,7 @@ public:
     std::uint64_t place() const;
     /// Whether the next instruction is a system call.
     bool is_at_system_call() const;
+    bool is_at_atomic_or_fence() const;
     /// Runs freely until it is about to do the instruction at `place` for the `occurrence`-th time, counted from 1. False
     /// when the verb was done before.
     bool run_to(std::uint64_t place, std::uint64_t occurrence);
