@@ -85,8 +85,11 @@ void Catalog::finish_verb(std::uint64_t slot_index) {
     const Link entry{slot.intent_a};
     switch (static_cast<pool::Intent>(Medium::load(&slot.intent))) {
         case pool::Intent::erase:
-            if (heap::is_current(pool_, entry) && Link{Medium::load(value_word(entry))}.is_dead())
+            if (heap::is_current(pool_, entry) && Link{Medium::load(value_word(entry))}.is_dead()) {
+                // Killed before this was durable: a power loss must not bring it back without what is freed now.
+                pool_.medium().persist(value_word(entry), 8);
                 clean_up_erased(entry, slot);
+            }
             break;
         case pool::Intent::rename: {
             const pool::Pool::AllocationLock lock(pool_);

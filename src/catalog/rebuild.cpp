@@ -150,9 +150,9 @@ bool Scan::is_whole(Link link, RecordKind kind, std::uint64_t incarnation) const
            header(link.offset()).incarnation == incarnation;
 }
 
+// What is there already may be there for this process only: whoever stored it was killed before he flushed it.
 void Scan::set(std::uint64_t* word, Link link) {
-    if (*word == link.word) return;
-    pool_.medium().store(word, link.word);
+    if (*word != link.word) pool_.medium().store(word, link.word);
     pool_.medium().flush(word, sizeof *word);
 }
 
@@ -187,7 +187,9 @@ void Scan::elect() {
     // Of two entries for one key the younger wins; the older one's erase did not reach the medium.
     std::map<std::pair<std::uint64_t, std::string>, Named> by_key;
     for (const std::uint64_t identity : identities_) {
-        const Link definition = elect_definition(pool_.as<Entry>(identity));
+        const auto& entry = pool_.as<Entry>(identity);
+        pool_.medium().flush(&entry, sizeof entry);  // an erase too is believed; as in set()
+        const Link definition = elect_definition(entry);
         if (!definition.is_record()) continue;
         const std::uint64_t node = elect_name(identity);
         const auto& name = pool_.as<Entry>(node);
@@ -317,6 +319,9 @@ void Scan::rewrite(std::uint64_t bucket_mask) {
         }
     }
     keep_pinned();
+    // What was believed and kept has to be durable before anything else goes: its maker may not have come to that.
+    // On page media it has been since the sync that took the clean mark away.
+    m.fence();
     heap_.finish_rebuild();
     if (heap_.outside() != nullptr) heap_.outside()->keep_only(outside_);
 }

@@ -72,17 +72,20 @@ void Pool::enter_alone(Lifecycle& lifecycle) {
     runtime_->reset();
     medium_.store(&state().runtime_inode.value, runtime_->inode());
     set_clean(false);
-    if (!clean) {
-        // A rebuild that was killed leaves the count odd; it must be odd during this one and new after it.
-        medium_.store(&state().recovery_count.value, (recovery_count() + 2) | 1);
-        slot_ = 0;
-        owner_ = owner_of(0, 0);
-        lifecycle.rebuild();
-        medium_.store(&state().recovery_count.value, recovery_count() + 1);
-    }
+    if (!clean) recover(lifecycle);
     runtime_->validate(super_.uuid);
     os::lock(file_, os::LockKind::shared, attach_byte,
              1);  // turns the exclusive lock into a shared one, atomically
+}
+
+// Alone in the pool, in the name of slot 0.
+void Pool::recover(Lifecycle& lifecycle) {
+    // A rebuild that was killed leaves the count odd; it must be odd during this one and new after it.
+    medium_.store(&state().recovery_count.value, (recovery_count() + 2) | 1);
+    slot_ = 0;
+    owner_ = owner_of(0, 0);
+    lifecycle.rebuild();
+    medium_.store(&state().recovery_count.value, recovery_count() + 1);
 }
 
 // Whoever held the lock when ours failed may have gone before we got the shared one; then nobody vouches for
@@ -173,12 +176,25 @@ void Pool::detach(Lifecycle& lifecycle) {
     os::lock(file_, os::LockKind::exclusive, detach_byte, 1);
     os::unlock(runtime_->file(), Runtime::lock_byte(slot_), 1);
     if (!failed && os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) {
-        slot_ = slot_count;  // nobody's: even our own slot may need cleaning up now
-        const bool step_open = state().begun_step.value > committed_step();
-        if (scavenge_dead(lifecycle) && !step_open) set_clean(true);
+        close_alone(lifecycle);
     }
     os::unlock(file_, attach_byte, 1);
     os::unlock(file_, detach_byte, 1);
+}
+
+// Everybody else has left. A pool is called clean when its links can be trusted on the medium.
+void Pool::close_alone(Lifecycle& lifecycle) {
+    slot_ = slot_count;  // nobody's: even our own slot may need cleaning up now
+    const bool step_open = state().begun_step.value > committed_step();
+    if (!scavenge_dead(lifecycle) || step_open) return;
+    // The dead may have stored words that all have seen and that they did not come to flush. Who could tell which?
+    const bool died = persist::Medium::load(&runtime_->header().scavenges) != 0;
+    if (died && probe_.durability == Durability::line) {
+        recover(lifecycle);
+        slot_ = slot_count;
+        if (!scavenge_dead(lifecycle)) return;  // a view still keeps something
+    }
+    set_clean(true);
 }
 
 void Pool::check_alone() { lock_alone(file_); }
@@ -223,6 +239,7 @@ bool Pool::is_alive(std::uint64_t owner) {
 
 // The caller holds the lock of the dead owner's slot.
 bool Pool::clean_up_after(std::uint64_t i, Lifecycle& lifecycle) {
+    medium_.fetch_add(&runtime_->header().scavenges, 1);  // first: whoever closes the pool has to know
     note_death_in_step(i);
     medium_.store(&runtime_->slot(i).step, 0);
     return lifecycle.scavenge(i);
@@ -246,7 +263,6 @@ bool Pool::scavenge_dead(Lifecycle& lifecycle, std::uint64_t most) {
             } else {
                 all = false;
             }
-            medium_.fetch_add(&runtime_->header().scavenges, 1);
         }
         os::unlock(runtime_->file(), Runtime::lock_byte(i), 1);
     }

@@ -188,6 +188,8 @@ private:
     [[noreturn]] void throw_latched() const;
     void attach_reader();
     void enter_alone(Lifecycle& lifecycle);
+    void close_alone(Lifecycle& lifecycle);
+    void recover(Lifecycle& lifecycle);
     bool try_join();
     void take_slot(Lifecycle& lifecycle);
     bool try_slot(std::uint64_t i, Lifecycle& lifecycle);

@@ -56,7 +56,7 @@ struct RuntimeHeader {
     std::uint64_t slots_used;  // no slot at or above this was ever attached in this session
     alignas(64) std::uint64_t sync_started;
     alignas(64) std::uint64_t sync_completed;
-    alignas(64) std::uint64_t scavenges;  // dead owners cleaned up so far, for people and tests
+    alignas(64) std::uint64_t scavenges;  // times that somebody has cleaned up after a dead owner
 };
 inline constexpr std::uint64_t runtime_valid = 0x2e72742d6c697665ULL;
 inline constexpr std::uint64_t runtime_bytes = page_bytes + slot_count * sizeof(Slot);

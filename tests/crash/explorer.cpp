@@ -50,13 +50,14 @@ Counts Explorer::explore() {
     for (event_ = 0; event_ < events.size() && counts_.failures < plan_.most_failures; ++event_) {
         const Event& event = events[event_];
         const std::vector<std::uint32_t> newest = media_.apply(event);
+        const bool is_looked_at = allowed_.last > run_.first_operation;
         if (event.kind == Event::Kind::begin) {
             allowed_ = {plan_.model == Model::line ? event.offset : synced, event.offset + 1};
         } else if (event.kind == Event::Kind::acknowledge) {
             if (run_.is_sync[event.offset + 1]) synced = event.offset + 1;
             allowed_.first = plan_.model == Model::line ? event.offset + 1 : synced;
-            explore_point({}, each);
-        } else if (!newest.empty()) {
+            if (is_looked_at) explore_point({}, each);
+        } else if (!newest.empty() && is_looked_at) {
             explore_point(newest, each);
         }
     }

@@ -24,18 +24,20 @@ Content Explorer::observe_now(const PMEM& pmem) const {
 // Behind the page cache each store stands for itself: since the last sync it is there or not, whatever came later. So a
 // variable, or an element of an array, has a content of any moment since then, which it may have had by another name.
 std::string Explorer::judge_alone(const Content& found) const {
-    const auto begin = run_.contents.begin() + static_cast<std::ptrdiff_t>(allowed_.first);
-    const auto end = run_.contents.begin() + static_cast<std::ptrdiff_t>(allowed_.last) + 1;
-    for (const auto& [key, hash] : *begin) {
+    const auto any = [&](const auto& condition) {
+        for (std::size_t i = allowed_.first; i <= allowed_.last; ++i) {
+            if (condition(run_.contents[i]) || condition(run_.otherwise[i])) return true;
+        }
+        return false;
+    };
+    for (const auto& [key, hash] : run_.contents[allowed_.first]) {
         if (found.contains(key)) continue;
-        const bool was_absent =
-            std::any_of(begin, end, [&, &name = key](const Content& c) { return !c.contains(name); });
+        const bool was_absent = any([&, &name = key](const Content& c) { return !c.contains(name); });
         if (!was_absent) return "'" + key + "' is lost";
     }
     for (const auto& [key, hash] : found) {
-        const bool was_there =
-            std::any_of(begin, end, [&, &name = key](const Content& c) { return c.contains(name); });
-        const bool had_content = std::any_of(begin, end, [&, value = hash](const Content& c) {
+        const bool was_there = any([&, &name = key](const Content& c) { return c.contains(name); });
+        const bool had_content = any([&, value = hash](const Content& c) {
             return std::any_of(c.begin(), c.end(), [&](const auto& entry) { return entry.second == value; });
         });
         if (!was_there || !had_content) return "'" + key + "' has a content it never had";
@@ -45,8 +47,18 @@ std::string Explorer::judge_alone(const Content& found) const {
 
 std::string Explorer::judge(const Content& found) const {
     if (plan_.model == Model::page) return judge_alone(found);
-    const Content& before = run_.contents[allowed_.first];
-    const Content& after = run_.contents[allowed_.last];
+    const bool is_done = allowed_.first == allowed_.last;
+    std::string wrong =
+        judge_between(found, run_.contents[allowed_.first], run_.contents[allowed_.last], is_done);
+    if (wrong.empty()) return {};
+    const Content& before = run_.otherwise[allowed_.first];
+    const Content& after = run_.otherwise[allowed_.last];
+    if (judge_between(found, before, after, is_done).empty()) return {};
+    return wrong;
+}
+
+std::string Explorer::judge_between(const Content& found, const Content& before, const Content& after,
+                                    bool is_done) {
     for (const auto& [key, hash] : before) {
         if (is_group(key) && after.contains(key) && !found.contains(key))
             return "group '" + key + "' is lost";
@@ -67,7 +79,7 @@ std::string Explorer::judge(const Content& found) const {
     if (old_one.empty()) return {};
     const std::string new_one = difference(without_new_groups, without_groups_of_one(after, before));
     if (new_one.empty()) return {};
-    if (allowed_.first == allowed_.last) return new_one;
+    if (is_done) return new_one;
     return "neither before (" + old_one + ") nor after (" + new_one + ")";
 }
 

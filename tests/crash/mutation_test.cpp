@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "deaths.hpp"
 #include "explorer.hpp"
 
 namespace pmemcpy::crash {
@@ -74,14 +75,26 @@ using Passing = std::vector<std::pair<Script, MutantSite>>;
 
 bool is_of_recovery(const MutantSite& site) { return site.file.ends_with("rebuild.cpp"); }
 
+/// Those of one process; then those in which one dies, each at some of the events of its verb.
+std::vector<Script> scripts_for(Model model) {
+    constexpr std::size_t every = 5;
+    std::vector<Script> all = scripts();
+    if (model == Model::page)
+        std::erase_if(all, [](const Script& s) { return s.place == SimulatedKernel::Place::device; });
+    for (const Death& death : deaths()) {
+        const std::size_t events = events_of(death, model);
+        for (std::size_t at = 2; at <= events; at += every) all.push_back(script_of(death, at));
+    }
+    return all;
+}
+
 /// Which scripts pass which site. Recoveries are made by the explorer in every script.
 std::map<MutantSite, Passing> sites_of_scripts() {
     std::map<MutantSite, Passing> passing;
     for (const Model model : {Model::line, Model::page}) {
         Passing all;
         std::set<MutantSite> recovery;
-        for (const Script& script : scripts()) {
-            if (model == Model::page && script.place == SimulatedKernel::Place::device) continue;
+        for (const Script& script : scripts_for(model)) {
             SimulatedKernel kernel(model, script.place);
             all.emplace_back(script, MutantSite{});
             for (const MutantSite& site : sites_of(perform(kernel, script).recording)) {

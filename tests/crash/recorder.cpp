@@ -1,7 +1,16 @@
 #include "recorder.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <stdexcept>
 #include <string_view>
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace pmemcpy::crash {
 
@@ -37,7 +46,7 @@ Recorder::~Recorder() {
 }
 
 void Recorder::mark(Event::Kind kind, std::size_t operation) {
-    recording_.events.push_back({kind, static_cast<std::uint32_t>(operation)});
+    push({kind, static_cast<std::uint32_t>(operation)});
 }
 
 void Recorder::add(Event::Kind kind, const void* address, std::size_t size, const persist::Site& site,
@@ -52,7 +61,7 @@ void Recorder::add(Event::Kind kind, const void* address, std::size_t size, cons
     if (stores && recording_.violation.empty() && !kernel_.is_allocated(event.offset, size))
         recording_.violation = unpromised(event.offset, site);
     if (with_bytes) recording_.bytes.insert(recording_.bytes.end(), begin, begin + size);
-    recording_.events.push_back(event);
+    push(event);
 }
 
 void Recorder::on_store(const void* address, std::size_t size, const persist::Site& site) {
@@ -64,21 +73,77 @@ void Recorder::on_bulk(const void* address, std::size_t size, const persist::Sit
 void Recorder::on_flush(const void* address, std::size_t size, const persist::Site& site) {
     add(Event::Kind::flush, address, size, site, false);
 }
-void Recorder::on_fence(const persist::Site& site) {
-    recording_.events.push_back({Event::Kind::fence, 0, 0, 0, site});
-}
+void Recorder::on_fence(const persist::Site& site) { push({Event::Kind::fence, 0, 0, 0, site}); }
 bool Recorder::site_enabled(persist::Operation operation, const persist::Site& site) {
     return !left_out_ || !left_out_->is(operation, site);
 }
-void Recorder::on_sync(const persist::Site& site) {
-    recording_.events.push_back({Event::Kind::sync, 0, 0, 0, site});
-}
+void Recorder::on_sync(const persist::Site& site) { push({Event::Kind::sync, 0, 0, 0, site}); }
 void Recorder::on_allocate(std::uint64_t offset, std::uint64_t length) {
-    recording_.events.push_back(
-        {Event::Kind::allocate, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length)});
+    push({Event::Kind::allocate, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length)});
 }
 void Recorder::on_punch(std::uint64_t offset, std::uint64_t length) {
     add(Event::Kind::punch, kernel_.pool().data() + offset, length, {}, true);
+}
+
+void Recorder::push(const Event& event) {
+    recording_.events.push_back(event);
+    if (legacy_ != nullptr && last_event_ != 0 && recording_.events.size() == last_event_) die();
+}
+
+struct Recorder::Legacy {
+    static constexpr std::size_t most_events = 100'000, most_bytes = std::size_t{16} << 20;
+    std::size_t events_before, bytes_before;
+    std::size_t verb_began;
+    std::size_t events, bytes;
+    std::array<Event, most_events> event;
+    std::array<std::byte, most_bytes> byte;
+};
+
+void Recorder::die() {
+    legacy_->events = recording_.events.size() - legacy_->events_before;
+    legacy_->bytes = recording_.bytes.size() - legacy_->bytes_before;
+    if (legacy_->events > Legacy::most_events || legacy_->bytes > Legacy::most_bytes) ::_exit(2);
+    std::copy_n(recording_.events.end() - static_cast<std::ptrdiff_t>(legacy_->events), legacy_->events,
+                legacy_->event.begin());
+    std::copy_n(recording_.bytes.end() - static_cast<std::ptrdiff_t>(legacy_->bytes), legacy_->bytes,
+                legacy_->byte.begin());
+    ::_exit(0);
+}
+
+std::size_t Recorder::kill_another(const std::function<void()>& prepare, const std::function<void()>& verb,
+                                   std::size_t events) {
+    void* shared = ::mmap(nullptr, sizeof(Legacy), PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (shared == MAP_FAILED) throw std::bad_alloc();
+    auto* legacy = static_cast<Legacy*>(shared);
+    legacy->events_before = recording_.events.size();
+    legacy->bytes_before = recording_.bytes.size();
+    const pid_t child = ::fork();
+    if (child == 0) {
+        legacy_ = legacy;
+        try {
+            prepare();
+            legacy->verb_began = recording_.events.size();
+            if (events == 0) die();
+            if (events < Legacy::most_events) last_event_ = recording_.events.size() + events;
+            verb();
+        } catch (const std::exception& error) {
+            std::fprintf(stderr, "a child that was to die: %s\n", error.what());
+            ::_exit(3);
+        }
+        die();
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (status != 0) throw std::logic_error("a child that was to die has failed");
+    kernel_.bury(child);
+    recording_.events.insert(recording_.events.end(), legacy->event.begin(),
+                             legacy->event.begin() + static_cast<std::ptrdiff_t>(legacy->events));
+    recording_.bytes.insert(recording_.bytes.end(), legacy->byte.begin(),
+                            legacy->byte.begin() + static_cast<std::ptrdiff_t>(legacy->bytes));
+    const std::size_t seen = recording_.events.size() - legacy->verb_began;
+    ::munmap(shared, sizeof(Legacy));
+    return seen;
 }
 
 std::set<MutantSite> sites_of(const Recording& recording) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
@@ -58,6 +59,11 @@ public:
     void acknowledge(std::size_t operation) { mark(Event::Kind::acknowledge, operation); }
     const Recording& recording() const { return recording_; }
 
+    /// Another process, a forked child, prepares itself and dies in the verb after so many events of it. What it has done to
+    /// the pool is part of the recording. Returns how many events the verb has had.
+    std::size_t kill_another(const std::function<void()>& prepare, const std::function<void()>& verb,
+                             std::size_t events);
+
     void on_store(const void* address, std::size_t size, const persist::Site& site) override;
     void on_bulk(const void* address, std::size_t size, const persist::Site& site) override;
     void on_flush(const void* address, std::size_t size, const persist::Site& site) override;
@@ -69,6 +75,8 @@ public:
 
 private:
     void mark(Event::Kind kind, std::size_t operation);
+    void push(const Event& event);
+    [[noreturn]] void die();
     void add(Event::Kind kind, const void* address, std::size_t size, const persist::Site& site,
              bool with_bytes);
 
@@ -76,6 +84,10 @@ private:
     persist::TraceSink* previous_;
     std::optional<MutantSite> left_out_;
     Recording recording_;
+
+    struct Legacy;  // what a child that dies leaves to its parent
+    Legacy* legacy_ = nullptr;
+    std::size_t last_event_ = 0;  // of a child
 };
 
 /// Every flush, fence and sync that a recording passed.

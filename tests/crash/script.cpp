@@ -18,6 +18,27 @@ bool is_clean(std::span<const std::byte> pool) {
     return state.clean.value == pool::clean_mark(state);
 }
 
+namespace {
+
+// What would be seen had the dead one not come to do it; what somebody has changed since is as he left it.
+Content with_doubt(const Content& now, const Content& before, const Content& after) {
+    Content content = now;
+    const auto value_in = [](const Content& all, const std::string& key) {
+        const auto found = all.find(key);
+        return found == all.end() ? std::optional<std::uint64_t>{} : found->second;
+    };
+    const auto doubt = [&](const std::string& key) {
+        const std::optional<std::uint64_t> old = value_in(before, key);
+        if (old == value_in(after, key) || value_in(now, key) != value_in(after, key)) return;
+        old ? content.insert_or_assign(key, *old).second : content.erase(key) != 0;
+    };
+    for (const auto& [key, value] : before) doubt(key);
+    for (const auto& [key, value] : after) doubt(key);
+    return content;
+}
+
+}  // namespace
+
 Run perform(SimulatedKernel& kernel, const Script& script, Grain grain, std::optional<MutantSite> left_out) {
     Run run;
     kernel.remove_pool();
@@ -29,9 +50,12 @@ Run perform(SimulatedKernel& kernel, const Script& script, Grain grain, std::opt
     }
     run.start.assign(kernel.pool().begin(), kernel.pool().end());
     run.allocation = kernel.allocation();
+    run.first_operation = script.first_operation;
     Recorder recorder(kernel, std::move(left_out));
     PMEM pmem;
     run.contents.emplace_back();
+    run.otherwise.emplace_back();
+    Content doubt, doubtful;  // what was seen before and after a process died in a call
     run.is_sync.push_back(true);
     run.formats.push_back(false);
     run.is_clean.push_back(true);
@@ -48,12 +72,17 @@ Run perform(SimulatedKernel& kernel, const Script& script, Grain grain, std::opt
         const Content before = run.contents.back();
         Content after = before;
         if (operation.effect != Effect::hidden && pmem.is_mapped()) after = observe(pmem, grain);
-        if ((operation.effect == Effect::changes) == (before == after)) {
+        if (operation.effect == Effect::either) {
+            doubt = before;
+            doubtful = after;
+        } else if ((operation.effect == Effect::changes) == (before == after)) {
             throw std::logic_error(
                 script.name + ", operation " + std::to_string(i) + " (" + operation.name + ") " +
                 (before == after ? "changed nothing"
                                  : "changed what it should not: " + difference(after, before)));
         }
+        if (operation.is_sync && grain == Grain::element) doubt = doubtful = {};  // behind the page cache
+        run.otherwise.push_back(with_doubt(after, doubt, doubtful));
         run.contents.push_back(std::move(after));
         if (pmem.is_mapped()) run.old_steps.merge(observe_old_steps(pmem));
         run.is_sync.push_back(operation.is_sync);
@@ -65,6 +94,7 @@ Run perform(SimulatedKernel& kernel, const Script& script, Grain grain, std::opt
         pmem.munmap();
         recorder.acknowledge(script.operations.size());
         run.contents.push_back(run.contents.back());
+        run.otherwise.push_back(run.contents.back());
         run.is_sync.push_back(true);
         run.formats.push_back(false);
         run.is_clean.push_back(is_clean(kernel.pool()));

@@ -17,7 +17,8 @@ namespace pmemcpy::crash {
 enum class Effect {
     changes,  ///< the user sees another content after it
     neutral,  ///< the user sees the same
-    hidden,   ///< the user sees the same until a step is committed; the process itself sees more
+    either,  ///< who did it died in it: the user sees another content or not, and after a power loss the one or the other
+    hidden,  ///< the user sees the same until a step is committed; the process itself sees more
 };
 
 /// One call of the library.
@@ -35,6 +36,7 @@ struct Script {
     Options options;
     std::vector<Operation> operations;
     SimulatedKernel::Place place = SimulatedKernel::Place::file;
+    std::size_t first_operation = 0;  ///< no images of what was before
 };
 /// What GoogleTest prints of it.
 inline void PrintTo(const Script& script, std::ostream* out) { *out << script.name; }
@@ -46,11 +48,13 @@ struct Run {
     std::vector<std::byte> start;  ///< the pool as created
     SimulatedKernel::Allocation allocation;
     Recording recording;
-    std::vector<Content> contents;  ///< [0] before the first operation, [i + 1] after operation i
-    Content old_steps;              ///< all that was ever seen of them
-    std::vector<bool> is_sync;      ///< as contents: from here on all before is acknowledged on page media
-    std::vector<bool> formats;      ///< as contents
-    std::vector<bool> is_clean;     ///< as contents: the pool has been closed cleanly
+    std::size_t first_operation = 0;
+    std::vector<Content> contents;   ///< [0] before the first operation, [i + 1] after operation i
+    std::vector<Content> otherwise;  ///< as contents, without what a process did that died in it
+    Content old_steps;               ///< all that was ever seen of them
+    std::vector<bool> is_sync;       ///< as contents: from here on all before is acknowledged on page media
+    std::vector<bool> formats;       ///< as contents
+    std::vector<bool> is_clean;      ///< as contents: the pool has been closed cleanly
 };
 
 /// Whether the next to open the pool will trust its links.

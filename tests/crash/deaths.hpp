@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "script.hpp"
+
+namespace pmemcpy::crash {
+
+/// A process dies in a verb. Somebody who has the pool open takes back what it has left and goes on; or nobody has, and
+/// the next to open it recovers it.
+struct Death {
+    std::string name;
+    std::vector<Operation> before;
+    Operation verb;
+    bool is_alone = false;
+};
+inline void PrintTo(const Death& death, std::ostream* out) { *out << death.name; }
+
+std::vector<Death> deaths();
+
+/// The death after so many of the verb's events, with no images of what was before; `seen` is told how many events the
+/// verb has had.
+Script script_of(const Death& death, std::size_t events, std::size_t* seen = nullptr);
+/// How many events the verb has if its process does not die in it.
+std::size_t events_of(const Death& death, Model model);
+
+}  // namespace pmemcpy::crash
