@@ -2,6 +2,7 @@
 
 #include "base/crc32c.hpp"
 #include "catalog/retry.hpp"
+#include "heap/hops.hpp"
 #include "os/guard.hpp"
 #include "os/process.hpp"
 #include "persist/copy.hpp"
@@ -193,8 +194,11 @@ std::optional<Store::ValueSeen> Store::read_value(Link entry) const {
         const auto definition = catalog_.definition(entry);
         if (!definition || is_array(*definition)) return std::nullopt;
         auto seen = read_value_record(*definition);
+        heap::Hops hops;
         while (seen && !is_visible(seen->record.step)) {
             if (!seen->record.previous.is_record()) return std::nullopt;
+            if (!hops.take(seen->link))
+                throw Error(Code::corrupt, "a value's older versions lead to each other");
             seen = read_value_record(seen->record.previous);
         }
         if (seen) return seen;
