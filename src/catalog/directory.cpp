@@ -218,8 +218,13 @@ void Directory::append_segment() {
         }
         if (!find_segments())
             throw Error(Code::not_found, "the array was erased while something was being stored in it");
+        // Neither appended by us nor by anybody else, and not sealed: what stands there is no word that belongs there.
+        const bool is_stuck =
+            segments_.size() == known && Link{expected} != Link::mark(mark_empty, owner.tag());
+        if (is_stuck && Medium::load(tail) == expected)
+            throw Error(Code::corrupt, "an array's directory ends in a damaged word; run pmemcpy verify");
     }
-    empty_segment_ = segments_.size() - 1;
+    empty_segment_ = segments_.empty() ? 0 : segments_.size() - 1;
     empty_slot_ = 0;
 }
 

@@ -94,7 +94,7 @@ void Catalog::clean_up_attributes(Link entry, const Entry& owner, pool::Slot& sl
         if (value.is_record()) retire_definition(value);
         heap_.retire(unfinished);
     }
-    while (heap::is_current(pool_, entry)) {
+    for (heap::Hops hops; heap::is_current(pool_, entry);) {
         std::uint64_t first = Medium::load(head);
         const Link link{first};
         if (!link.is_record()) {
@@ -108,6 +108,7 @@ void Catalog::clean_up_attributes(Link entry, const Entry& owner, pool::Slot& sl
         m.store(&slot.intent_b, link.word);
         const std::uint64_t next = Medium::load(&attribute->header.next.word);
         if (!m.compare_exchange(head, first, next)) continue;
+        if (!hops.take(link)) return;  // a circle, in a scribbled pool
         if (value.is_record()) retire_definition(value);
         heap_.retire(link);
     }

@@ -55,7 +55,7 @@ void Store::put_value(const std::function<Link()>& entry_of, std::string_view id
         catalog::Draft draft(heap_, length);
         draft.write_header(RecordKind::value, 0, length, 0, 0);
         fill_value(draft, value, type_bytes, is_inline, encoder);
-        while (!publish_value(entry, id, draft)) entry = entry_of();
+        for (Retry retry(id); !publish_value(entry, id, draft); retry.again()) entry = entry_of();
     } catch (...) {
         catalog_.give_up(entry);
         throw;
