@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <thread>
 
 namespace pmemcpy::catalog {
 
@@ -27,7 +26,7 @@ public:
             throw Error(Code::corrupt,
                         "the records of '" + std::string(id_) + "' make no sense; run pmemcpy verify");
         }
-        std::this_thread::yield();
+        os::yield();
     }
 
 private:
