@@ -19,9 +19,9 @@ struct Divided {
 };
 
 Divided floor_divide(std::int64_t value, std::int64_t by) {
-    std::int64_t quotient = value / by;
-    if (value % by < 0) --quotient;
-    return {quotient, value - quotient * by};
+    const std::int64_t rest = value % by;
+    if (rest < 0) return {value / by - 1, rest + by};
+    return {value / by, rest};
 }
 
 std::string date(std::int64_t days, bool& is_printable) {

@@ -118,6 +118,10 @@ private:
                            bool& found) const;
     void walk(const std::uint64_t* head, const std::function<void(Link, const Entry&, const std::string&)>& f,
               Link owner = {}) const;
+    /// Whether a word that publishes a record can be there: a home is derived, and a scribbled one is anything.
+    bool is_word(std::uint64_t offset) const;
+    /// Whose attribute it is, by its home; null when that is gone.
+    const Entry* owner_of(const Entry& attribute) const;
     bool owner_is_gone(Link owner) const { return owner.is_record() && !heap::is_current(pool_, owner); }
     bool is_in_chain(const std::uint64_t* head, Link node) const;
 

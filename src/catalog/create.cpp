@@ -1,5 +1,6 @@
 #include "array/id.hpp"
 #include "catalog/catalog.hpp"
+#include "catalog/retry.hpp"
 #include "os/process.hpp"
 
 #include <pmemcpy/error.hpp>
@@ -58,7 +59,7 @@ Link Catalog::insert(std::uint64_t* head, const Key& key, Draft& draft, Link own
 }
 
 Link Catalog::find_or_insert(std::uint64_t* head, const Key& key, Link owner) {
-    for (;;) {
+    for (Retry retry(key.bytes);; retry.again()) {
         Seen seen;
         if (!find_in_chain(head, key, Looking::to_create, seen, owner)) {
             Draft draft(heap_, sizeof(Entry) + key.bytes.size());
@@ -91,7 +92,7 @@ Link Catalog::create(std::string_view id) {
     const Key key = key_of(id);
     std::uint64_t* head = bucket(key.hash);
     if (id.find('/') == std::string_view::npos || id == "/") return find_or_insert(head, key);
-    for (;;) {
+    for (Retry retry(id);; retry.again()) {
         if (const auto found = find(id)) return *found;
         ensure_groups(id);
         Draft draft(heap_, sizeof(Entry) + id.size());
@@ -120,7 +121,7 @@ void Catalog::ensure_groups(std::string_view id) {
 }
 
 void Catalog::ensure_group(std::string_view id) {
-    for (;;) {
+    for (Retry retry(id);; retry.again()) {
         const Link entry = create(id);
         const auto defined = definition(entry);
         if (defined) {

@@ -1,6 +1,8 @@
 // Array and block records, between their bytes on the medium and what the code above works with. Lengths are
 // checked against the record, because a scribbled pool says anything.
 
+#include "array/selection.hpp"
+#include "base/checked.hpp"
 #include "catalog/directory.hpp"
 
 #include <pmemcpy/error.hpp>
@@ -45,6 +47,35 @@ private:
     std::span<const std::byte> rest_;
 };
 
+/// Whether somebody can have made such an array (store/array.cpp).
+void check(const ArrayDefinition& d) {
+    const bool grows = (d.flags & array_unlimited) != 0;
+    if (grows && (d.dims.empty() || d.dims[0] != unlimited || d.order == Order::fortran))
+        throw Error(Code::corrupt, "an array's record says that it grows, and its dimensions do not");
+    std::uint64_t bytes = d.type.size();
+    for (int i = grows ? 1 : 0; i < d.dims.size(); ++i) {
+        if (d.dims[i] == 0) return;
+        if (d.dims[i] == unlimited || !base::checked_mul(bytes, d.dims[i], bytes)) bytes = 0;
+        if (bytes == 0)
+            throw Error(Code::corrupt, "an array's record says that it is larger than 2^64 bytes");
+    }
+}
+
+/// Whether a store into the array can have made such a block.
+void check(const BlockRecord& r, const ArrayDefinition& array) {
+    if (r.box.empty()) throw Error(Code::corrupt, "a block's record says that it has no elements");
+    try {
+        array::validate(r.box, array.order == Order::fortran ? array::reversed(array.dims) : array.dims);
+    } catch (const Error& error) {
+        throw Error(Code::corrupt, std::string("a block's record makes no sense: ") + error.what());
+    }
+    std::uint64_t bytes = 0;
+    const bool fits =
+        base::checked_mul(r.box.elements(), array.type.size(), bytes) && r.block.raw_bytes == bytes;
+    if (!fits || (r.block.codec == 0 && r.block.stored_bytes != bytes))
+        throw Error(Code::corrupt, "block " + to_string(r.box) + " has a wrong size");
+}
+
 }  // namespace
 
 std::optional<ArrayDefinition> read_array(const pool::Pool& pool, Link link) {
@@ -70,6 +101,11 @@ std::optional<ArrayDefinition> read_array(const pool::Pool& pool, Link link) {
     d.flags = record.flags;
     d.serializer = static_cast<SerializerType>(record.serializer);
     d.codec = {static_cast<Codec::Kind>(record.codec), record.codec_level, record.codec_shuffle != 0};
+    if (!d.type.is_fixed_size() || (!d.fill.empty() && d.fill.size() != d.type.size()))
+        throw Error(Code::corrupt, "an array's record says that its elements are " + d.type.name() +
+                                       ", and its fill value has " + std::to_string(d.fill.size()) +
+                                       " bytes");
+    check(d);
     return d;
 }
 
@@ -95,7 +131,8 @@ std::vector<std::byte> write_array(const ArrayDefinition& d, std::uint64_t writt
     return out;
 }
 
-std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, int dimensions) {
+std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, const ArrayDefinition& array) {
+    const int dimensions = array.dims.size();
     std::vector<std::byte> copy;
     if (!heap::read_record(heap.pool(), link, RecordKind::block, copy) || copy.size() < sizeof(Block))
         return std::nullopt;
@@ -115,6 +152,7 @@ std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, int dim
     r.box.count = reader.take_dimensions(dimensions);
     const bool strided = (r.block.flags & block_strided) != 0;
     r.box.stride = strided ? reader.take_dimensions(dimensions) : Dimensions::filled(dimensions, 1);
+    check(r, array);
     return r;
 }
 

@@ -2,6 +2,7 @@
 
 #include "array/selection.hpp"
 #include "base/hash.hpp"
+#include "heap/hops.hpp"
 
 #include <pmemcpy/error.hpp>
 
@@ -71,6 +72,8 @@ std::uint64_t Directory::kept_since() const {
 
 // Follows the chain from the last segment that is known. False when the array is being erased.
 bool Directory::find_segments() {
+    heap::Hops hops;
+    for (const SegmentSeen& seen : segments_) static_cast<void>(hops.take(seen.link));
     for (;;) {
         const std::uint64_t* tail = segments_.empty()
                                         ? &pool_.as<Array>(definition_.link.offset()).header.word
@@ -79,6 +82,7 @@ bool Directory::find_segments() {
         const Link owner = segments_.empty() ? definition_.link : segments_.back().link;
         if (!heap::is_current(pool_, owner) || next.is_mark(mark_sealed)) return false;
         if (!next.is_record()) return true;
+        if (!hops.take(next)) throw Error(Code::corrupt, "an array's directory leads back into itself");
         std::vector<std::byte> copy;
         if (!heap::read_record(pool_, next, RecordKind::segment, copy) || copy.size() < sizeof(Segment))
             return false;
@@ -102,7 +106,12 @@ void Directory::take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t w
     for (;;) {
         segment.words[i] = word;
         if (!Link{word}.is_live()) return;
-        auto record = read_block(heap_, Link{word}, definition_.dims.size());
+        std::optional<BlockRecord> record;
+        try {
+            record = read_block(heap_, Link{word}, definition_);
+        } catch (const Error&) {
+            // Counted among the damaged: whoever misses its elements is told so, and the other blocks stay.
+        }
         if (record && record->block.header.incarnation == definition_.incarnation) {
             index_.append(handle, array::bounding_box(record->box));
             by_box_.emplace(hash_of(record->box), handle);
@@ -209,8 +218,13 @@ void Directory::append_segment() {
         }
         if (!find_segments())
             throw Error(Code::not_found, "the array was erased while something was being stored in it");
+        // Neither appended by us nor by anybody else, and not sealed: what stands there is no word that belongs there.
+        const bool is_stuck =
+            segments_.size() == known && Link{expected} != Link::mark(mark_empty, owner.tag());
+        if (is_stuck && Medium::load(tail) == expected)
+            throw Error(Code::corrupt, "an array's directory ends in a damaged word; run pmemcpy verify");
     }
-    empty_segment_ = segments_.size() - 1;
+    empty_segment_ = segments_.empty() ? 0 : segments_.size() - 1;
     empty_slot_ = 0;
 }
 

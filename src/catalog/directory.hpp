@@ -44,7 +44,9 @@ struct BlockRecord {
     Selection box;
     Block block{};
 };
-std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, int dimensions);
+/// Nothing when the record is no longer the one that `link` names. Throws corrupt when no store into that array can have
+/// made it; so whoever gets one need not ask whether its box lies in the array and its bytes are as many as its elements.
+std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, const ArrayDefinition& array);
 std::vector<std::byte> write_block(const Block& block, const Selection& box);
 
 /// The block directory of one array, followed by this process: what its slots held at the last refresh, and an

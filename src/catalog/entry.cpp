@@ -3,7 +3,9 @@
 
 #include "base/hash.hpp"
 #include "catalog/catalog.hpp"
+#include "catalog/follow.hpp"
 #include "catalog/retry.hpp"
+#include "heap/hops.hpp"
 
 #include <pmemcpy/error.hpp>
 
@@ -51,7 +53,9 @@ std::optional<Link> Catalog::find_attribute(Link owner, std::string_view name) c
 }
 
 std::optional<Link> Catalog::definition(Link entry) const {
-    const Link link{Medium::load(value_word(entry))};
+    const auto* there = follow<Entry>(pool_, entry);
+    if (there == nullptr) return std::nullopt;
+    const Link link{Medium::load(&there->header.word)};
     if (!link.is_live() || !heap::is_current(pool_, entry)) return std::nullopt;
     return link;
 }
@@ -78,9 +82,9 @@ bool Catalog::find_in_chain(const std::uint64_t* head, const Key& key, Looking l
 // False when something moved under the walk, so that it proves nothing.
 bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen,
                                 bool& found) const {
-    std::uint64_t hops = pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Entry);
-    for (Link link{Medium::load(head)}; link.is_record(); --hops) {
-        if (hops == 0 || !heap::is_plausible(pool_, link)) return false;
+    heap::Hops hops;
+    for (Link link{Medium::load(head)}; link.is_record();) {
+        if (!hops.take(link) || !pool_.contains(link.offset(), sizeof(Entry))) return false;
         const auto& there = pool_.as<Entry>(link.offset());
         Entry entry;
         heap::racy_copy(&entry, &there, sizeof entry);
@@ -101,11 +105,11 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
                 const Link word{entry.header.word};
                 if (entry.alias != 0) {
                     seen.identity = word;
-                    if (!heap::is_current(pool_, word)) return false;
-                    const auto& identity = pool_.as<Entry>(word.offset());
-                    const bool named = Medium::load(&identity.moved.word) == link.word;
+                    const auto* identity = follow<Entry>(pool_, word);
+                    if (identity == nullptr) return false;
+                    const bool named = Medium::load(&identity->moved.word) == link.word;
                     seen.pending = !named;
-                    const bool dead = Link{Medium::load(&identity.header.word)}.is_dead();
+                    const bool dead = Link{Medium::load(&identity->header.word)}.is_dead();
                     found = named ? !dead : looking == Looking::to_create && !dead;
                 } else {
                     found = !word.is_dead() && !entry.moved.is_record();
@@ -124,10 +128,11 @@ void Catalog::walk(const std::uint64_t* head,
         if (owner_is_gone(owner)) return;
         std::vector<std::tuple<Link, Entry, std::string>> seen;
         bool calm = true;
-        std::uint64_t hops = pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Entry);
-        for (Link link{Medium::load(head)}; calm && link.is_record(); --hops) {
+        heap::Hops hops;
+        for (Link link{Medium::load(head)}; calm && link.is_record();) {
             std::vector<std::byte> copy;
-            if (hops == 0 || !heap::read_record(pool_, link, RecordKind::entry, copy)) {
+            if (!hops.take(link) || !heap::read_record(pool_, link, RecordKind::entry, copy) ||
+                copy.size() < sizeof(Entry)) {
                 calm = false;
                 break;
             }
@@ -155,8 +160,8 @@ void Catalog::for_each(const std::function<void(const std::string&, Link)>& f) c
         walk(bucket(i), [&](Link link, const Entry& entry, const std::string& key) {
             const Link identity = entry.alias != 0 ? Link{entry.header.word} : link;
             if (entry.alias != 0) {
-                if (!heap::is_current(pool_, identity)) return;
-                if (Medium::load(&pool_.as<Entry>(identity.offset()).moved.word) != link.word) return;
+                const auto* renamed = follow<Entry>(pool_, identity);
+                if (renamed == nullptr || Medium::load(&renamed->moved.word) != link.word) return;
             } else if (entry.moved.is_record()) {
                 return;
             }
@@ -178,8 +183,11 @@ void Catalog::for_each_attribute(Link owner, const std::function<void(const std:
 std::optional<std::string> Catalog::name_of(Link identity) const {
     std::vector<std::byte> copy;
     if (!identity.is_record() || !definition(identity)) return std::nullopt;
-    const Link moved{Medium::load(&pool_.as<Entry>(identity.offset()).moved.word)};
-    if (!heap::read_record(pool_, moved.is_record() ? moved : identity, RecordKind::entry, copy))
+    const auto* there = follow<Entry>(pool_, identity);
+    if (there == nullptr) return std::nullopt;
+    const Link moved{Medium::load(&there->moved.word)};
+    if (!heap::read_record(pool_, moved.is_record() ? moved : identity, RecordKind::entry, copy) ||
+        copy.size() < sizeof(Entry))
         return std::nullopt;
     Entry entry;
     std::memcpy(&entry, copy.data(), sizeof entry);
@@ -194,10 +202,8 @@ bool Catalog::is_in_chain(const std::uint64_t* head, Link node) const {
 }
 
 bool Catalog::is_group(const pool::Pool& pool, Link definition) {
-    if (!heap::is_plausible(pool, definition)) return false;
-    const auto& header = pool.as<heap::RecordHeader>(definition.offset());
-    return static_cast<RecordKind>(header.kind) == RecordKind::value &&
-           static_cast<ValueKind>(pool.as<Value>(definition.offset()).kind) == ValueKind::group;
+    const auto* value = follow<Value>(pool, definition);
+    return value != nullptr && static_cast<ValueKind>(value->kind) == ValueKind::group;
 }
 
 }  // namespace pmemcpy::catalog

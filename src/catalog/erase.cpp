@@ -2,6 +2,8 @@
 // by step, each of which another process can repeat when this one dies.
 
 #include "catalog/catalog.hpp"
+#include "catalog/follow.hpp"
+#include "heap/hops.hpp"
 
 #include <pmemcpy/error.hpp>
 
@@ -60,6 +62,7 @@ void Catalog::erase_attribute(Link attribute, std::string_view name) { erase(att
 // Others may be at the same, after a death; so everything here can be repeated, and nothing relies on the entry
 // still being there.
 void Catalog::clean_up_erased(Link entry, pool::Slot& slot) {
+    if (follow<Entry>(pool_, entry) == nullptr) return;
     Entry e;
     heap::racy_copy(&e, pool_.at(entry.offset()), sizeof e);
     if (!heap::is_current(pool_, entry)) return;
@@ -67,14 +70,13 @@ void Catalog::clean_up_erased(Link entry, pool::Slot& slot) {
     const auto order = heap_.retiring();
     const pool::Pool::AllocationLock lock(pool_);
     clean_up_attributes(entry, e, slot);
-    if (e.moved.is_record() && heap::is_current(pool_, e.moved)) {
-        take_out(bucket(pool_.as<Entry>(e.moved.offset()).hash), e.moved);
+    if (const auto* name = follow<Entry>(pool_, e.moved)) {
+        take_out(bucket(name->hash), e.moved);
         heap_.retire(e.moved);
     }
     if (e.parent == 0) {
         take_out(bucket(e.hash), entry);
-    } else if (const auto& owner = pool_.as<Entry>(e.header.home - offsetof(Entry, attributes));
-               owner.header.magic == heap::record_magic && owner.header.incarnation == e.parent) {
+    } else if (owner_of(e) != nullptr) {
         take_out(&pool_.as<std::uint64_t>(e.header.home), entry);
     }
     heap_.retire(entry);
@@ -87,12 +89,12 @@ void Catalog::clean_up_attributes(Link entry, const Entry& owner, pool::Slot& sl
     std::uint64_t* head = attributes_word(entry);
     // Whoever died here had taken this one out of the chain, or was about to.
     const Link unfinished{slot.intent_b};
-    if (unfinished.is_record() && heap::is_current(pool_, unfinished) && !is_in_chain(head, unfinished)) {
+    if (follow<Entry>(pool_, unfinished) != nullptr && !is_in_chain(head, unfinished)) {
         const Link value = kill_attribute(unfinished);
         if (value.is_record()) retire_definition(value);
         heap_.retire(unfinished);
     }
-    while (heap::is_current(pool_, entry)) {
+    for (heap::Hops hops; heap::is_current(pool_, entry);) {
         std::uint64_t first = Medium::load(head);
         const Link link{first};
         if (!link.is_record()) {
@@ -100,13 +102,13 @@ void Catalog::clean_up_attributes(Link entry, const Entry& owner, pool::Slot& sl
             if (m.compare_exchange(head, first, Link::mark(mark_sealed, link.tag()).word)) return;
             continue;
         }
-        if (!heap::is_current(pool_, link) ||
-            pool_.as<Entry>(link.offset()).parent != owner.header.incarnation)
-            return;
+        const auto* attribute = follow<Entry>(pool_, link);
+        if (attribute == nullptr || attribute->parent != owner.header.incarnation) return;
         const Link value = kill_attribute(link);
         m.store(&slot.intent_b, link.word);
-        const std::uint64_t next = Medium::load(&pool_.as<Entry>(link.offset()).header.next.word);
+        const std::uint64_t next = Medium::load(&attribute->header.next.word);
         if (!m.compare_exchange(head, first, next)) continue;
+        if (!hops.take(link)) return;  // a circle, in a scribbled pool
         if (value.is_record()) retire_definition(value);
         heap_.retire(link);
     }
@@ -129,30 +131,27 @@ bool Catalog::forget_undefined(Link entry) {
         !pool_.medium().compare_exchange(value_word(entry), word, Link{word}.dead().word))
         return false;
     const pool::Pool::AllocationLock lock(pool_);
-    take_out(&pool_.as<std::uint64_t>(pool_.as<RecordHeader>(entry.offset()).home), entry);
+    const std::uint64_t home = pool_.as<RecordHeader>(entry.offset()).home;
+    if (is_word(home)) take_out(&pool_.as<std::uint64_t>(home), entry);
     return true;
 }
 
 void Catalog::give_up(Link entry) {
     const auto order = heap_.retiring();
     const pool::Pool::AllocationLock lock(pool_);
-    if (!heap::is_current(pool_, entry)) return;
-    const auto& e = pool_.as<Entry>(entry.offset());
+    const auto* e = follow<Entry>(pool_, entry);
+    if (e == nullptr) return;
     std::uint64_t word = Medium::load(value_word(entry));
     if (!Link{word}.is_mark(mark_empty) || Link{word}.is_dead()) return;
     if (!pool_.medium().compare_exchange(value_word(entry), word, Link{word}.dead().word)) return;
-    if (e.parent != 0) {
-        const auto& owner = pool_.as<Entry>(e.header.home - offsetof(Entry, attributes));
-        if (owner.header.magic != heap::record_magic || owner.header.incarnation != e.parent) return;
-    }
-    take_out(&pool_.as<std::uint64_t>(e.header.home), entry);
+    if (e->parent != 0 && owner_of(*e) == nullptr) return;
+    if (is_word(e->header.home)) take_out(&pool_.as<std::uint64_t>(e->header.home), entry);
     heap_.retire(entry);
 }
 
 void Catalog::retire_definition(Link definition) {
     if (!heap::is_current(pool_, definition)) return;
-    const auto kind = static_cast<RecordKind>(pool_.as<RecordHeader>(definition.offset()).kind);
-    if (kind == RecordKind::array) return retire_array(definition);
+    if (follow<Array>(pool_, definition) != nullptr) return retire_array(definition);
     retire_versions_before(definition);
     heap_.retire(definition);
 }
@@ -160,15 +159,14 @@ void Catalog::retire_definition(Link definition) {
 // The oldest first, so that whoever repeats this finds all that is left.
 void Catalog::retire_versions_before(Link value) {
     std::vector<Link> versions;
-    const std::uint64_t most = pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Value);
-    for (Link link = value; heap::is_current(pool_, link) && versions.size() < most;) {
-        const auto& record = pool_.as<Value>(link.offset());
-        if (static_cast<RecordKind>(record.header.kind) != RecordKind::value) break;
-        link = record.previous;
+    heap::Hops hops;
+    Link link = value;
+    for (const Value* record; hops.take(link) && (record = follow<Value>(pool_, link)) != nullptr;) {
+        link = record->previous;
         versions.push_back(link);
     }
-    for (auto link = versions.rbegin(); link != versions.rend(); ++link) {
-        if (link->is_record()) heap_.retire(*link);
+    for (auto version = versions.rbegin(); version != versions.rend(); ++version) {
+        if (version->is_record()) heap_.retire(*version);
     }
 }
 
@@ -177,30 +175,29 @@ void Catalog::retire_array(Link array) {
     const Medium& m = pool_.medium();
     std::vector<Link> segments;
     std::uint64_t* tail = &pool_.as<Array>(array.offset()).header.word;
-    for (Link segment_link{};
-         segments.size() <= pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Segment);) {
+    for (heap::Hops hops;;) {
         std::uint64_t next = Medium::load(tail);
         if (Link{next}.is_mark(mark_empty)) {
             const Link sealed = Link::mark(mark_sealed, Link{next}.tag());
             if (!m.compare_exchange(tail, next, sealed.word)) continue;
             break;
         }
-        segment_link = Link{next}.alive();
-        if (!segment_link.is_record() || !heap::is_current(pool_, segment_link)) break;
-        segments.push_back(segment_link);
-        auto& segment = pool_.as<Segment>(segment_link.offset());
-        auto* slots = reinterpret_cast<std::uint64_t*>(&segment + 1);
-        for (std::uint32_t i = 0; i < segment.slots; ++i) {
+        const Link link = Link{next}.alive();
+        auto* segment = follow<Segment>(pool_, link);
+        if (segment == nullptr || !hops.take(link)) break;
+        segments.push_back(link);
+        auto* slots = reinterpret_cast<std::uint64_t*>(segment + 1);
+        for (std::uint32_t i = 0; i < slots_of(*segment); ++i) {
             std::uint64_t word = Medium::load(&slots[i]);
             for (;;) {
-                const Link link{word};
-                const Link after = link.is_live() ? link.dead() : Link::mark(mark_sealed, link.tag());
-                if (link.is_record() ? link.is_dead() : link.is_mark(mark_sealed)) break;
+                const Link block{word};
+                const Link after = block.is_live() ? block.dead() : Link::mark(mark_sealed, block.tag());
+                if (block.is_record() ? block.is_dead() : block.is_mark(mark_sealed)) break;
                 if (m.compare_exchange(&slots[i], word, after.word)) break;
             }
             if (Link{word}.is_record()) heap_.retire(Link{word}.alive());
         }
-        tail = &segment.header.word;
+        tail = &segment->header.word;
     }
     // From the end, so that whoever repeats this finds all that is left.
     for (auto link = segments.rbegin(); link != segments.rend(); ++link) heap_.retire(*link);
@@ -213,12 +210,13 @@ void Catalog::take_out(std::uint64_t* head, Link node) {
     for (;;) {
         std::uint64_t* from = head;
         Link link{Medium::load(from)};
-        while (link.is_record() && link != node) {
+        for (heap::Hops hops; link.is_record() && link != node;) {
             if (!heap::is_current(pool_, link)) return;  // a chain that was freed as a whole
-            from = &pool_.as<Entry>(link.offset()).header.next.word;
+            if (!hops.take(link)) return;                // or a circle, in a scribbled pool
+            from = &pool_.as<RecordHeader>(link.offset()).next.word;
             link = {Medium::load(from)};
         }
-        if (!link.is_record()) return;
+        if (!link.is_record() || !heap::is_current(pool_, node)) return;
         std::uint64_t expected = node.word;
         const std::uint64_t next = Medium::load(&pool_.as<Entry>(node.offset()).header.next.word);
         if (m.compare_exchange(from, expected, next)) {
@@ -235,9 +233,9 @@ bool Catalog::has_children(std::string_view group) const {
         bool found = false;
         walk(bucket(i), [&](Link link, const Entry& entry, const std::string& key) {
             if (key.compare(0, prefix.size(), prefix) != 0) return;
-            const Link identity = entry.alias != 0 ? Link{entry.header.word} : link;
-            found =
-                found || (!entry.moved.is_record() && !Link{Medium::load(value_word(identity))}.is_dead());
+            const auto* identity = follow<Entry>(pool_, entry.alias != 0 ? Link{entry.header.word} : link);
+            found = found || (identity != nullptr && !entry.moved.is_record() &&
+                              !Link{Medium::load(&identity->header.word)}.is_dead());
         });
         if (found) return true;
     }

@@ -2,6 +2,8 @@
 // record knows its home, the word that publishes it; so nothing has to be searched.
 
 #include "catalog/catalog.hpp"
+#include "catalog/follow.hpp"
+#include "heap/hops.hpp"
 
 namespace pmemcpy::catalog {
 
@@ -11,35 +13,51 @@ using persist::Medium;
 Extent Catalog::extent_of(const heap::RecordHeader& header) {
     switch (static_cast<RecordKind>(header.kind)) {
         case RecordKind::value:
-            return reinterpret_cast<const Value&>(header).extent;
+            return header.length < sizeof(Value) ? Extent{} : reinterpret_cast<const Value&>(header).extent;
         case RecordKind::block:
-            return reinterpret_cast<const Block&>(header).extent;
+            return header.length < sizeof(Block) ? Extent{} : reinterpret_cast<const Block&>(header).extent;
         default:
             return {};
     }
 }
 
+bool Catalog::is_word(std::uint64_t offset) const {
+    const pool::Superblock& super = pool_.super();
+    const bool is_bucket =
+        offset >= super.bucket_offset && offset - super.bucket_offset < super.bucket_count * sizeof offset;
+    return offset % sizeof offset == 0 && (is_bucket || pool_.contains(offset, sizeof offset));
+}
+
+const Entry* Catalog::owner_of(const Entry& attribute) const {
+    const std::uint64_t offset = attribute.header.home - offsetof(Entry, attributes);
+    if (offset % heap::record_alignment != 0 || !pool_.contains(offset, sizeof(Entry))) return nullptr;
+    const auto& owner = pool_.as<Entry>(offset);
+    const bool is_there =
+        owner.header.magic == heap::record_magic && owner.header.incarnation == attribute.parent;
+    return is_there ? &owner : nullptr;
+}
+
 bool Catalog::is_reachable(Link record) {
+    if (!heap::is_current(pool_, record)) return false;
     const auto& header = pool_.as<RecordHeader>(record.offset());
     const auto kind = static_cast<RecordKind>(header.kind);
-    if (header.home % 8 != 0 || header.home + 8 > pool_.super().max_bytes) return false;
+    if (!is_word(header.home)) return false;
     const std::uint64_t* home = &pool_.as<std::uint64_t>(header.home);
     const Link published{Medium::load(home)};
     switch (kind) {
         case RecordKind::entry: {
-            const auto& entry = pool_.as<Entry>(record.offset());
-            if (entry.alias != 0) {
-                const Link identity{entry.header.word};
-                return heap::is_current(pool_, identity) &&
-                       Medium::load(&pool_.as<Entry>(identity.offset()).moved.word) == record.word;
+            const auto* entry = follow<Entry>(pool_, record);
+            if (entry == nullptr) return false;
+            if (entry->alias != 0) {
+                const auto* identity = follow<Entry>(pool_, Link{entry->header.word});
+                return identity != nullptr && Medium::load(&identity->moved.word) == record.word;
             }
-            if (entry.moved.is_record()) return heap::is_current(pool_, entry.moved);
-            if (entry.parent != 0) {
-                const auto& owner = pool_.as<Entry>(header.home - offsetof(Entry, attributes));
-                if (owner.header.magic != heap::record_magic || owner.header.incarnation != entry.parent)
-                    return false;
+            if (entry->moved.is_record()) return heap::is_current(pool_, entry->moved);
+            if (entry->parent != 0) {
+                const Entry* owner = owner_of(*entry);
+                if (owner == nullptr) return false;
                 // Whoever erases the owner takes the whole chain along.
-                if (Link{Medium::load(&owner.header.word)}.is_dead()) return is_in_chain(home, record);
+                if (Link{Medium::load(&owner->header.word)}.is_dead()) return is_in_chain(home, record);
             }
             return is_in_chain(home, record) && !forget_undefined(record);
         }
@@ -60,13 +78,11 @@ bool Catalog::is_reachable(Link record) {
 
 // Whether `record` is one of the older versions that steps keep behind `newer`.
 bool Catalog::is_previous(Link newer, Link record) const {
-    for (std::uint64_t hops = pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Value); hops > 0;
-         --hops) {
-        if (!heap::is_current(pool_, newer)) return false;
-        const auto& value = pool_.as<Value>(newer.offset());
-        if (static_cast<RecordKind>(value.header.kind) != RecordKind::value) return false;
-        if (value.previous == record) return true;
-        newer = value.previous;
+    for (heap::Hops hops; hops.take(newer);) {
+        const auto* value = follow<Value>(pool_, newer);
+        if (value == nullptr) return false;
+        if (value->previous == record) return true;
+        newer = value->previous;
     }
     return false;
 }
@@ -85,9 +101,10 @@ void Catalog::finish_verb(std::uint64_t slot_index) {
     const Link entry{slot.intent_a};
     switch (static_cast<pool::Intent>(Medium::load(&slot.intent))) {
         case pool::Intent::erase:
-            if (heap::is_current(pool_, entry) && Link{Medium::load(value_word(entry))}.is_dead()) {
+            if (auto* erased = follow<Entry>(pool_, entry);
+                erased != nullptr && Link{Medium::load(&erased->header.word)}.is_dead()) {
                 // Killed before this was durable: a power loss must not bring it back without what is freed now.
-                pool_.medium().persist(value_word(entry), 8);
+                pool_.medium().persist(&erased->header.word, 8);
                 clean_up_erased(entry, slot);
             }
             break;

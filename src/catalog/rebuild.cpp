@@ -208,6 +208,8 @@ void Scan::elect() {
 }
 
 bool Scan::keep(std::uint64_t offset) {
+    if (kept_.contains(offset))
+        return false;  // a record belongs to one place, whatever a scribbled pool says
     const RecordHeader& record = header(offset);
     if (!heap_.mark_extent(Catalog::extent_of(record), link_of(offset))) return false;
     if (const Extent extent = Catalog::extent_of(record); extent.target != 0) outside_.push_back(extent);

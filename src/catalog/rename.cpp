@@ -4,6 +4,7 @@
 
 #include "array/id.hpp"
 #include "catalog/catalog.hpp"
+#include "catalog/follow.hpp"
 
 #include <pmemcpy/error.hpp>
 
@@ -59,21 +60,22 @@ void Catalog::rename(std::string_view from, std::string_view to) {
 // Takes the name that lost out of its chain: the old one, or the new one when the rename did not happen.
 // Caller holds the allocation lock.
 void Catalog::finish_rename(Link identity, Link alias) {
-    if (!heap::is_current(pool_, alias)) return;
-    const auto& new_name = pool_.as<Entry>(alias.offset());
-    const bool alive = heap::is_current(pool_, identity);
-    if (!alive || Medium::load(&pool_.as<Entry>(identity.offset()).moved.word) != alias.word) {
-        take_out(bucket(new_name.hash), alias);
+    const auto* new_name = follow<Entry>(pool_, alias);
+    if (new_name == nullptr) return;
+    const auto* renamed = follow<Entry>(pool_, identity);
+    if (renamed == nullptr || Medium::load(&renamed->moved.word) != alias.word) {
+        take_out(bucket(new_name->hash), alias);
         heap_.retire(alias);
         return;
     }
-    const Link old_name = new_name.attributes;
-    if (old_name.is_record()) {
-        if (!heap::is_current(pool_, old_name)) return;
-        take_out(bucket(pool_.as<Entry>(old_name.offset()).hash), old_name);
-        heap_.retire(old_name);
+    const Link old_link = new_name->attributes;
+    if (old_link.is_record()) {
+        const auto* old_name = follow<Entry>(pool_, old_link);
+        if (old_name == nullptr) return;
+        take_out(bucket(old_name->hash), old_link);
+        heap_.retire(old_link);
     } else {
-        take_out(bucket(pool_.as<Entry>(identity.offset()).hash), identity);
+        take_out(bucket(renamed->hash), identity);
     }
 }
 

@@ -1,11 +1,12 @@
 #pragma once
 
+#include "os/process.hpp"
+
 #include <pmemcpy/error.hpp>
 
-#include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
-#include <thread>
 
 namespace pmemcpy::catalog {
 
@@ -18,24 +19,24 @@ public:
     /// Errors: corrupt, when no amount of other people's work explains it any more.
     void again() {
         if (++tries_ < tries_before_yield) return;
-        const auto now = std::chrono::steady_clock::now();
-        if (tries_ == tries_before_yield) since_ = now;
+        const std::uint64_t now = os::monotonic_ns();
+        if (tries_ == tries_before_yield) since_ns_ = now;
         // On a machine that is busy otherwise each yield takes long, so that a number of tries alone is no limit.
-        if (tries_ > most_tries || (tries_ > tries_for_long && now - since_ > long_enough)) {
+        if (tries_ > most_tries || (tries_ > tries_for_long && now - since_ns_ > long_enough_ns)) {
             throw Error(Code::corrupt,
                         "the records of '" + std::string(id_) + "' make no sense; run pmemcpy verify");
         }
-        std::this_thread::yield();
+        os::yield();
     }
 
 private:
     static constexpr int tries_before_yield = 64;
     static constexpr int tries_for_long = 256;
     static constexpr int most_tries = 100'000;
-    static constexpr std::chrono::milliseconds long_enough{500};
+    static constexpr std::uint64_t long_enough_ns = 500'000'000;
     std::string_view id_;
     int tries_ = 0;
-    std::chrono::steady_clock::time_point since_;
+    std::uint64_t since_ns_ = 0;
 };
 
 }  // namespace pmemcpy::catalog

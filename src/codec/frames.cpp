@@ -14,6 +14,8 @@ namespace {
 // Blosc counts in int and adds up to 16 bytes to what does not compress.
 constexpr std::uint64_t largest_frame_bytes = 1u << 30;
 constexpr std::uint64_t largest_shuffled_element = 255;
+constexpr std::uint64_t largest_ratio = 1u
+                                        << 16;  // Zstandard's is the highest: 128 KiB of one byte in 4 bytes
 
 std::uint32_t header_crc(const CompressedHeader& header) {
     return base::crc32c(0, &header, offsetof(CompressedHeader, header_crc32c));
@@ -102,6 +104,10 @@ CheckedFrames::CheckedFrames(std::span<const std::byte> block) {
         if (entry.offset_bytes != expected || !base::checked_add(expected, entry.size_bytes, expected) ||
             expected > header_.total_size_bytes)
             throw_corrupt_block("frame " + std::to_string(i) + " does not lie where it must");
+        if (plan_.raw_bytes(i) / largest_ratio > entry.size_bytes)
+            throw_corrupt_block("frame " + std::to_string(i) + " has " + std::to_string(entry.size_bytes) +
+                                " bytes, and no codec makes " + std::to_string(plan_.raw_bytes(i)) +
+                                " of them");
     }
     if (expected != header_.total_size_bytes) throw_corrupt_block("its frames do not fill it");
 }

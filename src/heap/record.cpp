@@ -19,12 +19,12 @@ std::uint32_t covered_end(const RecordHeader& h) {
     return static_cast<RecordKind>(h.kind) == RecordKind::segment ? segment_covered_end : h.length;
 }
 
+}  // namespace
+
 bool has_sane_length(const RecordHeader& h, std::uint64_t room) {
     return h.length >= sizeof(RecordHeader) && h.length <= room && covered_begin(h) <= covered_end(h) &&
            covered_end(h) <= h.length;
 }
-
-}  // namespace
 
 std::uint32_t checksum_of(const RecordHeader& header, std::uint64_t offset) {
     const auto* bytes = reinterpret_cast<const std::byte*>(&header);
@@ -55,7 +55,8 @@ bool is_current(const pool::Pool& pool, Link link) {
     if (!is_plausible(pool, link)) return false;
     RecordHeader h;
     racy_copy(&h, pool.at(link.offset()), sizeof h);
-    return h.magic == record_magic && (h.version & Link::tag_mask) == link.tag();
+    const std::uint64_t room = pool.super().chunk_bytes - link.offset() % pool.super().chunk_bytes;
+    return h.magic == record_magic && (h.version & Link::tag_mask) == link.tag() && has_sane_length(h, room);
 }
 
 bool read_record(const pool::Pool& pool, Link link, RecordKind kind, std::vector<std::byte>& out) {

@@ -24,6 +24,9 @@ struct UnitState {
     constexpr std::uint64_t epoch() const { return word >> 31; }
 };
 
+/// Whether a record with this header can lie in so much room.
+bool has_sane_length(const RecordHeader& header, std::uint64_t room);
+
 /// The checksum of the immutable part of a record, whose length has been checked. It holds at `offset` only: a copy of a
 /// record among somebody's data is none.
 std::uint32_t checksum_of(const RecordHeader& header, std::uint64_t offset);
@@ -35,7 +38,8 @@ void seal(pool::Pool& pool, std::uint64_t offset, std::uint64_t version);
 /// Whether `link` leads to a place where a record of at least a header can be.
 bool is_plausible(const pool::Pool& pool, Link link);
 
-/// Whether the record that `link` names is still there, as far as its first line tells. No checksum.
+/// Whether the record that `link` names is still there, and all of it in its chunk, as far as its first line tells. No
+/// checksum.
 bool is_current(const pool::Pool& pool, Link link);
 
 /// Copies a record that others may free and reuse meanwhile; nothing if it is not, or no longer, the one that

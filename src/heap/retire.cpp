@@ -4,6 +4,7 @@
 // dead process's slot, or in the word itself, for another to go on.
 
 #include "heap/heap.hpp"
+#include "heap/hops.hpp"
 
 #include <pmemcpy/error.hpp>
 
@@ -103,7 +104,8 @@ void Heap::retire(Link record) {
 // when its writer died takes that one along; but one that had only been going to does not: `reachable` tells.
 void Heap::claim(Link record, Reachability* reachable) {
     const Medium& m = pool_.medium();
-    for (Link link = record.alive(); is_plausible(pool_, link);) {
+    Hops hops;
+    for (Link link = record.alive(); is_plausible(pool_, link) && hops.take(link);) {
         auto& header = pool_.as<RecordHeader>(link.offset());
         // Looked at before the record is: should the unit be freed and claimed again, the state will be another.
         std::uint64_t before = Medium::load(&header.state);
@@ -135,7 +137,8 @@ void Heap::claim(Link record, Reachability* reachable) {
 
 // Claimed by a process that died before it could put the record into its list.
 void Heap::push_unless_listed(Link record) {
-    for (Link link{Medium::load(&retire_slot().retire_head)}; link.is_record();) {
+    Hops hops;
+    for (Link link{Medium::load(&retire_slot().retire_head)}; is_plausible(pool_, link) && hops.take(link);) {
         if (link == record) return;
         link = pool_.as<RecordHeader>(link.offset()).next;
     }
@@ -167,14 +170,14 @@ bool Heap::reclaim_locked(std::uint64_t most_kept) {
         if (is_claimed && is_current(pool_, claiming)) push_unless_listed(claiming);
         m.store(&slot.claiming, 0);
     }
-    if (const Link freeing{Medium::load(&slot.freeing)}; freeing.is_record()) {  // or there
+    if (const Link freeing{Medium::load(&slot.freeing)}; is_plausible(pool_, freeing)) {  // or there
         unlist(freeing);
         finish_freeing(freeing);
     }
     std::uint64_t kept = 0;
     std::uint64_t* from = &slot.retire_head;
-    for (Link link{Medium::load(from)};
-         link.is_record() && pool_.contains(link.offset(), sizeof(RecordHeader));) {
+    Hops hops;
+    for (Link link{Medium::load(from)}; is_plausible(pool_, link) && hops.take(link);) {
         auto& header = pool_.as<RecordHeader>(link.offset());
         if (UnitState{Medium::load(&header.state)}.kind() != UnitState::retired) break;
         const Link next = header.next;
@@ -202,8 +205,8 @@ bool Heap::reclaim_locked(std::uint64_t most_kept) {
 // Takes a record out of the list in which it may or may not be.
 void Heap::unlist(Link record) {
     std::uint64_t* from = &retire_slot().retire_head;
-    for (Link link{Medium::load(from)};
-         link.is_record() && pool_.contains(link.offset(), sizeof(RecordHeader));) {
+    Hops hops;
+    for (Link link{Medium::load(from)}; is_plausible(pool_, link) && hops.take(link);) {
         auto& header = pool_.as<RecordHeader>(link.offset());
         if (UnitState{Medium::load(&header.state)}.kind() != UnitState::retired) return;
         if (link == record) return pool_.medium().store(from, header.next.word);

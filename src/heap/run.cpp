@@ -96,8 +96,9 @@ Bytes Heap::bytes(const Extent& extent, bool create) const {
 
 bool Heap::is_sane(const Extent& extent) const {
     if (extent.length == 0) return true;
-    return extent.target == 0 ? pool_.contains(extent.offset, extent.length)
-                              : outside_ != nullptr && extent.target == 1;
+    return extent.target == 0
+               ? extent.offset % record_alignment == 0 && pool_.contains(extent.offset, extent.length)
+               : outside_ != nullptr && extent.target == 1;
 }
 
 void Heap::free_extent(const Extent& extent, std::uint64_t record_offset) {

@@ -16,6 +16,8 @@ void Heap::finish_step(std::uint64_t slot_index, Reachability& reachable) {
     reclaim_locked();
     switch (static_cast<pool::Intent>(Medium::load(&slot.step_intent))) {
         case pool::Intent::unlink: {
+            if (slot.step_a % sizeof slot.step_a != 0 || !pool_.contains(slot.step_a, sizeof slot.step_a))
+                break;
             auto* word = &pool_.as<std::uint64_t>(slot.step_a);
             const Link found{Medium::load(word)};
             const bool is_there = found.is_record() && found.is_dead() && is_current(pool_, found.alive()) &&

@@ -185,11 +185,14 @@ bool Heap::read_slab(std::uint64_t chunk, SlabHeader& out) const {
         out.unit_bytes % 64 != 0) {
         return false;
     }
+    const bool is_meta = static_cast<ChunkKind>(out.kind) == ChunkKind::meta_slab;
+    const bool is_data = static_cast<ChunkKind>(out.kind) == ChunkKind::data_slab;
     const std::uint64_t end = out.first_unit + std::uint64_t{out.units} * out.unit_bytes;
-    return out.unit_bytes >= 64 && out.bitmap == sizeof(SlabHeader) && out.first_unit % 64 == 0 &&
-           end <= pool_.super().chunk_bytes &&
-           out.bitmap + (std::uint64_t{out.units} + 63) / 64 * 8 + (out.links != 0 ? out.units * 8ULL : 0) <=
-               out.first_unit;
+    const std::uint64_t bitmap_end = out.bitmap + (std::uint64_t{out.units} + 63) / 64 * 8;
+    const std::uint64_t links_end = is_data ? out.links + out.units * 8ULL : bitmap_end;
+    return (is_data ? out.links >= bitmap_end && out.links % 8 == 0 : is_meta && out.links == 0) &&
+           out.unit_bytes >= 64 && out.bitmap == sizeof(SlabHeader) && out.first_unit % 64 == 0 &&
+           end <= pool_.super().chunk_bytes && links_end <= out.first_unit;
 }
 
 std::uint64_t* Heap::unit_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include <dirent.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -61,6 +62,7 @@ Calls system_calls() noexcept {
         .gethostname = ::gethostname,
         .clock_gettime = ::clock_gettime,
         .getpid = ::getpid,
+        .sched_yield = ::sched_yield,
     };
 }
 

@@ -20,10 +20,13 @@ namespace pmemcpy::os {
 
 namespace {
 
+// Whoever opens a fifo waits until somebody opens its other end, unless told not to. To files it means nothing.
+constexpr int always = O_CLOEXEC | O_NONBLOCK;
+
 int open_descriptor(const std::string& path, int flags, mode_t mode) {
     int fd;
     do {
-        fd = calls().open(path.c_str(), flags | O_CLOEXEC, mode);
+        fd = calls().open(path.c_str(), flags | always, mode);
     } while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -96,7 +99,7 @@ std::optional<File> File::open_if_exists(const std::string& path, int flags) {
 std::optional<File> File::open_in(const File& directory, const std::string& name, int flags, mode_t mode) {
     int fd;
     do {
-        fd = calls().openat(directory.fd(), name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode);
+        fd = calls().openat(directory.fd(), name.c_str(), flags | always | O_NOFOLLOW, mode);
     } while (fd < 0 && errno == EINTR);
     if (fd >= 0) return File(fd, directory.path() + "/" + name, opens_for_writing(flags));
     if (errno == ENOENT) return std::nullopt;
@@ -252,7 +255,7 @@ bool File::shares_extents() const {
     alignas(struct fiemap) std::byte buffer[sizeof(struct fiemap) + batch * sizeof(struct fiemap_extent)];
     auto* map = reinterpret_cast<struct fiemap*>(buffer);
     for (std::uint64_t start = 0;;) {
-        *map = {};
+        std::fill_n(buffer, sizeof *map, std::byte{});
         map->fm_start = start;
         map->fm_length = FIEMAP_MAX_OFFSET - start;
         map->fm_extent_count = batch;

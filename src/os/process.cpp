@@ -28,6 +28,8 @@ std::string program_name() { return program_invocation_short_name; }
 
 std::uint64_t monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }
 
+void yield() { calls().sched_yield(); }
+
 std::uint64_t wall_ns() { return read_clock(CLOCK_REALTIME); }
 
 }  // namespace pmemcpy::os

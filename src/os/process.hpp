@@ -12,6 +12,8 @@ std::string host_name();
 std::string program_name();
 /// Nanoseconds since some point, never backwards; comparable between processes of one boot.
 std::uint64_t monotonic_ns();
+/// Lets other threads and processes go first.
+void yield();
 /// Nanoseconds since 1970-01-01 UTC.
 std::uint64_t wall_ns();
 

@@ -14,6 +14,7 @@ namespace pmemcpy::pool {
 namespace {
 
 constexpr std::uint64_t chunk_entry_bytes = 16;
+constexpr std::uint64_t largest_chunk_bytes = 1ULL << 30;
 constexpr std::uint64_t bytes_per_bucket = 32768;  // of pool: sparse enough to allocate at once
 constexpr std::uint64_t fewest_buckets = 64;
 constexpr std::uint64_t most_buckets = 1ULL << 25;
@@ -22,7 +23,7 @@ constexpr std::uint64_t most_buckets = 1ULL << 25;
 
 Geometry lay_out(std::uint64_t chunk_bytes, std::uint64_t max_bytes) {
     if (!std::has_single_bit(chunk_bytes) || chunk_bytes < smallest_chunk_bytes ||
-        chunk_bytes > (1ULL << 30)) {
+        chunk_bytes > largest_chunk_bytes) {
         throw Error(Code::invalid_argument, "a chunk must be a power of two from 4 KiB to 1 GiB, not " +
                                                 std::to_string(chunk_bytes) + " bytes");
     }
@@ -51,11 +52,16 @@ Geometry lay_out(std::uint64_t chunk_bytes, std::uint64_t max_bytes) {
 
 bool is_consistent(const Superblock& super) {
     if (super.bytes != sizeof(Superblock) || super.checksum != checksum_of(super)) return false;
-    if (!std::has_single_bit(super.chunk_bytes) || super.chunk_bytes < smallest_chunk_bytes) return false;
+    if (!std::has_single_bit(super.chunk_bytes) || super.chunk_bytes < smallest_chunk_bytes ||
+        super.chunk_bytes > largest_chunk_bytes)
+        return false;
     if (!std::has_single_bit(super.bucket_count) || super.bucket_count > most_buckets) return false;
     if (super.max_bytes > largest_pool_bytes || super.chunk_count > super.max_bytes / super.chunk_bytes)
         return false;
-    if (super.table_offset < chunk_table_offset || super.table_offset % 64 != 0) return false;
+    // Each place is known to lie in the pool before a length is added to it, so that no sum overflows.
+    if (super.table_offset < chunk_table_offset || super.table_offset % 64 != 0 ||
+        super.table_offset > super.max_bytes)
+        return false;
     if (super.bucket_offset < super.table_offset + super.chunk_count * chunk_entry_bytes) return false;
     if (super.bucket_offset % 64 != 0 || super.bucket_offset > super.max_bytes) return false;
     if (super.first_chunk_offset < super.bucket_offset + super.bucket_count * 8) return false;

@@ -1,5 +1,6 @@
 #include "array/id.hpp"
 #include "array/selection.hpp"
+#include "catalog/follow.hpp"
 #include "catalog/retry.hpp"
 #include "store/store.hpp"
 
@@ -66,9 +67,10 @@ std::vector<std::string> Store::ids(std::string_view prefix, bool groups) const 
 }
 
 bool Store::step_is_hidden(Link entry, Link definition) const {
-    if (is_array(definition)) return !is_visible(pool_.as<catalog::Array>(definition.offset()).step);
-    const auto& value = pool_.as<catalog::Value>(definition.offset());
-    return !is_visible(value.step) && !read_value(entry);
+    if (const auto* array = catalog::follow<catalog::Array>(pool_, definition))
+        return !is_visible(array->step);
+    const auto* value = catalog::follow<catalog::Value>(pool_, definition);
+    return value != nullptr && !is_visible(value->step) && !read_value(entry);
 }
 
 Info Store::describe_value(std::string_view id, const ValueSeen& seen) const {

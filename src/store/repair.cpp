@@ -37,7 +37,8 @@ void copy_payloads(const layout::Place& from, const layout::Place& to) {
         os::File::open(from.directory + "/" + layout::data_name, O_RDONLY | O_DIRECTORY);
     const os::File new_data = os::File::open(to.directory + "/" + layout::data_name, O_RDONLY | O_DIRECTORY);
     for (const std::string& name : os::names_in(old_data)) {
-        if (!layout::is_payload_name(name)) continue;
+        const auto there = os::look_in(old_data, name);
+        if (!layout::is_payload_name(name) || !there || there->what != os::Named::regular) continue;
         const auto old_file = os::File::open_in(old_data, name, O_RDONLY);
         auto new_file = os::File::open_in(new_data, name, O_RDWR | O_CREAT | O_EXCL, 0600);
         if (!old_file || !new_file) continue;

@@ -2,6 +2,7 @@
 
 #include "base/crc32c.hpp"
 #include "catalog/retry.hpp"
+#include "heap/hops.hpp"
 #include "os/guard.hpp"
 #include "os/process.hpp"
 #include "persist/copy.hpp"
@@ -54,7 +55,7 @@ void Store::put_value(const std::function<Link()>& entry_of, std::string_view id
         catalog::Draft draft(heap_, length);
         draft.write_header(RecordKind::value, 0, length, 0, 0);
         fill_value(draft, value, type_bytes, is_inline, encoder);
-        while (!publish_value(entry, id, draft)) entry = entry_of();
+        for (Retry retry(id); !publish_value(entry, id, draft); retry.again()) entry = entry_of();
     } catch (...) {
         catalog_.give_up(entry);
         throw;
@@ -193,8 +194,11 @@ std::optional<Store::ValueSeen> Store::read_value(Link entry) const {
         const auto definition = catalog_.definition(entry);
         if (!definition || is_array(*definition)) return std::nullopt;
         auto seen = read_value_record(*definition);
+        heap::Hops hops;
         while (seen && !is_visible(seen->record.step)) {
             if (!seen->record.previous.is_record()) return std::nullopt;
+            if (!hops.take(seen->link))
+                throw Error(Code::corrupt, "a value's older versions lead to each other");
             seen = read_value_record(seen->record.previous);
         }
         if (seen) return seen;

@@ -82,10 +82,6 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
             throw Error(Code::unsupported, "array '" + std::string(id) + "': " + to_string(selection) +
                                                " lies in a compressed block; load() a copy");
         }
-        if (found.block.stored_bytes != found.box.elements() * d.type.size()) {
-            throw Error(Code::corrupt,
-                        "block " + to_string(found.box) + " of '" + std::string(id) + "' has a wrong size");
-        }
         if (writable && Medium::load(&pool_.as<heap::RecordHeader>(found.link.offset()).word) != 0) {
             throw Error(Code::invalid_argument,
                         "array '" + std::string(id) + "' is frozen and takes no more updates");

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "catalog/format.hpp"
+#include "heap/record.hpp"
+#include "pool/pool.hpp"
+
+#include <cstddef>
+
+namespace pmemcpy::catalog {
+
+inline heap::RecordKind kind_of(const Entry*) { return heap::RecordKind::entry; }
+inline heap::RecordKind kind_of(const Value*) { return heap::RecordKind::value; }
+inline heap::RecordKind kind_of(const Array*) { return heap::RecordKind::array; }
+inline heap::RecordKind kind_of(const Segment*) { return heap::RecordKind::segment; }
+inline heap::RecordKind kind_of(const Block*) { return heap::RecordKind::block; }
+
+/// The record that `link` leads to, if it is still there and, as far as its first line tells, a T; else null. In a
+/// scribbled pool a link leads anywhere, so none is followed without this look.
+template <class T>
+T* follow(const pool::Pool& pool, Link link) {
+    if (!heap::is_current(pool, link)) return nullptr;
+    auto& record = pool.as<T>(link.offset());
+    const bool fits = static_cast<heap::RecordKind>(record.header.kind) == kind_of(&record) &&
+                      record.header.length >= sizeof(T);
+    return fits ? &record : nullptr;
+}
+
+/// How many slots a segment has, which are never more than it has room for.
+inline std::uint32_t slots_of(const Segment& segment) {
+    const std::size_t room = (segment.header.length - sizeof segment) / 8;
+    return segment.slots < room ? segment.slots : static_cast<std::uint32_t>(room);
+}
+
+}  // namespace pmemcpy::catalog

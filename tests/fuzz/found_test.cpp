@@ -1,0 +1,85 @@
+// What the fuzzers found, one story each: what happened, why, and what holds now. The inputs are in corpus/.
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "target.hpp"
+
+namespace pmemcpy::fuzz {
+namespace {
+
+void expect_answered(const std::string& target, const std::string& name) {
+    std::ifstream file(std::filesystem::path(PMEMCPY_FUZZ_CORPUS) / target / (name + ".input"),
+                       std::ios::binary);
+    ASSERT_TRUE(file) << name << " is not in the corpus any more";
+    const std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    for (const Target& one : targets()) {
+        if (one.name != target) continue;
+        EXPECT_NO_THROW(one.run({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}));
+    }
+}
+
+// To erase an attribute or give up an entry, its home was read and written at, though a home is derived, no checksum covers
+// it, and a scribbled one leads anywhere: out of the pool, or between two words.
+// A home counts only where a word that publishes something can be.
+TEST(found, a_home_outside_the_pool) { expect_answered("pool", "a_home_outside_the_pool"); }
+TEST(found, a_home_that_is_no_place_for_a_word) {
+    expect_answered("pool", "a_home_that_is_no_place_for_a_word");
+}
+
+// Listing ids never ended: an entry led to itself, and the only bound on a walk was the number of all entries that the pool
+// has room for, 257 times, with a copy of each of them.
+// A walk notices a circle after about as many steps as it is long, and it is corrupt.
+TEST(found, entries_in_a_circle) { expect_answered("pool", "entries_in_a_circle"); }
+
+// Opening an array took all memory: a segment of its directory led to itself, and each round was another segment.
+// The directory notices, and the array is corrupt.
+TEST(found, a_directory_in_a_circle) { expect_answered("pool", "a_directory_in_a_circle"); }
+
+// An overwrite never ended: the old value's record said that it had replaced itself, and who retires a record retires what
+// it has replaced too.
+// The chain of what was replaced is followed once round.
+TEST(found, a_value_that_replaced_itself) { expect_answered("pool", "a_value_that_replaced_itself"); }
+
+// The erase of an array went on behind its directory's segment, and retired what it took for links there: it believed the
+// number of slots, which is no more covered by a look at the record's first line than the slots are.
+// A segment has no more slots than there is room for in its record.
+TEST(found, a_segment_of_more_slots_than_it_has) {
+    expect_answered("pool", "a_segment_of_more_slots_than_it_has");
+}
+
+// Asking a pool for its size read behind a chunk: a slab's header said that the words of its units lie there, and only their
+// number had been checked.
+// They lie between the bitmap and the units, or the chunk is no slab.
+TEST(found, a_slab_whose_words_lie_elsewhere) { expect_answered("pool", "a_slab_whose_words_lie_elsewhere"); }
+
+// The chunk table was read before the pool's first byte: its offset was near 2^64, and the check that the next thing lies
+// behind its end added its length first, which wrapped around.
+// Each offset is known to lie in the pool before anything is added to it.
+TEST(found, a_table_that_begins_before_the_pool) {
+    expect_answered("pool", "a_table_that_begins_before_the_pool");
+}
+
+// A store into an array never returned: its directory ended in a word that was no link, not sealed, and not empty in the
+// way that a new segment can replace, so that each round of the search for a slot changed nothing.
+// Such an end is corrupt; and every search that others may upset has a limit.
+TEST(found, a_directory_that_ends_in_no_word) { expect_answered("pool", "a_directory_that_ends_in_no_word"); }
+
+// A repair never returned: a fifo lay in the place of a payload file, and who opens one waits for somebody who opens its
+// other end.
+// Nothing is opened so that it could wait, and a repair copies files only.
+TEST(found, a_fifo_in_the_place_of_a_payload) {
+    expect_answered("directory", "a_fifo_in_the_place_of_a_payload");
+}
+
+// A time near the earliest that 64 bits can say in attoseconds was printed wrong: the remainder of a division that rounds
+// down was computed from its quotient, times ten to the eighteenth.
+// The remainder comes from the division itself.
+TEST(found, the_earliest_attosecond) { expect_answered("words", "the_earliest_attosecond"); }
+
+}  // namespace
+}  // namespace pmemcpy::fuzz
