@@ -79,7 +79,7 @@ protected:
         control_lost_ += result_.number_after("control unsynced and lost");
     }
     void kill(const std::string& script) {
-        const double seconds = std::uniform_real_distribution<double>(0.2, 3)(random_);
+        const double seconds = std::uniform_real_distribution<double>(0, 3)(random_);
         run(script, seconds);
         ASSERT_EQ(result_.status, VirtualMachine::killed) << result_.output;
         ++kills_;

@@ -89,6 +89,12 @@ Member::Member(const std::string& pool, const std::string& ledger, std::uint64_t
     if (!wrong.empty()) throw std::runtime_error(wrong.front());
 }
 
+void Member::begin() {
+    store_rows();
+    for (int i = 0; i < 10; ++i) store_value();
+    if (syncs_) sync();
+}
+
 void Member::go_on() {
     for (;;) act();
 }

@@ -17,6 +17,8 @@ public:
     /// One that never syncs is the control.
     Member(const std::string& pool, const std::string& ledger, std::uint64_t who, std::uint64_t seed,
            bool syncs);
+    /// Stores a little, and syncs it unless this is the control: from here on a kill has something to lose.
+    void begin();
     [[noreturn]] void go_on();
 
 private:

@@ -1,17 +1,20 @@
 // What the tests run inside of the machine.
 //
-//   worker make POOL                              a pool whose space is allocated at once
-//   worker crowd FOLDER SEED PROCESSES POOL [CONTROL]   stores until it is killed; ledgers and the file `go` are in FOLDER
-//   worker check FOLDER PROCESSES POOL            compares a pool with its ledgers, and settles them
-//   worker use POOL                               stores, loads, erases and trims, and looks again after reopening
+//   worker make POOL                 a pool whose space is allocated at once
+//   worker crowd FOLDER SEED PROCESSES POOL [CONTROL]
+//                                    stores until it is killed; the ledgers are in FOLDER, and so is the file `go` as
+//                                    soon as each process has stored something
+//   worker check FOLDER PROCESSES POOL
+//                                    compares a pool with its ledgers, and settles them
+//   worker use POOL                  stores, loads, erases and trims, and looks again after reopening
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iostream>
 
 #include "member.hpp"
@@ -44,27 +47,29 @@ int make(const Arguments& arguments) {
     return 0;
 }
 
-void start(const std::function<void()>& work) {
-    if (::fork() != 0) return;
-    try {
-        work();
-    } catch (const std::exception& error) {
-        std::cerr << "a process ended by: " << error.what() << std::endl;
-    }
-    ::_exit(1);
-}
-
 int crowd(const Arguments& arguments) {
     const std::string& folder = arguments.at(0);
     const std::uint64_t seed = std::stoull(arguments.at(1));
     const std::uint64_t processes = std::stoull(arguments.at(2));
-    for (std::uint64_t who = 0; who < processes; ++who) {
-        start([&] {
-            Member(arguments.at(3), ledger_path(folder, arguments.at(3), who), who, seed + who, true).go_on();
-        });
-    }
-    if (arguments.size() > 4) {
-        start([&] { Member(arguments[4], ledger_path(folder, arguments[4], 0), 0, seed, false).go_on(); });
+    std::array<int, 2> begun{};
+    if (::pipe(begun.data()) != 0) return 1;
+    const auto start = [&](const std::string& pool, std::uint64_t who, bool syncs) {
+        if (::fork() != 0) return;
+        try {
+            Member member(pool, ledger_path(folder, pool, who), who, seed + who, syncs);
+            member.begin();
+            if (::write(begun[1], "", 1) == 1) member.go_on();
+        } catch (const std::exception& error) {
+            std::cerr << "process " << who << " ended by: " << error.what() << std::endl;
+        }
+        ::_exit(1);
+    };
+    for (std::uint64_t who = 0; who < processes; ++who) start(arguments.at(3), who, true);
+    if (arguments.size() > 4) start(arguments[4], 0, false);
+    ::close(begun[1]);
+    char one = 0;
+    for (std::size_t count = processes + arguments.size() - 4; count > 0; --count) {
+        if (::read(begun[0], &one, 1) != 1) return 1;
     }
     std::ofstream(folder + "/go").close();
     ::wait(nullptr);  // none ends before the machine does
