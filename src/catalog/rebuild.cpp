@@ -18,6 +18,10 @@ using persist::Medium;
 
 namespace {
 
+// Behind the page cache a record may have come to the medium and the chunk table that leads to it not. Such a record is not
+// seen now, and may be once its chunk becomes a slab again: nobody may draw its version, or its variable's, a second time.
+constexpr std::uint64_t versions_unseen = std::uint64_t{1} << 40;
+
 /// Everything that recovery knows, as offsets of whole records.
 class Scan {
 public:
@@ -337,7 +341,9 @@ void Catalog::rebuild() {
     scan.elect();
     scan.rewrite(pool_.super().bucket_count - 1);
     pool::PoolState& state = pool_.state();
-    m.store(&state.next_version.value, std::max(state.next_version.value, scan.highest_version() + 1));
+    m.store(&state.next_version.value,
+            std::max(state.next_version.value, scan.highest_version() + 1) +
+                (pool_.probe().needs_sync ? versions_unseen : 0));
     m.store(&state.begun_step.value, pool_.committed_step());
     m.store(&state.broken_step.value, 0);
     m.fence();

@@ -4,6 +4,7 @@
 // Some are there for what no image of the medium can show, such as the order in which another process sees streamed
 // bytes. Those say so where they stand, in a comment that begins as `excuse` does.
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -77,13 +78,13 @@ bool is_of_recovery(const MutantSite& site) { return site.file.ends_with("rebuil
 
 /// Those of one process; then those in which one dies, each at some of the events of its verb.
 std::vector<Script> scripts_for(Model model) {
-    constexpr std::size_t every = 5;
+    constexpr std::size_t every = 9;
     std::vector<Script> all = scripts();
     if (model == Model::page)
         std::erase_if(all, [](const Script& s) { return s.place == SimulatedKernel::Place::device; });
     for (const Death& death : deaths()) {
         const std::size_t events = events_of(death, model);
-        for (std::size_t at = 2; at <= events; at += every) all.push_back(script_of(death, at));
+        for (std::size_t at = 1; at <= events; at += every) all.push_back(script_of(death, at));
     }
     return all;
 }
@@ -103,6 +104,9 @@ std::map<MutantSite, Passing> sites_of_scripts() {
                 if (is_of_recovery(site)) recovery.insert(site);
             }
         }
+        // What a recovery believes of the dead shows soonest where somebody died.
+        std::stable_partition(all.begin(), all.end(),
+                              [](const auto& one) { return one.first.first_operation > 0; });
         for (const MutantSite& site : recovery) {
             for (auto& [script, left_out] : all) left_out = site;
             passing[named_from_room(site)] = all;
