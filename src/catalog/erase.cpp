@@ -11,7 +11,6 @@ namespace pmemcpy::catalog {
 
 using heap::mark_empty;
 using heap::mark_sealed;
-using heap::RecordKind;
 using persist::Medium;
 
 void Catalog::erase(Link entry, std::string_view id) {
