@@ -121,10 +121,12 @@ bool is_caught(const Passing& passing, std::uint64_t& images) {
         Plan plan;
         plan.model = site.operation == Operation::sync ? Model::page : Model::line;
         plan.most_failures = 1;
-        plan.random_images = 5000;
+        const bool has_death = script.first_operation > 0;  // and so a recovery or a survivor in itself
+        plan.random_images = has_death ? 300 : 5000;
         plan.exhaustive_limit = 16;
         plan.left_out = site;
         plan.audit_every = 3;
+        if (has_death) plan.nested_images = 0;
         if (is_of_recovery(site)) plan.nested_every = 8;
         SimulatedKernel kernel(plan.model, script.place);
         const crash::Run run =

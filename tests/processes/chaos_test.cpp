@@ -250,7 +250,7 @@ TEST(processes, in_chaos_with_those_killed_who_hold_the_allocation_lock_nobody_w
         Inside survivor(chaos.pool());
         Witness witness(chaos.pool());
         auto looking = pmemcpy::os::File::open(chaos.pool(), O_RDWR);
-        const int kills = is_long() ? 1000 : 50;
+        const int kills = is_long() ? 1000 : 20;
         chaos.kill_all();  // whoever holds the lock is known then
         while (kill < kills && !chaos.has_failed()) {
             Worker holder("allocate", {chaos.pool()});
