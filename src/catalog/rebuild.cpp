@@ -341,9 +341,8 @@ void Catalog::rebuild() {
     scan.elect();
     scan.rewrite(pool_.super().bucket_count - 1);
     pool::PoolState& state = pool_.state();
-    m.store(&state.next_version.value,
-            std::max(state.next_version.value, scan.highest_version() + 1) +
-                (pool_.probe().needs_sync ? versions_unseen : 0));
+    m.store(&state.next_version.value, std::max(state.next_version.value, scan.highest_version() + 1) +
+                                           (pool_.probe().needs_sync ? versions_unseen : 0));
     m.store(&state.begun_step.value, pool_.committed_step());
     m.store(&state.broken_step.value, 0);
     m.fence();
