@@ -104,8 +104,8 @@ std::map<MutantSite, Passing> sites_of_scripts() {
                 if (is_of_recovery(site)) recovery.insert(site);
             }
         }
-        // What a recovery believes of the dead shows soonest where somebody died.
-        std::stable_partition(all.begin(), all.end(),
+        // What a recovery believes of the dead shows soonest where somebody died; the rest in any script.
+        std::stable_partition(all.begin() + 1, all.end(),
                               [](const auto& one) { return one.first.first_operation > 0; });
         for (const MutantSite& site : recovery) {
             for (auto& [script, left_out] : all) left_out = site;
