@@ -53,7 +53,7 @@ bool Heap::mark_record(std::uint64_t offset, std::uint64_t length) {
     if (!find_unit(offset, i, slab, unit) || slab.links != 0 || length > slab.unit_bytes) return false;
     auto& header = pool_.as<RecordHeader>(offset);
     pool_.medium().store(&header.state, UnitState::make(UnitState::owned, pool_.owner()).word);
-    pool_.medium().flush(&header, length);  // all of it: who wrote it may have been killed before he flushed it
+    // Not flushed: it shares a line with `home`, which whoever keeps the record sets and flushes next.
     std::uint64_t* bits = bitmap_word(i, slab, unit);
     pool_.medium().fetch_or(bits, 1ULL << (unit % 64));
     return true;
