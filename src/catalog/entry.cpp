@@ -118,18 +118,25 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
     return true;
 }
 
+// `broken`: told when the chain is damaged, and what lies before the damage is given; without it that is an error.
 void Catalog::walk(const std::uint64_t* head,
-                   const std::function<void(Link, const Entry&, const std::string&)>& f, Link owner) const {
-    for (Retry retry(pool_.path());; retry.again()) {
+                   const std::function<void(Link, const Entry&, const std::string&)>& f, Link owner,
+                   const std::function<void()>& broken) const {
+    bool waits = true;  // for whoever may be changing what looks damaged
+    for (Retry retry(pool_.path());;) {
         if (owner_is_gone(owner)) return;
         std::vector<std::tuple<Link, Entry, std::string>> seen;
         bool calm = true;
+        bool is_whole = true;
         std::uint64_t hops = pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Entry);
         for (Link link{Medium::load(head)}; calm && link.is_record(); --hops) {
             std::vector<std::byte> copy;
             if (hops == 0 || !heap::read_record(pool_, link, RecordKind::entry, copy)) {
-                calm = false;
-                break;
+                // Where no waiting helps, what an entry leads to may be found beyond it all the same.
+                is_whole = false;
+                calm = hops != 0 && !waits && heap::is_current(pool_, link);
+                if (calm) link = {Medium::load(&pool_.as<Entry>(link.offset()).header.next.word)};
+                continue;
             }
             Entry entry;
             std::memcpy(&entry, copy.data(), sizeof entry);
@@ -143,36 +150,53 @@ void Catalog::walk(const std::uint64_t* head,
                 std::string(reinterpret_cast<const char*>(copy.data()) + sizeof entry, entry.key_bytes));
             link = next;
         }
-        if (!calm) continue;
+        if (!calm && waits) {
+            broken ? static_cast<void>(waits = retry.once_more()) : retry.again();
+            continue;
+        }
         for (const auto& [link, entry, key] : seen) f(link, entry, key);
+        if (!calm || !is_whole) broken();
         return;
     }
 }
 
-void Catalog::for_each(const std::function<void(const std::string&, Link)>& f) const {
+void Catalog::for_each(const std::function<void(const std::string&, Link)>& f, const Trouble& trouble) const {
+    const auto tell = [&](const std::string& id, const char* what) {
+        if (trouble) trouble(id, what);
+    };
+    std::function<void()> broken;
+    if (trouble) broken = [&] { tell({}, "a chain of names is broken, so ids in it cannot be found"); };
     for (std::uint64_t i = 0; i < pool_.super().bucket_count; ++i) {
         if (Medium::load(bucket(i)) == 0) continue;
-        walk(bucket(i), [&](Link link, const Entry& entry, const std::string& key) {
-            const Link identity = entry.alias != 0 ? Link{entry.header.word} : link;
-            if (entry.alias != 0) {
-                if (!heap::is_current(pool_, identity)) return;
-                if (Medium::load(&pool_.as<Entry>(identity.offset()).moved.word) != link.word) return;
-            } else if (entry.moved.is_record()) {
-                return;
-            }
-            if (definition(identity)) f(key, identity);
-        });
+        walk(
+            bucket(i),
+            [&](Link link, const Entry& entry, const std::string& key) {
+                const Link identity = entry.alias != 0 ? Link{entry.header.word} : link;
+                if (entry.alias != 0) {
+                    if (!heap::is_current(pool_, identity))
+                        return tell(key, "the record that it names is lost");
+                    if (Medium::load(&pool_.as<Entry>(identity.offset()).moved.word) != link.word)
+                        return tell(key, "the record that it names has another name");
+                } else if (entry.moved.is_record()) {
+                    if (!heap::is_current(pool_, entry.moved)) tell(key, "its new name is lost");
+                    return;
+                }
+                if (definition(identity)) return f(key, identity);
+                if (Link{Medium::load(value_word(identity))}.is_dead()) tell(key, "it is half erased");
+            },
+            {}, broken);
     }
 }
 
-void Catalog::for_each_attribute(Link owner, const std::function<void(const std::string&, Link)>& f) const {
+void Catalog::for_each_attribute(Link owner, const std::function<void(const std::string&, Link)>& f,
+                                 const std::function<void()>& broken) const {
     const std::uint64_t incarnation = pool_.as<Entry>(owner.offset()).header.incarnation;
     walk(
         attributes_word(owner),
         [&](Link link, const Entry& entry, const std::string& key) {
             if (entry.parent == incarnation && definition(link)) f(key, link);
         },
-        owner);
+        owner, broken);
 }
 
 std::optional<std::string> Catalog::name_of(Link identity) const {

@@ -38,6 +38,7 @@ Pool::StepLock::StepLock(Pool& pool) : ByteLock(pool.file_, step_byte, pool.step
 
 void Pool::attach(Lifecycle& lifecycle) {
     check_usable();
+    check_state();
     if (read_only_) return attach_reader();
     check_writable();
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
@@ -55,7 +56,7 @@ void Pool::attach(Lifecycle& lifecycle) {
 void Pool::attach_reader() {
     if (persist::Medium::load(&state().failed.value) != 0) throw_latched();
     const bool writer_is_there = os::conflicts(file_, os::LockKind::exclusive, attach_byte, 1);
-    if (!writer_is_there && persist::Medium::load(&state().clean.value) != clean_mark(state())) {
+    if (!writer_is_there && !is_clean()) {
         throw Error(Code::busy,
                     path() +
                         " was not closed cleanly and must be recovered by somebody who may write it; "
@@ -66,12 +67,15 @@ void Pool::attach_reader() {
 
 // Holds the exclusive lock: nobody else is attached, so the links are as good as the clean flag.
 void Pool::enter_alone(Lifecycle& lifecycle) {
-    const bool clean = persist::Medium::load(&state().clean.value) == clean_mark(state());
+    const bool clean = is_clean();
     runtime_.emplace(Runtime::open(file_, file_.mode_bits(), 0, true));
     runtime_fork_ = os::ClosedInChild(runtime_->file());
     runtime_->reset();
     medium_.store(&state().runtime_inode.value, runtime_->inode());
     set_clean(false);
+    // A count that is odd though no recovery was cut short would keep every reader waiting.
+    if (clean && recovery_count() % 2 != 0)
+        medium_.store(&state().recovery_count.value, recovery_count() + 1);
     if (!clean) {
         // A rebuild that was killed leaves the count odd; it must be odd during this one and new after it.
         medium_.store(&state().recovery_count.value, (recovery_count() + 2) | 1);

@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstring>
 #include <random>
+#include <vector>
 
 namespace pmemcpy::pool {
 namespace {
@@ -111,10 +112,10 @@ void write_empty_pool(os::File& file, const Superblock& super, std::uint64_t usa
     std::memcpy(map.base() + state_offset, &state, sizeof state);
 }
 
-// Returns the bytes that the medium did not give (SIGBUS); they are zeros in the copy.
-std::uint64_t copy_readable(std::byte* to, const std::byte* from, std::uint64_t length) {
+// Adds the pages that the medium did not give (SIGBUS); they are zeros in the copy.
+void copy_readable(std::byte* to, const std::byte* from, std::uint64_t length,
+                   std::vector<std::uint64_t>& unreadable) {
     constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 20;
-    std::uint64_t unreadable = 0;
     const auto copy = [&](std::uint64_t at, std::uint64_t bytes) {
         return os::guarded(from + at, bytes, [=] { std::memcpy(to + at, from + at, bytes); });
     };
@@ -124,10 +125,9 @@ std::uint64_t copy_readable(std::byte* to, const std::byte* from, std::uint64_t 
         for (std::uint64_t page = at; page < at + bytes; page += page_bytes) {
             if (copy(page, page_bytes)) continue;
             std::memset(to + page, 0, page_bytes);
-            unreadable += page_bytes;
+            unreadable.push_back(page);
         }
     }
-    return unreadable;
 }
 
 }  // namespace
@@ -147,30 +147,62 @@ void Pool::create(const std::string& path, const Shape& shape) {
     name_when_whole(file, path);
 }
 
-std::uint64_t Pool::copy_to_recover(const std::string& from, const std::string& to,
-                                    const std::function<void()>& copy_beside) {
+// How many chunks were usable, when the word that says so is damaged: all that the file system has given space, and all
+// that the chunk table speaks of.
+std::uint64_t Pool::count_chunks(const Pool& pool) {
+    const Superblock& super = pool.super_;
+    if (pool.file_.fs_kind() == os::FileSystem::devdax) return super.chunk_count;
+    const std::uint64_t allocated = std::min(pool.file_.allocated_bytes(), super.max_bytes);
+    std::uint64_t count =
+        allocated <= super.first_chunk_offset
+            ? 0
+            : (allocated - super.first_chunk_offset + super.chunk_bytes - 1) / super.chunk_bytes;
+    for (std::uint64_t i = 0; i < super.chunk_count; ++i) {
+        std::uint64_t word = 0;
+        const std::byte* entry = pool.at(super.table_offset + i * chunk_entry_bytes);
+        if (!os::guarded(entry, sizeof word, [&] { std::memcpy(&word, entry, sizeof word); })) continue;
+        if (word != 0) count = std::max(count, i + 1);
+    }
+    return std::min(count, super.chunk_count);
+}
+
+Copied Pool::copy_to_recover(const std::string& from, const std::string& to,
+                             const std::function<void()>& copy_beside) {
     Pool old(from, false, MapSync::off);
     old.check_alone();
     Superblock super = old.super_;
     super.uuid = draw_uuid();
     super.checksum = checksum_of(super);
-    const std::uint64_t end = super.first_chunk_offset + old.usable_chunks() * super.chunk_bytes;
+    Copied copied;
+    PoolState state{};
+    const PoolState* there = &old.state();
+    const bool is_readable =
+        os::guarded(there, sizeof state, [&] { std::memcpy(&state, there, sizeof state); });
+    const bool is_marked = state.clean.value != 0;
+    copied.state_was_damaged = !is_readable || (is_marked && state.clean.value != clean_mark(state)) ||
+                               state.usable_chunks.value > super.chunk_count;
+    copied.was_clean = is_marked || !is_readable;
+    if (copied.state_was_damaged) {
+        state = {};
+        state.usable_chunks.value = count_chunks(old);
+        state.committed_step.value = unknown_step;
+    }
+    state.clean.value = 0;
+    state.failed.value = 0;
+    const std::uint64_t end = super.first_chunk_offset + state.usable_chunks.value * super.chunk_bytes;
     os::File file = os::File::create_unnamed(directory_of(to), old.file_.mode_bits() & 0777);
     refuse_unfit_file_system(file);
     give_space(file, super, end);
-    std::uint64_t unreadable = 0;
     {
         const os::Mapping map(file, super.max_bytes);
-        unreadable = copy_readable(map.base(), old.map_.base(), end);
-        PoolState& state = *reinterpret_cast<PoolState*>(map.base() + state_offset);
-        state.clean.value = 0;
-        state.failed.value = 0;
+        copy_readable(map.base(), old.map_.base(), end, copied.unreadable_pages);
         std::memcpy(map.base() + superblock_offset, &super, sizeof super);
         std::memcpy(map.base() + spare_offset, &super, sizeof super);
+        std::memcpy(map.base() + state_offset, &state, sizeof state);
     }
     copy_beside();
     name_when_whole(file, to);
-    return unreadable;
+    return copied;
 }
 
 void Pool::format_device(const std::string& path, const Shape& shape, bool replaces) {
@@ -236,12 +268,6 @@ Pool::Pool(const std::string& path, bool read_only, MapSync map_sync)
     map_ = os::Mapping(
         file_, super_.max_bytes,
         {.access = read_only ? os::Access::read : os::Access::read_write, .map_sync = probe_.map_sync});
-    const std::uint64_t usable = usable_chunks();
-    if (usable > super_.chunk_count) {
-        throw Error(Code::corrupt, path + " says that " + std::to_string(usable) +
-                                       " chunks are usable and has only " +
-                                       std::to_string(super_.chunk_count) + "; restore it from a copy");
-    }
 }
 
 Pool::~Pool() = default;
@@ -294,6 +320,44 @@ void Pool::read_superblock() {
         throw Error(Code::corrupt, path() + " is truncated: it has " + std::to_string(size) + " bytes of " +
                                        std::to_string(super_.max_bytes) + "; restore it from a copy");
     }
+}
+
+// Nothing covers the few words that change, but the mark of an orderly close.
+void Pool::check_state() const {
+    const auto repair = "; `pmemcpy repair " + path() + " NEW` makes a new pool of what is whole";
+    const auto* words = reinterpret_cast<const volatile std::uint64_t*>(&state());
+    if (!os::guarded(&state(), sizeof(PoolState), [&] { static_cast<void>(words[0]); }))
+        throw Error(Code::io_error, path() + ": the memory of the pool's state is damaged (SIGBUS)" + repair);
+    const std::uint64_t usable = usable_chunks();
+    if (usable > super_.chunk_count) {
+        throw Error(Code::corrupt, path() + " says that " + std::to_string(usable) +
+                                       " chunks are usable and has only " +
+                                       std::to_string(super_.chunk_count) + repair);
+    }
+}
+
+// Who attaches takes the mark away before it changes a word: so words that do not fit their mark are damaged.
+bool Pool::is_clean() const {
+    for (;;) {
+        const std::uint64_t mark = persist::Medium::load(&state().clean.value);
+        if (mark == 0) return false;
+        const bool fits = mark == clean_mark(state());
+        if (mark != persist::Medium::load(&state().clean.value)) continue;
+        if (fits) return true;
+        throw Error(Code::corrupt, path() + ": the pool's state does not fit its checksum; `pmemcpy repair " +
+                                       path() + " NEW` makes a new pool of what is whole");
+    }
+}
+
+std::optional<std::uint64_t> Pool::damaged_superblock() const {
+    for (const std::uint64_t offset : {superblock_offset, spare_offset}) {
+        Superblock super{};
+        const auto* there = &as<Superblock>(offset);
+        const bool is_readable =
+            os::guarded(there, sizeof super, [&] { std::memcpy(&super, there, sizeof super); });
+        if (!is_readable || std::memcmp(&super, &super_, sizeof super) != 0) return offset;
+    }
+    return std::nullopt;
 }
 
 void Pool::check_usable() const {

@@ -41,6 +41,11 @@ void fill_part(void* data, const Selection& wanted, const Selection& part,
     });
 }
 
+[[noreturn]] void throw_damaged_records(std::string_view id, std::size_t count) {
+    throw Error(Code::corrupt, "array '" + std::string(id) + "': the records of " + std::to_string(count) +
+                                   " blocks are damaged, so elements may be missing; run pmemcpy verify");
+}
+
 }  // namespace
 
 void Store::load(std::string_view id, const Type& type, void* data, const Selection& selection,
@@ -106,6 +111,8 @@ bool Store::try_load(std::string_view id, Directory& directory, void* data, cons
                                              std::to_string(*step) + ": blocks of it were replaced; step " +
                                              std::to_string(directory.kept_since()) + " is the oldest left");
         }
+        // The newest block of all may be the one whose record is damaged; what lies below it is old then.
+        if (options_.verify_loads && directory.damaged() > 0) throw_damaged_records(id, directory.damaged());
         array::validate(selection, dims_now(directory));
         if (selection.empty()) return true;
         wanted = d.order == Order::fortran ? array::reversed(selection) : selection;
@@ -120,12 +127,7 @@ bool Store::try_load(std::string_view id, Directory& directory, void* data, cons
                 pieces.push_back({directory.block(handle), part});
             },
             [&](const Selection& part) {
-                if (directory.damaged() > 0) {
-                    throw Error(Code::corrupt,
-                                "array '" + std::string(id) + "': the records of " +
-                                    std::to_string(directory.damaged()) +
-                                    " blocks are damaged, so elements may be missing; run pmemcpy verify");
-                }
+                if (directory.damaged() > 0) throw_damaged_records(id, directory.damaged());
                 if (!d.fill.empty()) return fill_part(data, wanted, part, d.fill);
                 Selection missing = array::compose(wanted, part);
                 if (d.order == Order::fortran) missing = array::reversed(missing);
@@ -207,7 +209,11 @@ void Store::check_block(std::string_view id, const BlockRecord& block) const {
     std::uint32_t expected = b.crc;
     if ((b.flags & catalog::block_in_place) != 0) {
         const std::uint64_t frozen = Medium::load(&pool_.as<heap::RecordHeader>(block.link.offset()).word);
-        if ((frozen & catalog::frozen_mark) == 0) return;  // filled in place: no promise yet
+        if (frozen == 0) return;  // filled in place: no promise yet
+        if ((frozen & ~UINT64_C(0xffffffff)) != catalog::frozen_mark) {
+            throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) +
+                                           "' has a damaged checksum");
+        }
         expected = static_cast<std::uint32_t>(frozen);
     } else if ((b.flags & catalog::block_has_crc) == 0) {
         return;
