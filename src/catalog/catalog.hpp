@@ -47,10 +47,12 @@ private:
     bool kept_ = false;
 };
 
+class Scan;
+
 /// What a rebuild for repair knows of the pool, and what it finds missing.
 struct Salvage {
     bool was_clean = false;  ///< closed in an orderly way, so that nothing was under way
-    std::vector<Damage> losses;
+    std::vector<Damage> losses{};
 };
 
 /// Ids and attribute names to records, and what becomes of them when processes die.
@@ -148,6 +150,7 @@ private:
     bool groups_exist(std::string_view id) const;
 
     void bring_back_slabs();
+    void bring_back(const Scan& scan);
     void bring_back_groups();
     void name_anew(Link definition);
     void publish_anew(Link array, Link block);

@@ -4,6 +4,7 @@
 #include "catalog/catalog.hpp"
 #include "catalog/directory.hpp"
 #include "catalog/losses.hpp"
+#include "catalog/scan.hpp"
 
 #include <array>
 #include <cstdio>
@@ -50,10 +51,9 @@ void Catalog::name_anew(Link definition) {
     Draft draft(heap_, sizeof(Entry) + id.size());
     write_entry(draft, key, pool_.offset_of(head), incarnation);
     const Link entry = insert(head, key, draft);
-    const persist::Medium& m = pool_.medium();
-    m.store(value_word(entry), definition.word);
-    m.store(&pool_.as<RecordHeader>(definition.offset()).home, pool_.offset_of(value_word(entry)));
-    m.persist(value_word(entry), 8);
+    pool_.medium().store(value_word(entry), definition.word);
+    pool_.medium().store(&pool_.as<RecordHeader>(definition.offset()).home,
+                         pool_.offset_of(value_word(entry)));
     salvage_->losses.push_back(
         {id, {}, "its own id is lost with a damaged record; it is kept under this one"});
 }
@@ -63,10 +63,17 @@ void Catalog::publish_anew(Link array, Link block) {
     if (!definition) return;
     Directory directory(pool_, heap_, std::move(*definition));
     const Directory::EmptySlot slot = directory.find_empty();
-    const persist::Medium& m = pool_.medium();
-    m.store(&pool_.as<RecordHeader>(block.offset()).home, pool_.offset_of(slot.word));
-    m.store(slot.word, block.word);
-    m.persist(slot.word, 8);
+    pool_.medium().store(&pool_.as<RecordHeader>(block.offset()).home, pool_.offset_of(slot.word));
+    pool_.medium().store(slot.word, block.word);
+}
+
+void Catalog::bring_back(const Scan& scan) {
+    for (Damage& damage : scan.losses()) salvage_->losses.push_back(std::move(damage));
+    for (const Link definition : scan.definitions_without_name()) name_anew(definition);
+    for (const auto& [array, block] : scan.blocks_without_slot()) publish_anew(array, block);
+    bring_back_groups();
+    // No image shows it: the explorer repairs nothing. All of the copy is made durable at once.
+    pool_.medium().persist(pool_.at(0), pool_.chunk_offset(pool_.usable_chunks()));
 }
 
 void Catalog::bring_back_groups() {

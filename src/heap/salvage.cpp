@@ -80,7 +80,6 @@ std::vector<std::uint64_t> Heap::bring_back_slabs() {
         const auto found = slab_around_records(i);
         if (!found) continue;
         m.write(pool_.at(pool_.chunk_offset(i)), &*found, sizeof *found);
-        m.flush(pool_.at(pool_.chunk_offset(i)), sizeof *found);
     }
     return lost;
 }
