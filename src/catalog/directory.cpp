@@ -37,11 +37,13 @@ Directory::Directory(pool::Pool& pool, heap::Heap& heap, ArrayDefinition definit
 bool Directory::refresh() {
     const std::uint64_t* retirements = &pool_.as<Array>(definition_.link.offset()).retirements;
     std::uint64_t before = 0;
+    pool_.check_memory(retirements, sizeof *retirements);
     do {
         // A block may be published in a slot that was passed already, and take another out of one that was not.
         before = Medium::load(retirements);
         if (!find_segments()) return false;
         for (SegmentSeen& segment : segments_) {
+            pool_.check_memory(segment.slots, 8ULL * segment.count);
             for (std::uint32_t i = 0; i < segment.count; ++i) {
                 const std::uint64_t word = Medium::load(&segment.slots[i]);
                 if (word != segment.words[i]) take_slot(segment, i, word);
@@ -75,6 +77,7 @@ bool Directory::find_segments() {
         const std::uint64_t* tail = segments_.empty()
                                         ? &pool_.as<Array>(definition_.link.offset()).header.word
                                         : &pool_.as<Segment>(segments_.back().link.offset()).header.word;
+        pool_.check_memory(tail, sizeof *tail);
         const Link next{Medium::load(tail)};
         const Link owner = segments_.empty() ? definition_.link : segments_.back().link;
         if (!heap::is_current(pool_, owner) || next.is_mark(mark_sealed)) return false;
@@ -102,7 +105,12 @@ void Directory::take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t w
     for (;;) {
         segment.words[i] = word;
         if (!Link{word}.is_live()) return;
-        auto record = read_block(heap_, Link{word}, definition_.dims.size());
+        std::optional<BlockRecord> record;
+        try {
+            record = read_block(heap_, Link{word}, definition_.dims.size());
+        } catch (const Error&) {
+            // It makes no sense, or its memory is gone. The other blocks are none the worse for it.
+        }
         if (record && record->block.header.incarnation == definition_.incarnation) {
             index_.append(handle, array::bounding_box(record->box));
             by_box_.emplace(hash_of(record->box), handle);

@@ -7,6 +7,8 @@
 
 #include <pmemcpy/error.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace pmemcpy::catalog {
@@ -63,7 +65,8 @@ bool Catalog::find_in_chain(const std::uint64_t* head, const Key& key, Looking l
         if (owner_is_gone(owner)) return false;
         const std::uint64_t before = pool_.recovery_count();
         bool found = false;
-        const bool calm = try_find_in_chain(head, key, looking, seen, found);
+        bool calm = false;
+        pool_.guarded([&] { calm = try_find_in_chain(head, key, looking, seen, found); });
         if (calm && before % 2 == 0 && pool_.recovery_count() == before) return found;
         // In a rebuild that this process itself does, nobody else is there and the count stays odd.
         if (calm && before % 2 == 1 && !pool_.read_only()) return found;
@@ -75,7 +78,22 @@ bool Catalog::find_in_chain(const std::uint64_t* head, const Key& key, Looking l
     }
 }
 
-// False when something moved under the walk, so that it proves nothing.
+namespace {
+
+// Without a copy on the free store, because the walk is left by a long jump where memory is gone (law 12).
+bool equals(const pool::Pool& pool, std::uint64_t offset, std::string_view wanted) {
+    std::array<char, 64> piece{};
+    for (std::size_t at = 0; at < wanted.size(); at += piece.size()) {
+        const std::size_t bytes = std::min(piece.size(), wanted.size() - at);
+        heap::racy_copy(piece.data(), pool.at(offset + at), bytes);
+        if (std::memcmp(piece.data(), wanted.data() + at, bytes) != 0) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+// False when something moved under the walk, so that it proves nothing. Owns nothing, see equals().
 bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen,
                                 bool& found) const {
     std::uint64_t hops = pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Entry);
@@ -93,10 +111,9 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
         if (UnitState{Medium::load(&there.header.state)}.kind() != UnitState::owned) return false;
         if (entry.hash == key.hash && entry.parent == key.parent && entry.key_bytes == key.bytes.size() &&
             pool_.contains(link.offset(), sizeof entry + key.bytes.size())) {
-            std::string bytes(key.bytes.size(), '\0');
-            heap::racy_copy(bytes.data(), pool_.at(link.offset() + sizeof entry), bytes.size());
+            const bool is_it = equals(pool_, link.offset() + sizeof entry, key.bytes);
             if (!heap::is_current(pool_, link)) return false;
-            if (bytes == key.bytes) {
+            if (is_it) {
                 seen = {link, link, false};
                 const Link word{entry.header.word};
                 if (entry.alias != 0) {
@@ -126,12 +143,21 @@ void Catalog::walk(const std::uint64_t* head,
     for (Retry retry(pool_.path());;) {
         if (owner_is_gone(owner)) return;
         std::vector<std::tuple<Link, Entry, std::string>> seen;
+        pool_.check_memory(head, sizeof *head);
         bool calm = true;
         bool is_whole = true;
         std::uint64_t hops = pool_.usable_chunks() * pool_.super().chunk_bytes / sizeof(Entry);
         for (Link link{Medium::load(head)}; calm && link.is_record(); --hops) {
             std::vector<std::byte> copy;
-            if (hops == 0 || !heap::read_record(pool_, link, RecordKind::entry, copy)) {
+            bool is_read = false;
+            try {
+                is_read = hops != 0 && heap::read_record(pool_, link, RecordKind::entry, copy);
+            } catch (const Error&) {  // nothing behind it can be seen
+                if (!broken) throw;
+                waits = false;
+                hops = 0;
+            }
+            if (!is_read) {
                 // Where no waiting helps, what an entry leads to may be found beyond it all the same.
                 is_whole = false;
                 calm = hops != 0 && !waits && heap::is_current(pool_, link);
@@ -167,7 +193,16 @@ void Catalog::for_each(const std::function<void(const std::string&, Link)>& f, c
     std::function<void()> broken;
     if (trouble) broken = [&] { tell({}, "a chain of names is broken, so ids in it cannot be found"); };
     for (std::uint64_t i = 0; i < pool_.super().bucket_count; ++i) {
-        if (Medium::load(bucket(i)) == 0) continue;
+        std::uint64_t first = 0;
+        try {
+            pool_.guarded([&] { first = Medium::load(bucket(i)); });
+        } catch (const Error& error) {
+            if (!trouble) throw;
+            trouble({}, error.what());
+            i |= pool::page_bytes / 8 - 1;  // and so does the rest of the page
+            continue;
+        }
+        if (first == 0) continue;
         walk(
             bucket(i),
             [&](Link link, const Entry& entry, const std::string& key) {

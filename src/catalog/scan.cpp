@@ -3,6 +3,7 @@
 #include "catalog/scan.hpp"
 
 #include "base/crc32c.hpp"
+#include "os/guard.hpp"
 
 #include <algorithm>
 #include <map>
@@ -91,7 +92,10 @@ bool Scan::checksum_holds(const RecordHeader& record) const {
         crc = block.crc;
         if ((block.flags & block_has_crc) == 0) return was_synced(record);
     }
-    return bytes <= extent.length && base::crc32c(0, there.data, bytes) == crc;
+    std::uint32_t found = 0;
+    return bytes <= extent.length &&
+           os::guarded(there.data, bytes, [&] { found = base::crc32c(0, there.data, bytes); }) &&
+           found == crc;
 }
 
 bool Scan::is_whole(Link link, RecordKind kind, std::uint64_t incarnation) const {

@@ -54,19 +54,19 @@ bool is_plausible(const pool::Pool& pool, Link link) {
 bool is_current(const pool::Pool& pool, Link link) {
     if (!is_plausible(pool, link)) return false;
     RecordHeader h;
-    racy_copy(&h, pool.at(link.offset()), sizeof h);
+    pool.guarded([&] { racy_copy(&h, pool.at(link.offset()), sizeof h); });
     return h.magic == record_magic && (h.version & Link::tag_mask) == link.tag();
 }
 
 bool read_record(const pool::Pool& pool, Link link, RecordKind kind, std::vector<std::byte>& out) {
     if (!is_plausible(pool, link)) return false;
     RecordHeader h;
-    racy_copy(&h, pool.at(link.offset()), sizeof h);
+    pool.guarded([&] { racy_copy(&h, pool.at(link.offset()), sizeof h); });
     const std::uint64_t room = pool.super().chunk_bytes - link.offset() % pool.super().chunk_bytes;
     if (h.magic != record_magic || (h.version & Link::tag_mask) != link.tag()) return false;
     if (static_cast<RecordKind>(h.kind) != kind || !has_sane_length(h, room)) return false;
     out.resize(h.length);
-    racy_copy(out.data(), pool.at(link.offset()), h.length);
+    pool.guarded([&] { racy_copy(out.data(), pool.at(link.offset()), h.length); });
     std::memcpy(&h, out.data(), sizeof h);
     if (h.magic != record_magic || h.length != out.size() || (h.version & Link::tag_mask) != link.tag())
         return false;

@@ -3,11 +3,19 @@
 
 #include "heap/heap.hpp"
 
+#include <pmemcpy/error.hpp>
+
 namespace pmemcpy::heap {
 
 using persist::Medium;
 
 bool Heap::is_taken(const Extent& extent, Link record) const {
+    bool is_taken = false;
+    pool_.guarded([&] { is_taken = says_taken(extent, record); });
+    return is_taken;
+}
+
+bool Heap::says_taken(const Extent& extent, Link record) const {
     std::uint64_t i = 0;
     SlabHeader slab;
     std::uint32_t unit = 0;
@@ -25,11 +33,17 @@ bool Heap::is_taken(const Extent& extent, Link record) const {
 
 std::vector<std::uint64_t> Heap::damaged_slabs() const {
     std::vector<std::uint64_t> damaged;
+    check_table();
     for (std::uint64_t i = 0; i < pool_.usable_chunks(); ++i) {
         const std::uint64_t word = Medium::load(&chunk(i).word);
         const ChunkKind kind = ChunkWord{word}.kind();
         SlabHeader slab;
-        if ((kind != ChunkKind::meta_slab && kind != ChunkKind::data_slab) || read_slab(i, slab)) continue;
+        if (kind != ChunkKind::meta_slab && kind != ChunkKind::data_slab) continue;
+        try {
+            if (read_slab(i, slab)) continue;
+        } catch (const Error&) {
+            // Its memory is gone.
+        }
         if (Medium::load(&chunk(i).word) == word) damaged.push_back(pool_.chunk_offset(i));
     }
     return damaged;

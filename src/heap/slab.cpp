@@ -180,7 +180,7 @@ void Heap::format_slab(Which which, std::size_t size_class, std::uint64_t chunk)
 }
 
 bool Heap::read_slab(std::uint64_t chunk, SlabHeader& out) const {
-    racy_copy(&out, pool_.at(pool_.chunk_offset(chunk)), sizeof out);
+    pool_.guarded([&] { racy_copy(&out, pool_.at(pool_.chunk_offset(chunk)), sizeof out); });
     if (out.magic != slab_magic || out.checksum != slab_checksum(out) || out.units == 0 ||
         out.unit_bytes % 64 != 0) {
         return false;

@@ -28,6 +28,8 @@ struct Frame {
 // allocation.
 thread_local Frame* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
 
+constexpr std::size_t smallest_page_bytes = 4096;
+
 struct sigaction previous_action {};
 
 void hand_on(int signal, siginfo_t* info, void* context) {
@@ -82,10 +84,32 @@ bool run_guarded(const void* begin, std::size_t length, void (*action)(void*), v
     if (sigsetjmp(frame.back, 0) != 0) return false;  // from the handler, which has taken the frame off
     innermost = &frame;
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    action(context);
+    try {
+        action(context);
+    } catch (...) {  // of a guard inside this one
+        innermost = frame.outer;
+        throw;
+    }
     std::atomic_signal_fence(std::memory_order_seq_cst);
     innermost = frame.outer;
     return true;
+}
+
+bool can_read(const void* begin, std::size_t length) {
+    return guarded(begin, length, [=] {
+        const auto* bytes = static_cast<const volatile std::byte*>(begin);
+        for (std::size_t at = 0; at < length; at += smallest_page_bytes) static_cast<void>(bytes[at]);
+        if (length > 0) static_cast<void>(bytes[length - 1]);
+    });
+}
+
+bool can_write(void* begin, std::size_t length) {
+    return guarded(begin, length, [=] {
+        auto* bytes = static_cast<unsigned char*>(begin);
+        for (std::size_t at = 0; at < length; at += smallest_page_bytes)
+            __atomic_fetch_or(bytes + at, 0, __ATOMIC_RELAXED);
+        if (length > 0) __atomic_fetch_or(bytes + length - 1, 0, __ATOMIC_RELAXED);
+    });
 }
 
 }  // namespace pmemcpy::os

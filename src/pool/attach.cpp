@@ -68,6 +68,8 @@ void Pool::attach_reader() {
 // Holds the exclusive lock: nobody else is attached, so the links are as good as the clean flag.
 void Pool::enter_alone(Lifecycle& lifecycle) {
     const bool clean = is_clean();
+    // From the other copy. Nobody needs it before that one is lost too, so it is not made durable here.
+    if (const auto offset = damaged_superblock()) medium_.write(at(*offset), &super_, sizeof super_);
     runtime_.emplace(Runtime::open(file_, file_.mode_bits(), 0, true));
     runtime_fork_ = os::ClosedInChild(runtime_->file());
     runtime_->reset();

@@ -101,6 +101,16 @@ void name_when_whole(os::File& file, const std::string& path) {
     os::File::open(directory_of(path), O_RDONLY | O_DIRECTORY).sync_all();
 }
 
+// One that the medium does not give is as good as one that is damaged: there is another.
+void read_copy(const os::File& file, Superblock& super, std::uint64_t offset) {
+    try {
+        file.read_exactly(&super, sizeof super, offset);
+    } catch (const Error& error) {
+        if (error.kind() != Code::io_error) throw;
+        super = {};
+    }
+}
+
 void write_empty_pool(os::File& file, const Superblock& super, std::uint64_t usable_chunks, bool is_clean) {
     PoolState state{};
     state.usable_chunks.value = usable_chunks;
@@ -281,11 +291,14 @@ void Pool::read_superblock() {
     }
     if (file_.fs_kind() == os::FileSystem::devdax) {  // a device can be mapped but not read
         const os::Mapping map(file_, os::huge_page_bytes, {.access = os::Access::read});
-        std::memcpy(&super_, map.base() + superblock_offset, sizeof super_);
-        std::memcpy(&spare, map.base() + spare_offset, sizeof spare);
+        for (auto [copy, offset] : {std::pair{&super_, superblock_offset}, std::pair{&spare, spare_offset}}) {
+            const std::byte* there = map.base() + offset;
+            if (!os::guarded(there, sizeof *copy, [&] { std::memcpy(copy, there, sizeof *copy); }))
+                *copy = {};
+        }
     } else {
-        file_.read_exactly(&super_, sizeof super_, superblock_offset);
-        file_.read_exactly(&spare, sizeof spare, spare_offset);
+        read_copy(file_, super_, superblock_offset);
+        read_copy(file_, spare, spare_offset);
     }
     if (super_.magic != pool_magic && spare.magic != pool_magic) {
         const bool is_device = file_.fs_kind() == os::FileSystem::devdax;
@@ -325,9 +338,7 @@ void Pool::read_superblock() {
 // Nothing covers the few words that change, but the mark of an orderly close.
 void Pool::check_state() const {
     const auto repair = "; `pmemcpy repair " + path() + " NEW` makes a new pool of what is whole";
-    const auto* words = reinterpret_cast<const volatile std::uint64_t*>(&state());
-    if (!os::guarded(&state(), sizeof(PoolState), [&] { static_cast<void>(words[0]); }))
-        throw Error(Code::io_error, path() + ": the memory of the pool's state is damaged (SIGBUS)" + repair);
+    check_memory(at(super_.table_offset), super_.chunk_count * chunk_entry_bytes);
     const std::uint64_t usable = usable_chunks();
     if (usable > super_.chunk_count) {
         throw Error(Code::corrupt, path() + " says that " + std::to_string(usable) +
@@ -349,6 +360,14 @@ bool Pool::is_clean() const {
     }
 }
 
+void Pool::throw_no_memory() const {
+    throw Error(Code::io_error,
+                path() +
+                    ": memory that holds records of the pool is poisoned or gone (SIGBUS); pmemcpy "
+                    "verify names what is damaged, and `pmemcpy repair " +
+                    path() + " NEW` makes a new pool of the rest");
+}
+
 std::optional<std::uint64_t> Pool::damaged_superblock() const {
     for (const std::uint64_t offset : {superblock_offset, spare_offset}) {
         Superblock super{};
@@ -365,6 +384,7 @@ void Pool::check_usable() const {
         throw Error(Code::busy,
                     path() + " was opened by the parent of this forked process; open it again here");
     }
+    check_memory(&state(), sizeof(PoolState));
 }
 
 void Pool::check_writable() const {

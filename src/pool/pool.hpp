@@ -2,6 +2,7 @@
 
 #include "os/file.hpp"
 #include "os/fork.hpp"
+#include "os/guard.hpp"
 #include "os/map.hpp"
 #include "persist/durability.hpp"
 #include "persist/medium.hpp"
@@ -16,8 +17,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 #include <utility>
+#include <vector>
 
 namespace pmemcpy::pool {
 
@@ -87,6 +88,17 @@ public:
     void check_usable() const;
     bool is_forked() const { return fork_generation_ != os::fork_generation(); }
     void check_writable() const;
+
+    /// Runs f, which only reads the pool's metadata and owns nothing. Errors: io_error when memory of the pool is gone or
+    /// poisoned (law 12).
+    template <class F>
+    void guarded(F&& f) const {
+        if (!os::guarded(map_.base(), super_.max_bytes, f)) throw_no_memory();
+    }
+    /// The same for what follows: touches every page of it.
+    void check_memory(const void* begin, std::uint64_t length) const {
+        if (!os::can_read(begin, length)) throw_no_memory();
+    }
 
     bool read_only() const { return read_only_; }
     const std::string& path() const { return file_.path(); }
@@ -200,6 +212,7 @@ private:
     bool is_clean() const;
     static std::uint64_t count_chunks(const Pool& pool);
     [[noreturn]] void throw_latched() const;
+    [[noreturn]] void throw_no_memory() const;
     void attach_reader();
     void enter_alone(Lifecycle& lifecycle);
     bool try_join();

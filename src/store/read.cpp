@@ -46,6 +46,13 @@ void fill_part(void* data, const Selection& wanted, const Selection& part,
                                    " blocks are damaged, so elements may be missing; run pmemcpy verify");
 }
 
+[[noreturn]] void throw_no_memory(std::string_view id, const Selection& box) {
+    throw Error(
+        Code::io_error,
+        "the memory of block " + to_string(box) + " of '" + std::string(id) +
+            "' is damaged (SIGBUS); store it again, or make a new pool of the rest with pmemcpy repair");
+}
+
 }  // namespace
 
 void Store::load(std::string_view id, const Type& type, void* data, const Selection& selection,
@@ -168,6 +175,7 @@ void Store::copy_part(std::string_view id, const ArrayDefinition& array, const B
                                        std::string(id) + "'");
     }
     const std::byte* from = there.data;
+    std::vector<std::byte> packed;
     std::vector<std::byte> unpacked;
     const array::CopyPlan plan(wanted, block.box, part, array.type.size());
     auto* to = static_cast<std::byte*>(data);
@@ -182,8 +190,12 @@ void Store::copy_part(std::string_view id, const ArrayDefinition& array, const B
             throw Error(Code::corrupt,
                         "block " + to_string(block.box) + " of '" + std::string(id) + "' has a wrong size");
         }
+        // The decoder owns things while it works, so it cannot be left where memory is gone: it gets a copy.
+        packed.resize(b.stored_bytes);
+        if (!os::guarded(from, b.stored_bytes, [&] { std::memcpy(packed.data(), from, b.stored_bytes); }))
+            throw_no_memory(id, block.box);
         unpacked.resize(b.raw_bytes);
-        codec::decompress({from, b.stored_bytes}, unpacked);
+        codec::decompress(packed, unpacked);
         from = unpacked.data();
         return copy();
     }
@@ -191,11 +203,7 @@ void Store::copy_part(std::string_view id, const ArrayDefinition& array, const B
         throw Error(Code::corrupt,
                     "block " + to_string(block.box) + " of '" + std::string(id) + "' has a wrong size");
     }
-    if (!os::guarded(from, b.extent.length, copy)) {
-        throw Error(Code::io_error, "the memory of block " + to_string(block.box) + " of '" +
-                                        std::string(id) +
-                                        "' is damaged (SIGBUS); run pmemcpy verify, and repair what is left");
-    }
+    if (!os::guarded(from, b.extent.length, copy)) throw_no_memory(id, block.box);
 }
 
 void Store::check_block(std::string_view id, const BlockRecord& block) const {
@@ -220,8 +228,7 @@ void Store::check_block(std::string_view id, const BlockRecord& block) const {
     }
     std::uint32_t found = 0;
     if (!os::guarded(bytes, b.stored_bytes, [&] { found = base::crc32c(0, bytes, b.stored_bytes); })) {
-        throw Error(Code::io_error, "the memory of block " + to_string(block.box) + " of '" +
-                                        std::string(id) + "' is damaged (SIGBUS)");
+        throw_no_memory(id, block.box);
     }
     if (found != expected) {
         throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) +

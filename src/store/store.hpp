@@ -150,8 +150,8 @@ private:
     void publish_block(std::string_view id, Directory& directory, catalog::Draft& draft,
                        const Selection& box);
     void retire_covered(Directory& directory, const Selection& box, std::uint64_t version);
-    void fill_block(const ArrayDefinition& array, const void* data, const Codec& codec,
-                    std::uint64_t draft_offset, catalog::Block& block);
+    void fill_block(const ArrayDefinition& array, const void* data, const Codec& codec, catalog::Draft& draft,
+                    catalog::Block& block);
     void load_dims(std::string_view variable, const Type& type, void* data, const Selection& selection) const;
     bool try_load(std::string_view id, Directory& directory, void* data, const Selection& selection,
                   std::optional<std::uint64_t> step, bool pin_first) const;

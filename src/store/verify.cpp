@@ -54,8 +54,13 @@ private:
                 std::string("the ") + (*offset == 0 ? "first" : "spare") +
                     " copy of the superblock is damaged; the other one is in use");
         }
-        for (const std::uint64_t offset : store_.heap_.damaged_slabs())
-            add(Finding::pool, {}, "the head of a slab is damaged, at offset " + std::to_string(offset));
+        try {
+            for (const std::uint64_t offset : store_.heap_.damaged_slabs())
+                add(Finding::pool, {}, "the head of a slab is damaged, at offset " + std::to_string(offset));
+        } catch (const Error& error) {
+            add(Finding::pool, {}, error.what());
+            space_is_told_ = true;
+        }
     }
 
     // As far as it can be told; what cannot is damaged or gone.
@@ -157,9 +162,9 @@ private:
             add(Finding::pool, id, std::to_string(count) + " block records are damaged");
         check_space(id, {}, definition);
         for (const BlockRecord& block : blocks) {
-            const Store::Pin pin(store_.heap_, block.link);
-            if (!pin) continue;  // replaced meanwhile
             try {
+                const Store::Pin pin(store_.heap_, block.link);
+                if (!pin) continue;  // replaced meanwhile
                 store_.check_block(id, block);
                 check_space(id, block.block.extent, block.link);
             } catch (const Error& error) {
@@ -176,8 +181,8 @@ private:
 
     // Derived, but whoever stores next believes it.
     void check_space(const std::string& id, const Extent& extent, Link record) {
-        if (store_.heap_.is_taken(extent, record) || !heap::is_current(store_.pool_, record) ||
-            space_is_told_)
+        if (space_is_told_ || store_.heap_.is_taken(extent, record) ||
+            !heap::is_current(store_.pool_, record))
             return;
         space_is_told_ = true;
         add(Finding::pool, {},
@@ -203,10 +208,14 @@ private:
             hides_ids = true;
         }
         if (!hides_ids) return;
-        store_.catalog_.for_each_entry([&](const std::string& id) {
-            if (all.contains(id) || ids.contains(id) || !told.insert(id).second) return;
-            add(Finding::pool, id, "it cannot be found by its id, because the table of names is damaged");
-        });
+        try {
+            store_.catalog_.for_each_entry([&](const std::string& id) {
+                if (all.contains(id) || ids.contains(id) || !told.insert(id).second) return;
+                add(Finding::pool, id, "it cannot be found by its id, because the table of names is damaged");
+            });
+        } catch (const Error& error) {
+            add(Finding::pool, {}, error.what());
+        }
     }
 
     const Store& store_;
