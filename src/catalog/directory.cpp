@@ -37,13 +37,12 @@ Directory::Directory(pool::Pool& pool, heap::Heap& heap, ArrayDefinition definit
 bool Directory::refresh() {
     const std::uint64_t* retirements = &pool_.as<Array>(definition_.link.offset()).retirements;
     std::uint64_t before = 0;
-    pool_.check_memory(retirements, sizeof *retirements);
+    check_memory();
     do {
         // A block may be published in a slot that was passed already, and take another out of one that was not.
         before = Medium::load(retirements);
         if (!find_segments()) return false;
         for (SegmentSeen& segment : segments_) {
-            pool_.check_memory(segment.slots, 8ULL * segment.count);
             for (std::uint32_t i = 0; i < segment.count; ++i) {
                 const std::uint64_t word = Medium::load(&segment.slots[i]);
                 if (word != segment.words[i]) take_slot(segment, i, word);
@@ -67,6 +66,19 @@ void Directory::retire(std::uint64_t handle, std::uint64_t newer_step) {
     heap_.unlink(slot_word(handle), blocks_.at(handle).link, empty_word(handle));
 }
 
+// What a refresh is about to look at. A segment that it finds new it reads as a whole.
+void Directory::check_memory() const {
+    pool_.guarded([&] {
+        static_cast<void>(Medium::load(&pool_.as<Array>(definition_.link.offset()).retirements));
+        for (const SegmentSeen& segment : segments_) {
+            static_cast<void>(Medium::load(&pool_.as<Segment>(segment.link.offset()).header.word));
+            for (std::uint32_t i = 0; i < segment.count; i += pool::page_bytes / 8)
+                static_cast<void>(Medium::load(&segment.slots[i]));
+            static_cast<void>(Medium::load(&segment.slots[segment.count - 1]));
+        }
+    });
+}
+
 std::uint64_t Directory::kept_since() const {
     return Medium::load(&pool_.as<Array>(definition_.link.offset()).kept_since);
 }
@@ -77,7 +89,6 @@ bool Directory::find_segments() {
         const std::uint64_t* tail = segments_.empty()
                                         ? &pool_.as<Array>(definition_.link.offset()).header.word
                                         : &pool_.as<Segment>(segments_.back().link.offset()).header.word;
-        pool_.check_memory(tail, sizeof *tail);
         const Link next{Medium::load(tail)};
         const Link owner = segments_.empty() ? definition_.link : segments_.back().link;
         if (!heap::is_current(pool_, owner) || next.is_mark(mark_sealed)) return false;

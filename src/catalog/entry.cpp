@@ -54,7 +54,8 @@ std::optional<Link> Catalog::find_attribute(Link owner, std::string_view name) c
 
 std::optional<Link> Catalog::definition(Link entry) const {
     const Link link{Medium::load(value_word(entry))};
-    if (!link.is_live() || !heap::is_current(pool_, entry)) return std::nullopt;
+    // Whoever has an entry has just read it.
+    if (!link.is_live() || !heap::is_current_unguarded(pool_, entry)) return std::nullopt;
     return link;
 }
 
@@ -112,13 +113,13 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
         if (entry.hash == key.hash && entry.parent == key.parent && entry.key_bytes == key.bytes.size() &&
             pool_.contains(link.offset(), sizeof entry + key.bytes.size())) {
             const bool is_it = equals(pool_, link.offset() + sizeof entry, key.bytes);
-            if (!heap::is_current(pool_, link)) return false;
+            if (!heap::is_current_unguarded(pool_, link)) return false;
             if (is_it) {
                 seen = {link, link, false};
                 const Link word{entry.header.word};
                 if (entry.alias != 0) {
                     seen.identity = word;
-                    if (!heap::is_current(pool_, word)) return false;
+                    if (!heap::is_current_unguarded(pool_, word)) return false;
                     const auto& identity = pool_.as<Entry>(word.offset());
                     const bool named = Medium::load(&identity.moved.word) == link.word;
                     seen.pending = !named;

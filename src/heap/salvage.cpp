@@ -3,8 +3,6 @@
 
 #include "heap/heap.hpp"
 
-#include <pmemcpy/error.hpp>
-
 namespace pmemcpy::heap {
 
 using persist::Medium;
@@ -38,12 +36,7 @@ std::vector<std::uint64_t> Heap::damaged_slabs() const {
         const std::uint64_t word = Medium::load(&chunk(i).word);
         const ChunkKind kind = ChunkWord{word}.kind();
         SlabHeader slab;
-        if (kind != ChunkKind::meta_slab && kind != ChunkKind::data_slab) continue;
-        try {
-            if (read_slab(i, slab)) continue;
-        } catch (const Error&) {
-            // Its memory is gone.
-        }
+        if ((kind != ChunkKind::meta_slab && kind != ChunkKind::data_slab) || read_slab(i, slab)) continue;
         if (Medium::load(&chunk(i).word) == word) damaged.push_back(pool_.chunk_offset(i));
     }
     return damaged;

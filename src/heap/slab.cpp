@@ -180,7 +180,9 @@ void Heap::format_slab(Which which, std::size_t size_class, std::uint64_t chunk)
 }
 
 bool Heap::read_slab(std::uint64_t chunk, SlabHeader& out) const {
-    pool_.guarded([&] { racy_copy(&out, pool_.at(pool_.chunk_offset(chunk)), sizeof out); });
+    // A slab whose head is gone gives nothing and takes nothing back; allocation goes on elsewhere.
+    const std::byte* head = pool_.at(pool_.chunk_offset(chunk));
+    if (!os::guarded(head, sizeof out, [&] { racy_copy(&out, head, sizeof out); })) return false;
     if (out.magic != slab_magic || out.checksum != slab_checksum(out) || out.units == 0 ||
         out.unit_bytes % 64 != 0) {
         return false;

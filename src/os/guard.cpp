@@ -73,8 +73,12 @@ void install() {
 }  // namespace
 
 bool run_guarded(const void* begin, std::size_t length, void (*action)(void*), void* context) {
-    static std::once_flag installed;
-    std::call_once(installed, install);
+    static std::atomic<bool> is_installed{false};
+    if (!is_installed.load(std::memory_order_acquire)) {
+        static std::once_flag once;  // costs as much as the rest of this function, each time
+        std::call_once(once, install);
+        is_installed.store(true, std::memory_order_release);
+    }
     const auto start = reinterpret_cast<std::uintptr_t>(begin);
     Frame frame;
     frame.begin = start;

@@ -24,7 +24,7 @@ using persist::Medium;
 
 namespace {
 
-constexpr std::size_t copied_to_decode_bytes = 64 << 10;  // what stays in the nearest cache on the way
+constexpr std::size_t copied_to_decode_bytes = 4096;
 constexpr std::size_t places_tried = 4;
 
 }  // namespace
@@ -281,14 +281,13 @@ void Store::decode_value(std::string_view id, const ValueSeen& seen, const PMEM:
     const bool checks = options_.verify_loads && (seen.record.flags & catalog::value_has_crc) != 0;
     // A decoder cannot be left where memory is gone, for it owns what it makes. It gets a copy, or, of what is too long to
     // be copied in passing, pages that were there just now.
-    std::vector<std::byte> copy;
+    std::array<std::byte, copied_to_decode_bytes> copy;
     std::uint32_t crc = seen.record.crc;
     bool alive = true;
     if (bytes.size() <= copied_to_decode_bytes) {
-        copy.resize(bytes.size());
         alive = os::guarded(bytes.data(), bytes.size(),
                             [&] { std::memcpy(copy.data(), bytes.data(), bytes.size()); });
-        bytes = copy;
+        bytes = std::span(copy).first(bytes.size());
     } else {
         alive = os::can_read(bytes.data(), bytes.size());
     }

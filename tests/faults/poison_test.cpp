@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -173,7 +174,7 @@ TEST_P(PoisonTest, in_a_compressed_block_is_an_error_that_names_it) {
 TEST_P(PoisonTest, in_a_value_is_an_error_that_names_it) {
     for (const bool is_checked : {true, false}) {
         // Those that a decoder gets as a copy, and those it follows where they lie.
-        for (const std::size_t bytes : {20'000U, 300'000U}) {
+        for (const std::size_t bytes : {4'000U, 300'000U}) {
             fs::remove(path());
             PMEM pmem;
             pmem.mmap(path(), options(Mode::exclusive, is_checked));
@@ -184,8 +185,9 @@ TEST_P(PoisonTest, in_a_value_is_an_error_that_names_it) {
             const std::string said = error_of([&] { static_cast<void>(pmem.load<std::string>("text")); });
             EXPECT_NE(said.find("'text'"), std::string::npos) << said;
             EXPECT_EQ(pmem.load<int>("v"), 1);
-            ASSERT_EQ(pmem.verify().size(), 1u);
-            EXPECT_EQ(pmem.verify()[0].id, "text");
+            const std::vector<Damage> damages = pmem.verify();
+            EXPECT_TRUE(
+                std::any_of(damages.begin(), damages.end(), [](const Damage& d) { return d.id == "text"; }));
             if (GetParam() == Means::shortened) continue;
             for (int again = 0; again < 5; ++again) {
                 const std::string fresh(bytes, static_cast<char>('a' + again));
