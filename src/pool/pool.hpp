@@ -206,6 +206,7 @@ public:
     std::uint64_t recovery_count() const;
 
 private:
+    static void refuse_unfit_file_system(const os::File& file);
     static void lock_alone(os::File& file);
     void read_superblock();
     void check_state() const;
