@@ -155,6 +155,10 @@ private:
     void name_anew(Link definition);
     void publish_anew(Link array, Link block);
 
+    /// The word that publishes a record, and of an attribute's entry whose it is; null where that cannot be.
+    std::uint64_t* home_word(const heap::RecordHeader& header) const;
+    const Entry* owner_at_home(const Entry& attribute) const;
+
     void clean_up_erased(Link entry, pool::Slot& slot);
     void clean_up_attributes(Link entry, const Entry& owner, pool::Slot& slot);
     Link kill_attribute(Link attribute);

@@ -73,9 +73,10 @@ void Catalog::clean_up_erased(Link entry, pool::Slot& slot) {
     }
     if (e.parent == 0) {
         take_out(bucket(e.hash), entry);
-    } else if (const auto& owner = pool_.as<Entry>(e.header.home - offsetof(Entry, attributes));
-               owner.header.magic == heap::record_magic && owner.header.incarnation == e.parent) {
-        take_out(&pool_.as<std::uint64_t>(e.header.home), entry);
+    } else if (owner_at_home(e) != nullptr) {
+        take_out(home_word(e.header), entry);
+    } else if (home_word(e.header) == nullptr) {
+        return;  // damaged: it stays where it is, erased
     }
     heap_.retire(entry);
 }
@@ -124,12 +125,13 @@ Link Catalog::kill_attribute(Link attribute) {
 // An entry whose maker died before it had a value. False when somebody else has given it one.
 bool Catalog::forget_undefined(Link entry) {
     std::uint64_t word = Medium::load(value_word(entry));
-    if (!Link{word}.is_mark(mark_empty)) return false;
+    std::uint64_t* home = home_word(pool_.as<RecordHeader>(entry.offset()));
+    if (!Link{word}.is_mark(mark_empty) || home == nullptr) return false;
     if (!Link{word}.is_dead() &&
         !pool_.medium().compare_exchange(value_word(entry), word, Link{word}.dead().word))
         return false;
     const pool::Pool::AllocationLock lock(pool_);
-    take_out(&pool_.as<std::uint64_t>(pool_.as<RecordHeader>(entry.offset()).home), entry);
+    take_out(home, entry);
     return true;
 }
 
@@ -141,11 +143,8 @@ void Catalog::give_up(Link entry) {
     std::uint64_t word = Medium::load(value_word(entry));
     if (!Link{word}.is_mark(mark_empty) || Link{word}.is_dead()) return;
     if (!pool_.medium().compare_exchange(value_word(entry), word, Link{word}.dead().word)) return;
-    if (e.parent != 0) {
-        const auto& owner = pool_.as<Entry>(e.header.home - offsetof(Entry, attributes));
-        if (owner.header.magic != heap::record_magic || owner.header.incarnation != e.parent) return;
-    }
-    take_out(&pool_.as<std::uint64_t>(e.header.home), entry);
+    if (home_word(e.header) == nullptr || (e.parent != 0 && owner_at_home(e) == nullptr)) return;
+    take_out(home_word(e.header), entry);
     heap_.retire(entry);
 }
 

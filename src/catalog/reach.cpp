@@ -19,11 +19,28 @@ Extent Catalog::extent_of(const heap::RecordHeader& header) {
     }
 }
 
+// A record's home is derived and covered by no checksum; so it is looked at before it is believed.
+std::uint64_t* Catalog::home_word(const RecordHeader& header) const {
+    const std::uint64_t table = pool_.super().bucket_offset;
+    const bool is_bucket = header.home >= table && header.home - table < 8 * pool_.super().bucket_count;
+    if (header.home % 8 != 0 || (!is_bucket && !pool_.contains(header.home, 8))) return nullptr;
+    return &pool_.as<std::uint64_t>(header.home);
+}
+
+const Entry* Catalog::owner_at_home(const Entry& attribute) const {
+    const std::uint64_t offset = attribute.header.home - offsetof(Entry, attributes);
+    if (offset % 64 != 0 || !pool_.contains(offset, sizeof(Entry))) return nullptr;
+    const auto& owner = pool_.as<Entry>(offset);
+    const bool is_its =
+        owner.header.magic == heap::record_magic && owner.header.incarnation == attribute.parent;
+    return is_its ? &owner : nullptr;
+}
+
 bool Catalog::is_reachable(Link record) {
     const auto& header = pool_.as<RecordHeader>(record.offset());
     const auto kind = static_cast<RecordKind>(header.kind);
-    if (header.home % 8 != 0 || header.home + 8 > pool_.super().max_bytes) return false;
-    const std::uint64_t* home = &pool_.as<std::uint64_t>(header.home);
+    const std::uint64_t* home = home_word(header);
+    if (home == nullptr) return false;
     const Link published{Medium::load(home)};
     switch (kind) {
         case RecordKind::entry: {
@@ -35,11 +52,10 @@ bool Catalog::is_reachable(Link record) {
             }
             if (entry.moved.is_record()) return heap::is_current(pool_, entry.moved);
             if (entry.parent != 0) {
-                const auto& owner = pool_.as<Entry>(header.home - offsetof(Entry, attributes));
-                if (owner.header.magic != heap::record_magic || owner.header.incarnation != entry.parent)
-                    return false;
+                const Entry* owner = owner_at_home(entry);
+                if (owner == nullptr) return false;
                 // Whoever erases the owner takes the whole chain along.
-                if (Link{Medium::load(&owner.header.word)}.is_dead()) return is_in_chain(home, record);
+                if (Link{Medium::load(&owner->header.word)}.is_dead()) return is_in_chain(home, record);
             }
             return is_in_chain(home, record) && !forget_undefined(record);
         }

@@ -188,6 +188,8 @@ bool Heap::read_slab(std::uint64_t chunk, SlabHeader& out) const {
         return false;
     }
     const std::uint64_t end = out.first_unit + std::uint64_t{out.units} * out.unit_bytes;
+    const std::uint64_t behind_bitmap = out.bitmap + (std::uint64_t{out.units} + 63) / 64 * 8;
+    if (out.links != 0 && out.links != behind_bitmap) return false;
     return out.unit_bytes >= 64 && out.bitmap == sizeof(SlabHeader) && out.first_unit % 64 == 0 &&
            end <= pool_.super().chunk_bytes &&
            out.bitmap + (std::uint64_t{out.units} + 63) / 64 * 8 + (out.links != 0 ? out.units * 8ULL : 0) <=
