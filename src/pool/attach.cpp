@@ -1,12 +1,13 @@
 // Who is there, told by locks that the kernel drops at death (law 7):
 //
-//   attach byte       shared: a writer is attached; exclusive: somebody is alone, recovering or closing
-//   detach byte       exclusive: one at a time asks whether it is the last
-//   allocation byte   exclusive: chunks change hands
-//   sync byte         exclusive: one sync at a time
-//   step byte         exclusive: one at a time drops what an abandoned step has left
+//   attach byte       of the pool; shared: a writer is attached; exclusive: somebody is alone, recovering or closing
+//   detach byte       of the .rt; exclusive: one at a time asks whether it is the last
+//   allocation byte   of the .rt; exclusive: chunks change hands
+//   sync byte         of the .rt; exclusive: one sync at a time
+//   step byte         of the .rt; exclusive: one at a time drops what an abandoned step has left
 //
-// The bytes lie far behind the end of any pool, because locks on the pool's own bytes are readers' pins.
+// The bytes lie far behind the end of any pool, because locks on the pool's own bytes are readers' pins. Who may only read
+// the pool can lock it, shared, for as long as he likes; what a writer waits for is on the .rt, which he cannot open.
 
 #include "os/lock.hpp"
 #include "os/process.hpp"
@@ -32,9 +33,9 @@ Pool::ByteLock::ByteLock(os::File& file, std::uint64_t byte, std::mutex& mutex)
 Pool::ByteLock::~ByteLock() { os::unlock(file_, byte_, 1); }
 
 Pool::AllocationLock::AllocationLock(Pool& pool)
-    : ByteLock(pool.file_, allocation_byte, pool.allocation_mutex_) {}
-Pool::SyncLock::SyncLock(Pool& pool) : ByteLock(pool.file_, sync_byte, pool.sync_mutex_) {}
-Pool::StepLock::StepLock(Pool& pool) : ByteLock(pool.file_, step_byte, pool.step_mutex_) {}
+    : ByteLock(pool.runtime_->file(), allocation_byte, pool.allocation_mutex_) {}
+Pool::SyncLock::SyncLock(Pool& pool) : ByteLock(pool.runtime_->file(), sync_byte, pool.sync_mutex_) {}
+Pool::StepLock::StepLock(Pool& pool) : ByteLock(pool.runtime_->file(), step_byte, pool.step_mutex_) {}
 
 void Pool::attach(Lifecycle& lifecycle) {
     check_usable();
@@ -176,7 +177,7 @@ void Pool::detach(Lifecycle& lifecycle) {
     // A slot with something left in it looks like a dead process's: whoever comes by goes on with it.
     if (empty) medium_.store(&slot().attached, 0);
     // Two that leave at once would each see the other's lock; so they ask one after the other.
-    os::lock(file_, os::LockKind::exclusive, detach_byte, 1);
+    os::lock(runtime_->file(), os::LockKind::exclusive, detach_byte, 1);
     os::unlock(runtime_->file(), Runtime::lock_byte(slot_), 1);
     if (!failed && os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) {
         slot_ = slot_count;  // nobody's: even our own slot may need cleaning up now
@@ -184,7 +185,7 @@ void Pool::detach(Lifecycle& lifecycle) {
         if (scavenge_dead(lifecycle) && !step_open) set_clean(true);
     }
     os::unlock(file_, attach_byte, 1);
-    os::unlock(file_, detach_byte, 1);
+    os::unlock(runtime_->file(), detach_byte, 1);
 }
 
 void Pool::check_alone() { lock_alone(file_); }
