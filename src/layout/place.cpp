@@ -66,6 +66,17 @@ NewDirectories::~NewDirectories() {
     }
 }
 
+os::File open_data(const os::File& root) {
+    auto data = os::File::open_in(root, data_name, O_RDONLY | O_DIRECTORY);
+    if (data) return std::move(*data);
+    throw Error(Code::corrupt, root.path() + " has lost its " + data_name +
+                                   ", which held the payloads; restore it from a copy");
+}
+
+os::File open_data(const Place& place) {
+    return open_data(os::File::open(place.directory, O_RDONLY | O_DIRECTORY));
+}
+
 void remove_payloads(const Place& place) {
     const os::File root = os::File::open(place.directory, O_RDONLY | O_DIRECTORY);
     const auto data = os::File::open_in(root, data_name, O_RDONLY | O_DIRECTORY);

@@ -61,6 +61,7 @@ Calls system_calls() noexcept {
         .gethostname = ::gethostname,
         .clock_gettime = ::clock_gettime,
         .getpid = ::getpid,
+        .geteuid = ::geteuid,
     };
 }
 

@@ -48,6 +48,7 @@ struct Calls {
     int (*gethostname)(char* name, size_t size);
     int (*clock_gettime)(clockid_t clock, struct timespec* time);
     pid_t (*getpid)();
+    uid_t (*geteuid)();
 };
 
 /// The kernel itself.

@@ -23,7 +23,8 @@ namespace {
 int open_descriptor(const std::string& path, int flags, mode_t mode) {
     int fd;
     do {
-        fd = calls().open(path.c_str(), flags | O_CLOEXEC, mode);
+        // Where somebody has put a FIFO, the open must not wait for its other end. Regular files do not mind.
+        fd = calls().open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode);
     } while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -96,7 +97,8 @@ std::optional<File> File::open_if_exists(const std::string& path, int flags) {
 std::optional<File> File::open_in(const File& directory, const std::string& name, int flags, mode_t mode) {
     int fd;
     do {
-        fd = calls().openat(directory.fd(), name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode);
+        fd = calls().openat(directory.fd(), name.c_str(),
+                            flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode);
     } while (fd < 0 && errno == EINTR);
     if (fd >= 0) return File(fd, directory.path() + "/" + name, opens_for_writing(flags));
     if (errno == ENOENT) return std::nullopt;
@@ -212,6 +214,10 @@ void File::write_exactly(const void* bytes, std::size_t size, std::uint64_t offs
         offset += static_cast<std::uint64_t>(put);
     }
 }
+
+bool File::is_regular() const { return S_ISREG(status_of(*this).st_mode); }
+
+unsigned File::owner() const { return status_of(*this).st_uid; }
 
 Identity File::identity() const {
     const struct stat status = status_of(*this);

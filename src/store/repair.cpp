@@ -27,15 +27,13 @@ void copy_file(const os::File& from, os::File& to) {
         from.read_exactly(buffer.data(), piece, at);
         to.write_exactly(buffer.data(), piece, at);
     }
-    to.set_mode_bits(from.mode_bits());
     to.sync_data();
 }
 
 // One that cannot be read is left out; the record that names it then tells.
 void copy_payloads(const layout::Place& from, const layout::Place& to) {
-    const os::File old_data =
-        os::File::open(from.directory + "/" + layout::data_name, O_RDONLY | O_DIRECTORY);
-    const os::File new_data = os::File::open(to.directory + "/" + layout::data_name, O_RDONLY | O_DIRECTORY);
+    const os::File old_data = layout::open_data(from);
+    const os::File new_data = layout::open_data(to);
     for (const std::string& name : os::names_in(old_data)) {
         if (!layout::is_payload_name(name)) continue;
         const auto old_file = os::File::open_in(old_data, name, O_RDONLY);
@@ -43,6 +41,9 @@ void copy_payloads(const layout::Place& from, const layout::Place& to) {
         if (!old_file || !new_file) continue;
         try {
             copy_file(*old_file, *new_file);
+            // What the umask keeps from the new directory it keeps from the files too.
+            new_file->set_mode_bits((old_file->mode_bits() & new_data.mode_bits() & 0666) |
+                                    layout::payload_mark);
         } catch (const Error& error) {
             if (error.kind() != Code::io_error) throw;
             os::remove_in(new_data, name);
