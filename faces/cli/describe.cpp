@@ -25,7 +25,7 @@ std::string shape_text(const Info& info) {
 
 std::string damage_text(const Damage& damage) {
     const std::string box = damage.box.count.empty() ? "" : " " + to_string(damage.box);
-    return damage.id + box + ": " + damage.what;
+    return (damage.id.empty() ? "the pool" : damage.id) + box + ": " + damage.what;
 }
 
 Json to_json(const Damage& damage) {

@@ -29,7 +29,7 @@ int repair(const Arguments& arguments, bool json) {
                                  {"damage", list}}));
     } else {
         for (const Damage& damage : result.damages) fmt::print("{}\n", damage_text(damage));
-        fmt::print("made {}: {} variables, {} damaged, {} could not be read\n", arguments.to,
+        fmt::print("made {}: {} variables; {} damages, {} could not be read\n", arguments.to,
                    result.variables, result.damages.size(), human_size(result.unreadable_bytes));
     }
     return result.damages.empty() && result.unreadable_bytes == 0 ? exit_ok : exit_damage;

@@ -36,8 +36,11 @@ int verify(const std::string& pool, bool json) {
     }
     if (damages.empty()) return exit_ok;
     if (!json)
-        fmt::print(stderr, "pmemcpy: {} parts of {} are damaged; store them again from their source\n",
-                   damages.size(), pool);
+        fmt::print(
+            stderr,
+            "pmemcpy: {0} parts of {1} are damaged; store them again from their source, or make a new pool "
+            "of the rest with pmemcpy repair {1} NEW\n",
+            damages.size(), pool);
     return exit_damage;
 }
 

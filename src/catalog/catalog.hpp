@@ -5,12 +5,15 @@
 #include "heap/heap.hpp"
 #include "pool/pool.hpp"
 
+#include <pmemcpy/info.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pmemcpy::catalog {
 
@@ -44,6 +47,14 @@ private:
     bool kept_ = false;
 };
 
+class Scan;
+
+/// What a rebuild for repair knows of the pool, and what it finds missing.
+struct Salvage {
+    bool was_clean = false;  ///< closed in an orderly way, so that nothing was under way
+    std::vector<Damage> losses{};
+};
+
 /// Ids and attribute names to records, and what becomes of them when processes die.
 class Catalog final : public heap::Reachability, public pool::Lifecycle {
 public:
@@ -57,8 +68,15 @@ public:
     /// The record that defines an entry, or nothing while it has none or is erased.
     std::optional<Link> definition(Link entry) const;
     /// Calls f(id, identity) for every id that has a definition. A snapshot of no particular instant.
-    void for_each(const std::function<void(const std::string&, Link)>& f) const;
-    void for_each_attribute(Link owner, const std::function<void(const std::string&, Link)>& f) const;
+    /// With `trouble`, what is damaged is told (the id empty where it is unknown) and passed over; some of it may be work that
+    /// another process is at. Without, a chain that is broken is the error corrupt.
+    using Trouble = std::function<void(const std::string& id, const std::string& what)>;
+    void for_each(const std::function<void(const std::string&, Link)>& f, const Trouble& trouble = {}) const;
+    void for_each_attribute(Link owner, const std::function<void(const std::string&, Link)>& f,
+                            const std::function<void()>& broken = {}) const;
+    /// Calls f(id) for every id that some whole entry says is there, found by looking at all records: what a broken chain
+    /// hides too. Work that another process is at may be among them.
+    void for_each_entry(const std::function<void(const std::string&)>& f) const;
     /// The present id of an identity, if it still exists.
     std::optional<std::string> name_of(Link identity) const;
 
@@ -89,6 +107,8 @@ public:
 
     bool is_reachable(Link record) override;
     void rebuild() override;
+    /// Repair: rebuild() is to make the most of damaged records, and to tell what it could not bring back.
+    void salvage_into(Salvage& salvage) { salvage_ = &salvage; }
     bool scavenge(std::uint64_t slot) override;
     bool leave() override;
     static Extent extent_of(const heap::RecordHeader& header);
@@ -117,20 +137,27 @@ private:
     bool try_find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen,
                            bool& found) const;
     void walk(const std::uint64_t* head, const std::function<void(Link, const Entry&, const std::string&)>& f,
-              Link owner = {}) const;
-    /// Whether a word that publishes a record can be there: a home is derived, and a scribbled one is anything.
-    bool is_word(std::uint64_t offset) const;
-    /// Whose attribute it is, by its home; null when that is gone.
-    const Entry* owner_of(const Entry& attribute) const;
+              Link owner = {}, const std::function<void()>& broken = {}) const;
     bool owner_is_gone(Link owner) const { return owner.is_record() && !heap::is_current(pool_, owner); }
     bool is_in_chain(const std::uint64_t* head, Link node) const;
 
     Link insert(std::uint64_t* head, const Key& key, Draft& draft, Link owner = {});
-    void write_entry(Draft& draft, const Key& key, std::uint64_t head_offset, Link alias_of, Link old_name);
+    void write_entry(Draft& draft, const Key& key, std::uint64_t head_offset, std::uint64_t version,
+                     Link alias_of = {}, Link old_name = {});
     Link find_or_insert(std::uint64_t* head, const Key& key, Link owner = {});
     void ensure_groups(std::string_view id);
     void ensure_group(std::string_view id);
     bool groups_exist(std::string_view id) const;
+
+    void bring_back_slabs();
+    void bring_back(const Scan& scan);
+    void bring_back_groups();
+    void name_anew(Link definition);
+    void publish_anew(Link array, Link block);
+
+    /// The word that publishes a record, and of an attribute's entry whose it is; null where that cannot be.
+    std::uint64_t* home_word(const heap::RecordHeader& header) const;
+    const Entry* owner_at_home(const Entry& attribute) const;
 
     void clean_up_erased(Link entry, pool::Slot& slot);
     void clean_up_attributes(Link entry, const Entry& owner, pool::Slot& slot);
@@ -146,6 +173,7 @@ private:
 
     pool::Pool& pool_;
     heap::Heap& heap_;
+    Salvage* salvage_ = nullptr;
     std::mutex verb_mutex_;  // a slot has room for one erase or rename
 };
 

@@ -12,9 +12,8 @@ using heap::mark_sealed;
 using heap::RecordKind;
 using persist::Medium;
 
-void Catalog::write_entry(Draft& draft, const Key& key, std::uint64_t head_offset, Link alias_of,
-                          Link old_name) {
-    const std::uint64_t version = pool_.draw_version();
+void Catalog::write_entry(Draft& draft, const Key& key, std::uint64_t head_offset, std::uint64_t version,
+                          Link alias_of, Link old_name) {
     const bool is_alias = alias_of.is_record();
     const std::uint64_t incarnation =
         is_alias ? pool_.as<Entry>(alias_of.offset()).header.incarnation : version;
@@ -63,7 +62,7 @@ Link Catalog::find_or_insert(std::uint64_t* head, const Key& key, Link owner) {
         Seen seen;
         if (!find_in_chain(head, key, Looking::to_create, seen, owner)) {
             Draft draft(heap_, sizeof(Entry) + key.bytes.size());
-            write_entry(draft, key, pool_.offset_of(head), {}, {});
+            write_entry(draft, key, pool_.offset_of(head), pool_.draw_version());
             const Link link = Link::to(draft.offset(), draft.as<RecordHeader>().version);
             if (insert(head, key, draft, owner) == link) return link;
             continue;
@@ -96,7 +95,7 @@ Link Catalog::create(std::string_view id) {
         if (const auto found = find(id)) return *found;
         ensure_groups(id);
         Draft draft(heap_, sizeof(Entry) + id.size());
-        write_entry(draft, key, pool_.offset_of(head), {}, {});
+        write_entry(draft, key, pool_.offset_of(head), pool_.draw_version());
         // Nobody can erase the group between this look and our insertion: erasing one takes the same lock.
         const pool::Pool::AllocationLock lock(pool_);
         if (!groups_exist(id)) continue;

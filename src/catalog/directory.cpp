@@ -38,6 +38,7 @@ Directory::Directory(pool::Pool& pool, heap::Heap& heap, ArrayDefinition definit
 bool Directory::refresh() {
     const std::uint64_t* retirements = &pool_.as<Array>(definition_.link.offset()).retirements;
     std::uint64_t before = 0;
+    check_memory();
     do {
         // A block may be published in a slot that was passed already, and take another out of one that was not.
         before = Medium::load(retirements);
@@ -64,6 +65,19 @@ void Directory::retire(std::uint64_t handle, std::uint64_t newer_step) {
     }
     m.fetch_add(&array.retirements, 1);  // before the block goes, so that whoever misses it looks again
     heap_.unlink(slot_word(handle), blocks_.at(handle).link, empty_word(handle));
+}
+
+// What a refresh is about to look at. A segment that it finds new it reads as a whole.
+void Directory::check_memory() const {
+    pool_.guarded([&] {
+        static_cast<void>(Medium::load(&pool_.as<Array>(definition_.link.offset()).retirements));
+        for (const SegmentSeen& segment : segments_) {
+            static_cast<void>(Medium::load(&pool_.as<Segment>(segment.link.offset()).header.word));
+            for (std::uint32_t i = 0; i < segment.count; i += pool::page_bytes / 8)
+                static_cast<void>(Medium::load(&segment.slots[i]));
+            if (segment.count > 0) static_cast<void>(Medium::load(&segment.slots[segment.count - 1]));
+        }
+    });
 }
 
 std::uint64_t Directory::kept_since() const {
@@ -110,7 +124,8 @@ void Directory::take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t w
         try {
             record = read_block(heap_, Link{word}, definition_);
         } catch (const Error&) {
-            // Counted among the damaged: whoever misses its elements is told so, and the other blocks stay.
+            // It makes no sense, or its memory is gone. It is counted among the damaged: whoever misses its elements is told
+            // so, and the other blocks are none the worse for it.
         }
         if (record && record->block.header.incarnation == definition_.incarnation) {
             index_.append(handle, array::bounding_box(record->box));

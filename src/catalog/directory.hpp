@@ -97,6 +97,7 @@ private:
         std::vector<std::uint64_t> words;  // as the last refresh saw them
     };
     const SegmentSeen& segment_of(std::uint64_t handle) const;
+    void check_memory() const;
     bool find_segments();
     void take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t word);
     void forget(std::uint64_t handle);

@@ -9,6 +9,8 @@
 
 #include <pmemcpy/error.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace pmemcpy::catalog {
@@ -56,7 +58,7 @@ std::optional<Link> Catalog::definition(Link entry) const {
     const auto* there = follow<Entry>(pool_, entry);
     if (there == nullptr) return std::nullopt;
     const Link link{Medium::load(&there->header.word)};
-    if (!link.is_live() || !heap::is_current(pool_, entry)) return std::nullopt;
+    if (!link.is_live() || !heap::is_current_unguarded(pool_, entry)) return std::nullopt;
     return link;
 }
 
@@ -67,7 +69,8 @@ bool Catalog::find_in_chain(const std::uint64_t* head, const Key& key, Looking l
         if (owner_is_gone(owner)) return false;
         const std::uint64_t before = pool_.recovery_count();
         bool found = false;
-        const bool calm = try_find_in_chain(head, key, looking, seen, found);
+        bool calm = false;
+        pool_.guarded([&] { calm = try_find_in_chain(head, key, looking, seen, found); });
         if (calm && before % 2 == 0 && pool_.recovery_count() == before) return found;
         // In a rebuild that this process itself does, nobody else is there and the count stays odd.
         if (calm && before % 2 == 1 && !pool_.read_only()) return found;
@@ -79,7 +82,22 @@ bool Catalog::find_in_chain(const std::uint64_t* head, const Key& key, Looking l
     }
 }
 
-// False when something moved under the walk, so that it proves nothing.
+namespace {
+
+// Without a copy on the free store, because the walk is left by a long jump where memory is gone (law 12).
+bool equals(const pool::Pool& pool, std::uint64_t offset, std::string_view wanted) {
+    std::array<char, 64> piece{};
+    for (std::size_t at = 0; at < wanted.size(); at += piece.size()) {
+        const std::size_t bytes = std::min(piece.size(), wanted.size() - at);
+        heap::racy_copy(piece.data(), pool.at(offset + at), bytes);
+        if (std::memcmp(piece.data(), wanted.data() + at, bytes) != 0) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+// False when something moved under the walk, so that it proves nothing. Owns nothing, see equals().
 bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen,
                                 bool& found) const {
     heap::Hops hops;
@@ -97,15 +115,14 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
         if (UnitState{Medium::load(&there.header.state)}.kind() != UnitState::owned) return false;
         if (entry.hash == key.hash && entry.parent == key.parent && entry.key_bytes == key.bytes.size() &&
             pool_.contains(link.offset(), sizeof entry + key.bytes.size())) {
-            std::string bytes(key.bytes.size(), '\0');
-            heap::racy_copy(bytes.data(), pool_.at(link.offset() + sizeof entry), bytes.size());
-            if (!heap::is_current(pool_, link)) return false;
-            if (bytes == key.bytes) {
+            const bool is_it = equals(pool_, link.offset() + sizeof entry, key.bytes);
+            if (!heap::is_current_unguarded(pool_, link)) return false;
+            if (is_it) {
                 seen = {link, link, false};
                 const Link word{entry.header.word};
                 if (entry.alias != 0) {
                     seen.identity = word;
-                    const auto* identity = follow<Entry>(pool_, word);
+                    const auto* identity = follow_unguarded<Entry>(pool_, word);
                     if (identity == nullptr) return false;
                     const bool named = Medium::load(&identity->moved.word) == link.word;
                     seen.pending = !named;
@@ -122,19 +139,36 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
     return true;
 }
 
+// `broken`: told when the chain is damaged, and what lies before the damage is given; without it that is an error.
 void Catalog::walk(const std::uint64_t* head,
-                   const std::function<void(Link, const Entry&, const std::string&)>& f, Link owner) const {
-    for (Retry retry(pool_.path());; retry.again()) {
+                   const std::function<void(Link, const Entry&, const std::string&)>& f, Link owner,
+                   const std::function<void()>& broken) const {
+    bool waits = true;  // for whoever may be changing what looks damaged
+    for (Retry retry(pool_.path());;) {
         if (owner_is_gone(owner)) return;
         std::vector<std::tuple<Link, Entry, std::string>> seen;
+        pool_.check_memory(head, sizeof *head);
         bool calm = true;
+        bool is_whole = true;
         heap::Hops hops;
         for (Link link{Medium::load(head)}; calm && link.is_record();) {
             std::vector<std::byte> copy;
-            if (!hops.take(link) || !heap::read_record(pool_, link, RecordKind::entry, copy) ||
-                copy.size() < sizeof(Entry)) {
-                calm = false;
-                break;
+            bool leads_on = hops.take(link);
+            bool is_read = false;
+            try {
+                is_read = leads_on && heap::read_record(pool_, link, RecordKind::entry, copy) &&
+                          copy.size() >= sizeof(Entry);
+            } catch (const Error&) {  // nothing behind it can be seen
+                if (!broken) throw;
+                waits = false;
+                leads_on = false;
+            }
+            if (!is_read) {
+                // Where no waiting helps, what an entry leads to may be found beyond it all the same.
+                is_whole = false;
+                calm = leads_on && !waits && heap::is_current(pool_, link);
+                if (calm) link = {Medium::load(&pool_.as<Entry>(link.offset()).header.next.word)};
+                continue;
             }
             Entry entry;
             std::memcpy(&entry, copy.data(), sizeof entry);
@@ -148,36 +182,62 @@ void Catalog::walk(const std::uint64_t* head,
                 std::string(reinterpret_cast<const char*>(copy.data()) + sizeof entry, entry.key_bytes));
             link = next;
         }
-        if (!calm) continue;
+        if (!calm && waits) {
+            broken ? static_cast<void>(waits = retry.once_more()) : retry.again();
+            continue;
+        }
         for (const auto& [link, entry, key] : seen) f(link, entry, key);
+        if (!calm || !is_whole) broken();
         return;
     }
 }
 
-void Catalog::for_each(const std::function<void(const std::string&, Link)>& f) const {
+void Catalog::for_each(const std::function<void(const std::string&, Link)>& f, const Trouble& trouble) const {
+    const auto tell = [&](const std::string& id, const char* what) {
+        if (trouble) trouble(id, what);
+    };
+    std::function<void()> broken;
+    if (trouble) broken = [&] { tell({}, "a chain of names is broken, so ids in it cannot be found"); };
     for (std::uint64_t i = 0; i < pool_.super().bucket_count; ++i) {
-        if (Medium::load(bucket(i)) == 0) continue;
-        walk(bucket(i), [&](Link link, const Entry& entry, const std::string& key) {
-            const Link identity = entry.alias != 0 ? Link{entry.header.word} : link;
-            if (entry.alias != 0) {
-                const auto* renamed = follow<Entry>(pool_, identity);
-                if (renamed == nullptr || Medium::load(&renamed->moved.word) != link.word) return;
-            } else if (entry.moved.is_record()) {
-                return;
-            }
-            if (definition(identity)) f(key, identity);
-        });
+        std::uint64_t first = 0;
+        try {
+            pool_.guarded([&] { first = Medium::load(bucket(i)); });
+        } catch (const Error& error) {
+            if (!trouble) throw;
+            trouble({}, error.what());
+            i |= pool::page_bytes / 8 - 1;  // and so does the rest of the page
+            continue;
+        }
+        if (first == 0) continue;
+        walk(
+            bucket(i),
+            [&](Link link, const Entry& entry, const std::string& key) {
+                const Link identity = entry.alias != 0 ? Link{entry.header.word} : link;
+                if (entry.alias != 0) {
+                    const auto* renamed = follow<Entry>(pool_, identity);
+                    if (renamed == nullptr) return tell(key, "the record that it names is lost");
+                    if (Medium::load(&renamed->moved.word) != link.word)
+                        return tell(key, "the record that it names has another name");
+                } else if (entry.moved.is_record()) {
+                    if (!heap::is_current(pool_, entry.moved)) tell(key, "its new name is lost");
+                    return;
+                }
+                if (definition(identity)) return f(key, identity);
+                if (Link{Medium::load(value_word(identity))}.is_dead()) tell(key, "it is half erased");
+            },
+            {}, broken);
     }
 }
 
-void Catalog::for_each_attribute(Link owner, const std::function<void(const std::string&, Link)>& f) const {
+void Catalog::for_each_attribute(Link owner, const std::function<void(const std::string&, Link)>& f,
+                                 const std::function<void()>& broken) const {
     const std::uint64_t incarnation = pool_.as<Entry>(owner.offset()).header.incarnation;
     walk(
         attributes_word(owner),
         [&](Link link, const Entry& entry, const std::string& key) {
             if (entry.parent == incarnation && definition(link)) f(key, link);
         },
-        owner);
+        owner, broken);
 }
 
 std::optional<std::string> Catalog::name_of(Link identity) const {

@@ -75,8 +75,10 @@ void Catalog::clean_up_erased(Link entry, pool::Slot& slot) {
     }
     if (e.parent == 0) {
         take_out(bucket(e.hash), entry);
-    } else if (owner_of(e) != nullptr) {
-        take_out(&pool_.as<std::uint64_t>(e.header.home), entry);
+    } else if (owner_at_home(e) != nullptr) {
+        take_out(home_word(e.header), entry);
+    } else if (home_word(e.header) == nullptr) {
+        return;  // damaged: it stays where it is, erased
     }
     heap_.retire(entry);
 }
@@ -125,13 +127,13 @@ Link Catalog::kill_attribute(Link attribute) {
 // An entry whose maker died before it had a value. False when somebody else has given it one.
 bool Catalog::forget_undefined(Link entry) {
     std::uint64_t word = Medium::load(value_word(entry));
-    if (!Link{word}.is_mark(mark_empty)) return false;
+    std::uint64_t* home = home_word(pool_.as<RecordHeader>(entry.offset()));
+    if (!Link{word}.is_mark(mark_empty) || home == nullptr) return false;
     if (!Link{word}.is_dead() &&
         !pool_.medium().compare_exchange(value_word(entry), word, Link{word}.dead().word))
         return false;
     const pool::Pool::AllocationLock lock(pool_);
-    const std::uint64_t home = pool_.as<RecordHeader>(entry.offset()).home;
-    if (is_word(home)) take_out(&pool_.as<std::uint64_t>(home), entry);
+    take_out(home, entry);
     return true;
 }
 
@@ -143,8 +145,8 @@ void Catalog::give_up(Link entry) {
     std::uint64_t word = Medium::load(value_word(entry));
     if (!Link{word}.is_mark(mark_empty) || Link{word}.is_dead()) return;
     if (!pool_.medium().compare_exchange(value_word(entry), word, Link{word}.dead().word)) return;
-    if (e->parent != 0 && owner_of(*e) == nullptr) return;
-    if (is_word(e->header.home)) take_out(&pool_.as<std::uint64_t>(e->header.home), entry);
+    if (home_word(e->header) == nullptr || (e->parent != 0 && owner_at_home(*e) == nullptr)) return;
+    take_out(home_word(e->header), entry);
     heap_.retire(entry);
 }
 

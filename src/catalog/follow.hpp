@@ -14,15 +14,24 @@ inline heap::RecordKind kind_of(const Array*) { return heap::RecordKind::array; 
 inline heap::RecordKind kind_of(const Segment*) { return heap::RecordKind::segment; }
 inline heap::RecordKind kind_of(const Block*) { return heap::RecordKind::block; }
 
-/// The record that `link` leads to, if it is still there and, as far as its first line tells, a T; else null. In a
-/// scribbled pool a link leads anywhere, so none is followed without this look.
+/// follow() inside a guard, or where the record has been read just now: memory that is gone is a signal here.
 template <class T>
-T* follow(const pool::Pool& pool, Link link) {
-    if (!heap::is_current(pool, link)) return nullptr;
+T* follow_unguarded(const pool::Pool& pool, Link link) {
+    if (!heap::is_current_unguarded(pool, link)) return nullptr;
     auto& record = pool.as<T>(link.offset());
     const bool fits = static_cast<heap::RecordKind>(record.header.kind) == kind_of(&record) &&
                       record.header.length >= sizeof(T);
     return fits ? &record : nullptr;
+}
+
+/// The record that `link` leads to, if it is still there and, as far as its first line tells, a T; else null. In a
+/// scribbled pool a link leads anywhere, so none is followed without this look.
+/// Errors: io_error when its memory is gone.
+template <class T>
+T* follow(const pool::Pool& pool, Link link) {
+    T* record = nullptr;
+    pool.guarded([&] { record = follow_unguarded<T>(pool, link); });
+    return record;
 }
 
 /// How many slots a segment has, which are never more than it has room for.

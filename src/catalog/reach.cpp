@@ -21,28 +21,29 @@ Extent Catalog::extent_of(const heap::RecordHeader& header) {
     }
 }
 
-bool Catalog::is_word(std::uint64_t offset) const {
-    const pool::Superblock& super = pool_.super();
-    const bool is_bucket =
-        offset >= super.bucket_offset && offset - super.bucket_offset < super.bucket_count * sizeof offset;
-    return offset % sizeof offset == 0 && (is_bucket || pool_.contains(offset, sizeof offset));
+// A record's home is derived and covered by no checksum; so it is looked at before it is believed.
+std::uint64_t* Catalog::home_word(const RecordHeader& header) const {
+    const std::uint64_t table = pool_.super().bucket_offset;
+    const bool is_bucket = header.home >= table && header.home - table < 8 * pool_.super().bucket_count;
+    if (header.home % 8 != 0 || (!is_bucket && !pool_.contains(header.home, 8))) return nullptr;
+    return &pool_.as<std::uint64_t>(header.home);
 }
 
-const Entry* Catalog::owner_of(const Entry& attribute) const {
+const Entry* Catalog::owner_at_home(const Entry& attribute) const {
     const std::uint64_t offset = attribute.header.home - offsetof(Entry, attributes);
-    if (offset % heap::record_alignment != 0 || !pool_.contains(offset, sizeof(Entry))) return nullptr;
+    if (offset % 64 != 0 || !pool_.contains(offset, sizeof(Entry))) return nullptr;
     const auto& owner = pool_.as<Entry>(offset);
-    const bool is_there =
+    const bool is_its =
         owner.header.magic == heap::record_magic && owner.header.incarnation == attribute.parent;
-    return is_there ? &owner : nullptr;
+    return is_its ? &owner : nullptr;
 }
 
 bool Catalog::is_reachable(Link record) {
     if (!heap::is_current(pool_, record)) return false;
     const auto& header = pool_.as<RecordHeader>(record.offset());
     const auto kind = static_cast<RecordKind>(header.kind);
-    if (!is_word(header.home)) return false;
-    const std::uint64_t* home = &pool_.as<std::uint64_t>(header.home);
+    const std::uint64_t* home = home_word(header);
+    if (home == nullptr) return false;
     const Link published{Medium::load(home)};
     switch (kind) {
         case RecordKind::entry: {
@@ -54,7 +55,7 @@ bool Catalog::is_reachable(Link record) {
             }
             if (entry->moved.is_record()) return heap::is_current(pool_, entry->moved);
             if (entry->parent != 0) {
-                const Entry* owner = owner_of(*entry);
+                const Entry* owner = owner_at_home(*entry);
                 if (owner == nullptr) return false;
                 // Whoever erases the owner takes the whole chain along.
                 if (Link{Medium::load(&owner->header.word)}.is_dead()) return is_in_chain(home, record);

@@ -36,7 +36,7 @@ void Catalog::rename(std::string_view from, std::string_view to) {
         if (!groups_exist(to))
             throw Error(Code::busy, "a group of '" + std::string(to) + "' was erased meanwhile; try again");
         std::uint64_t old_name = Medium::load(&entry.moved.word);
-        write_entry(draft, key, pool_.offset_of(head), *identity, Link{old_name});
+        write_entry(draft, key, pool_.offset_of(head), pool_.draw_version(), *identity, Link{old_name});
         const Link alias = Link::to(draft.offset(), draft.as<RecordHeader>().version);
         m.store(&slot.intent_a, identity->word);
         m.store(&slot.intent_b, alias.word);

@@ -16,17 +16,22 @@ class Retry {
 public:
     explicit Retry(std::string_view id) : id_(id) {}
 
-    /// Errors: corrupt, when no amount of other people's work explains it any more.
-    void again() {
-        if (++tries_ < tries_before_yield) return;
+    /// False when no amount of other people's work explains it any more.
+    bool once_more() {
+        if (++tries_ < tries_before_yield) return true;
         const std::uint64_t now = os::monotonic_ns();
         if (tries_ == tries_before_yield) since_ns_ = now;
         // On a machine that is busy otherwise each yield takes long, so that a number of tries alone is no limit.
-        if (tries_ > most_tries || (tries_ > tries_for_long && now - since_ns_ > long_enough_ns)) {
-            throw Error(Code::corrupt,
-                        "the records of '" + std::string(id_) + "' make no sense; run pmemcpy verify");
-        }
+        if (tries_ > most_tries || (tries_ > tries_for_long && now - since_ns_ > long_enough_ns))
+            return false;
         os::yield();
+        return true;
+    }
+    /// Errors: corrupt, when once_more() says no.
+    void again() {
+        if (once_more()) return;
+        throw Error(Code::corrupt,
+                    "the records of '" + std::string(id_) + "' make no sense; run pmemcpy verify");
     }
 
 private:

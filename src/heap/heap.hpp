@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -142,6 +143,13 @@ public:
     /// Calls f(offset of unit, room) for every unit of every metadata slab, taken or not.
     void for_each_unit(const std::function<void(std::uint64_t, std::uint64_t)>& f) const;
     void for_each_taken(const std::function<void(const Taken&)>& f) const;
+    /// Whether the chunk table and the slabs say that this space belongs to the record; if not, somebody else may get it.
+    bool is_taken(const Extent& extent, Link record) const;
+    /// Offsets of the slabs whose header is not whole.
+    std::vector<std::uint64_t> damaged_slabs() const;
+    /// Repair: calls the chunks metadata slabs again in which there are records, and gives those whose header is damaged a
+    /// new one. Returns the offsets of those that had lost theirs.
+    std::vector<std::uint64_t> bring_back_slabs();
     /// Forgets all that is derived, before recovery marks what it has found.
     void begin_rebuild();
     bool mark_record(std::uint64_t offset, std::uint64_t length);
@@ -173,6 +181,10 @@ private:
     void format_slab(Which which, std::size_t size_class, std::uint64_t chunk);
     SlabHeader slab_layout(Which which, std::size_t size_class) const;
     bool read_slab(std::uint64_t chunk, SlabHeader& out) const;
+    bool says_taken(const Extent& extent, Link record) const;
+    void check_table() const { pool_.check_memory(&chunk(0), pool_.usable_chunks() * sizeof(ChunkEntry)); }
+    bool holds_record(std::uint64_t chunk, const SlabHeader& slab) const;
+    std::optional<SlabHeader> slab_around_records(std::uint64_t chunk) const;
     std::uint64_t* unit_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const;
     std::uint64_t* bitmap_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const;
     bool is_empty_slab(std::uint64_t chunk) const;

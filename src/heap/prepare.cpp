@@ -54,6 +54,7 @@ std::uint64_t Heap::trim() {
 }
 
 Usage Heap::usage() const {
+    check_table();
     Usage usage;
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
     const std::uint64_t usable = pool_.usable_chunks();

@@ -18,12 +18,14 @@ bool is_unmarked(ChunkWord word) { return word.kind() == ChunkKind::free || word
 }  // namespace
 
 void Heap::for_each_unit(const std::function<void(std::uint64_t, std::uint64_t)>& f) const {
+    check_table();
     const std::uint64_t usable = pool_.usable_chunks();
     for (std::uint64_t i = 0; i < usable; ++i) {
         SlabHeader slab;
-        if (ChunkWord{Medium::load(&chunk(i).word)}.kind() != ChunkKind::meta_slab || !read_slab(i, slab))
-            continue;
-        if (slab.links != 0) continue;
+        if (ChunkWord{Medium::load(&chunk(i).word)}.kind() != ChunkKind::meta_slab) continue;
+        // Recovery must not take what it cannot read for what is not there.
+        pool_.check_memory(pool_.at(pool_.chunk_offset(i)), pool_.super().chunk_bytes);
+        if (!read_slab(i, slab) || slab.links != 0) continue;
         for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
             f(pool_.chunk_offset(i) + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes,
               slab.unit_bytes);

@@ -2,6 +2,7 @@
 
 #include "base/crc32c.hpp"
 
+#include <array>
 #include <cstring>
 
 namespace pmemcpy::heap {
@@ -51,7 +52,7 @@ bool is_plausible(const pool::Pool& pool, Link link) {
     return link.is_record() && pool.contains(link.offset(), sizeof(RecordHeader));
 }
 
-bool is_current(const pool::Pool& pool, Link link) {
+bool is_current_unguarded(const pool::Pool& pool, Link link) {
     if (!is_plausible(pool, link)) return false;
     RecordHeader h;
     racy_copy(&h, pool.at(link.offset()), sizeof h);
@@ -59,15 +60,31 @@ bool is_current(const pool::Pool& pool, Link link) {
     return h.magic == record_magic && (h.version & Link::tag_mask) == link.tag() && has_sane_length(h, room);
 }
 
+bool is_current(const pool::Pool& pool, Link link) {
+    bool is_it = false;
+    pool.guarded([&] { is_it = is_current_unguarded(pool, link); });
+    return is_it;
+}
+
 bool read_record(const pool::Pool& pool, Link link, RecordKind kind, std::vector<std::byte>& out) {
     if (!is_plausible(pool, link)) return false;
+    // Most records are short, and one guard is enough for them.
+    alignas(RecordHeader) std::array<std::byte, 512> begin;
     RecordHeader h;
-    racy_copy(&h, pool.at(link.offset()), sizeof h);
     const std::uint64_t room = pool.super().chunk_bytes - link.offset() % pool.super().chunk_bytes;
+    pool.guarded([&] {
+        racy_copy(&h, pool.at(link.offset()), sizeof h);
+        if (h.length <= begin.size() && h.length <= room)
+            racy_copy(begin.data(), pool.at(link.offset()), h.length);
+    });
     if (h.magic != record_magic || (h.version & Link::tag_mask) != link.tag()) return false;
     if (static_cast<RecordKind>(h.kind) != kind || !has_sane_length(h, room)) return false;
-    out.resize(h.length);
-    racy_copy(out.data(), pool.at(link.offset()), h.length);
+    if (h.length <= begin.size()) {
+        out.assign(begin.data(), begin.data() + h.length);
+    } else {
+        out.resize(h.length);
+        pool.guarded([&] { racy_copy(out.data(), pool.at(link.offset()), h.length); });
+    }
     std::memcpy(&h, out.data(), sizeof h);
     if (h.magic != record_magic || h.length != out.size() || (h.version & Link::tag_mask) != link.tag())
         return false;

@@ -42,6 +42,9 @@ bool is_plausible(const pool::Pool& pool, Link link);
 /// checksum.
 bool is_current(const pool::Pool& pool, Link link);
 
+/// The same inside a guard, or where the record has been read just now: memory that is gone is a signal here.
+bool is_current_unguarded(const pool::Pool& pool, Link link);
+
 /// Copies a record that others may free and reuse meanwhile; nothing if it is not, or no longer, the one that
 /// `link` names, or its checksum does not hold.
 bool read_record(const pool::Pool& pool, Link link, RecordKind kind, std::vector<std::byte>& out);

@@ -134,7 +134,8 @@ void Heap::shrink_extent(Extent& extent, std::uint64_t length, std::uint64_t rec
     if (word.kind() != ChunkKind::run_head || chunk(head).record.offset() != record_offset ||
         keep >= word.chunks())
         return;
-    for (std::uint64_t i = word.chunks(); i-- > keep;) set_chunk(head + i, {}, {});
+    for (std::uint64_t i = std::min(word.chunks(), pool_.usable_chunks() - head); i-- > keep;)
+        set_chunk(head + i, {}, {});
     set_chunk(head, ChunkWord::make(ChunkKind::run_head, word.owner(), keep), {record_offset / 64});
     extent.length = keep * chunk_bytes;
 }

@@ -180,7 +180,9 @@ void Heap::format_slab(Which which, std::size_t size_class, std::uint64_t chunk)
 }
 
 bool Heap::read_slab(std::uint64_t chunk, SlabHeader& out) const {
-    racy_copy(&out, pool_.at(pool_.chunk_offset(chunk)), sizeof out);
+    // A slab whose head is gone gives nothing and takes nothing back; allocation goes on elsewhere.
+    const std::byte* head = pool_.at(pool_.chunk_offset(chunk));
+    if (!os::guarded(head, sizeof out, [&] { racy_copy(&out, head, sizeof out); })) return false;
     if (out.magic != slab_magic || out.checksum != slab_checksum(out) || out.units == 0 ||
         out.unit_bytes % 64 != 0) {
         return false;
@@ -190,9 +192,9 @@ bool Heap::read_slab(std::uint64_t chunk, SlabHeader& out) const {
     const std::uint64_t end = out.first_unit + std::uint64_t{out.units} * out.unit_bytes;
     const std::uint64_t bitmap_end = out.bitmap + (std::uint64_t{out.units} + 63) / 64 * 8;
     const std::uint64_t links_end = is_data ? out.links + out.units * 8ULL : bitmap_end;
-    return (is_data ? out.links >= bitmap_end && out.links % 8 == 0 : is_meta && out.links == 0) &&
-           out.unit_bytes >= 64 && out.bitmap == sizeof(SlabHeader) && out.first_unit % 64 == 0 &&
-           end <= pool_.super().chunk_bytes && links_end <= out.first_unit;
+    return (is_data ? out.links == bitmap_end : is_meta && out.links == 0) && out.unit_bytes >= 64 &&
+           out.bitmap == sizeof(SlabHeader) && out.first_unit % 64 == 0 && end <= pool_.super().chunk_bytes &&
+           links_end <= out.first_unit;
 }
 
 std::uint64_t* Heap::unit_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const {

@@ -9,13 +9,6 @@ namespace {
 
 constexpr int most_refreshes = 16;  // each one: the variable changed again meanwhile
 
-os::File open_data(const os::File& root) {
-    auto data = os::File::open_in(root, data_name, O_RDONLY | O_DIRECTORY);
-    if (data) return std::move(*data);
-    throw Error(Code::corrupt, root.path() + " has lost its " + data_name +
-                                   ", which held the payloads; restore it from a copy");
-}
-
 }  // namespace
 
 DirectoryLayout::DirectoryLayout(heap::Heap& heap, const Place& place, PayloadOf payload_of)

@@ -1,8 +1,10 @@
 #pragma once
 
-#include <string>
+#include "os/file.hpp"
 
 #include <pmemcpy/options.hpp>
+
+#include <string>
 
 namespace pmemcpy::layout {
 
@@ -42,6 +44,11 @@ private:
     bool have_leftovers_ = false;
     bool kept_ = false;
 };
+
+/// The directory that holds the payloads: itself, and nothing that a symbolic link leads to. Errors: corrupt where there is
+/// none.
+os::File open_data(const os::File& root);
+os::File open_data(const Place& place);
 
 /// Removes payloads and readable names, not the records. Nobody may have the pool open.
 void remove_payloads(const Place& place);

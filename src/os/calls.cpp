@@ -63,6 +63,7 @@ Calls system_calls() noexcept {
         .clock_gettime = ::clock_gettime,
         .getpid = ::getpid,
         .sched_yield = ::sched_yield,
+        .geteuid = ::geteuid,
     };
 }
 

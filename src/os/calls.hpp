@@ -49,6 +49,7 @@ struct Calls {
     int (*clock_gettime)(clockid_t clock, struct timespec* time);
     pid_t (*getpid)();
     int (*sched_yield)();
+    uid_t (*geteuid)();
 };
 
 /// The kernel itself.

@@ -21,7 +21,7 @@ namespace pmemcpy::os {
 namespace {
 
 // Whoever opens a fifo waits until somebody opens its other end, unless told not to. To files it means nothing.
-constexpr int always = O_CLOEXEC | O_NONBLOCK;
+constexpr int always = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 int open_descriptor(const std::string& path, int flags, mode_t mode) {
     int fd;
@@ -215,6 +215,10 @@ void File::write_exactly(const void* bytes, std::size_t size, std::uint64_t offs
         offset += static_cast<std::uint64_t>(put);
     }
 }
+
+bool File::is_regular() const { return S_ISREG(status_of(*this).st_mode); }
+
+unsigned File::owner() const { return status_of(*this).st_uid; }
 
 Identity File::identity() const {
     const struct stat status = status_of(*this);

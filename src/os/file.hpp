@@ -66,6 +66,9 @@ public:
     void write_exactly(const void* bytes, std::size_t size, std::uint64_t offset);
 
     Identity identity() const;
+    bool is_regular() const;
+    /// The user that the file belongs to.
+    unsigned owner() const;
     unsigned link_count() const;
     unsigned mode_bits() const;
     void set_mode_bits(unsigned bits);

@@ -28,6 +28,8 @@ struct Frame {
 // allocation.
 thread_local Frame* innermost __attribute__((tls_model("initial-exec"))) = nullptr;
 
+constexpr std::size_t smallest_page_bytes = 4096;
+
 struct sigaction previous_action {};
 
 void hand_on(int signal, siginfo_t* info, void* context) {
@@ -71,8 +73,12 @@ void install() {
 }  // namespace
 
 bool run_guarded(const void* begin, std::size_t length, void (*action)(void*), void* context) {
-    static std::once_flag installed;
-    std::call_once(installed, install);
+    static std::atomic<bool> is_installed{false};
+    if (!is_installed.load(std::memory_order_acquire)) {
+        static std::once_flag once;  // costs as much as the rest of this function, each time
+        std::call_once(once, install);
+        is_installed.store(true, std::memory_order_release);
+    }
     const auto start = reinterpret_cast<std::uintptr_t>(begin);
     Frame frame;
     frame.begin = start;
@@ -82,10 +88,32 @@ bool run_guarded(const void* begin, std::size_t length, void (*action)(void*), v
     if (sigsetjmp(frame.back, 0) != 0) return false;  // from the handler, which has taken the frame off
     innermost = &frame;
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    action(context);
+    try {
+        action(context);
+    } catch (...) {  // of a guard inside this one
+        innermost = frame.outer;
+        throw;
+    }
     std::atomic_signal_fence(std::memory_order_seq_cst);
     innermost = frame.outer;
     return true;
+}
+
+bool can_read(const void* begin, std::size_t length) {
+    return guarded(begin, length, [=] {
+        const auto* bytes = static_cast<const volatile std::byte*>(begin);
+        for (std::size_t at = 0; at < length; at += smallest_page_bytes) static_cast<void>(bytes[at]);
+        if (length > 0) static_cast<void>(bytes[length - 1]);
+    });
+}
+
+bool can_write(void* begin, std::size_t length) {
+    return guarded(begin, length, [=] {
+        auto* bytes = static_cast<unsigned char*>(begin);
+        for (std::size_t at = 0; at < length; at += smallest_page_bytes)
+            __atomic_fetch_or(bytes + at, 0, __ATOMIC_RELAXED);
+        if (length > 0) __atomic_fetch_or(bytes + length - 1, 0, __ATOMIC_RELAXED);
+    });
 }
 
 }  // namespace pmemcpy::os

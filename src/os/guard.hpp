@@ -20,4 +20,9 @@ template <class F>
         const_cast<void*>(static_cast<const void*>(&f)));
 }
 
+/// Touches every page of [begin, begin + length); false if one vanished or is poisoned. For memory that others are about to
+/// follow with code that owns things: it tells all that the kernel knows, not what the next access may find out.
+[[nodiscard]] bool can_read(const void* begin, std::size_t length);
+[[nodiscard]] bool can_write(void* begin, std::size_t length);
+
 }  // namespace pmemcpy::os

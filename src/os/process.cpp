@@ -18,6 +18,8 @@ std::uint64_t read_clock(clockid_t clock) {
 
 std::uint64_t process_id() { return static_cast<std::uint64_t>(calls().getpid()); }
 
+unsigned user_id() { return calls().geteuid(); }
+
 std::string host_name() {
     char name[256] = {};
     if (calls().gethostname(name, sizeof name - 1) != 0) return "unknown";

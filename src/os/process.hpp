@@ -7,6 +7,8 @@ namespace pmemcpy::os {
 
 /// This process's number in its own PID namespace: for people to read, never to identify anybody.
 std::uint64_t process_id();
+/// Whom the kernel takes this process for when it opens files.
+unsigned user_id();
 std::string host_name();
 /// The name of the running program without its directories.
 std::string program_name();

@@ -1,12 +1,13 @@
 // Who is there, told by locks that the kernel drops at death (law 7):
 //
-//   attach byte       shared: a writer is attached; exclusive: somebody is alone, recovering or closing
-//   detach byte       exclusive: one at a time asks whether it is the last
-//   allocation byte   exclusive: chunks change hands
-//   sync byte         exclusive: one sync at a time
-//   step byte         exclusive: one at a time drops what an abandoned step has left
+//   attach byte       of the pool; shared: a writer is attached; exclusive: somebody is alone, recovering or closing
+//   detach byte       of the .rt; exclusive: one at a time asks whether it is the last
+//   allocation byte   of the .rt; exclusive: chunks change hands
+//   sync byte         of the .rt; exclusive: one sync at a time
+//   step byte         of the .rt; exclusive: one at a time drops what an abandoned step has left
 //
-// The bytes lie far behind the end of any pool, because locks on the pool's own bytes are readers' pins.
+// The bytes lie far behind the end of any pool, because locks on the pool's own bytes are readers' pins. Who may only read
+// the pool can lock it, shared, for as long as he likes; what a writer waits for is on the .rt, which he cannot open.
 
 #include "os/lock.hpp"
 #include "os/process.hpp"
@@ -32,12 +33,13 @@ Pool::ByteLock::ByteLock(os::File& file, std::uint64_t byte, std::mutex& mutex)
 Pool::ByteLock::~ByteLock() { os::unlock(file_, byte_, 1); }
 
 Pool::AllocationLock::AllocationLock(Pool& pool)
-    : ByteLock(pool.file_, allocation_byte, pool.allocation_mutex_) {}
-Pool::SyncLock::SyncLock(Pool& pool) : ByteLock(pool.file_, sync_byte, pool.sync_mutex_) {}
-Pool::StepLock::StepLock(Pool& pool) : ByteLock(pool.file_, step_byte, pool.step_mutex_) {}
+    : ByteLock(pool.runtime_->file(), allocation_byte, pool.allocation_mutex_) {}
+Pool::SyncLock::SyncLock(Pool& pool) : ByteLock(pool.runtime_->file(), sync_byte, pool.sync_mutex_) {}
+Pool::StepLock::StepLock(Pool& pool) : ByteLock(pool.runtime_->file(), step_byte, pool.step_mutex_) {}
 
 void Pool::attach(Lifecycle& lifecycle) {
     check_usable();
+    check_state();
     if (read_only_) return attach_reader();
     check_writable();
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
@@ -55,7 +57,7 @@ void Pool::attach(Lifecycle& lifecycle) {
 void Pool::attach_reader() {
     if (persist::Medium::load(&state().failed.value) != 0) throw_latched();
     const bool writer_is_there = os::conflicts(file_, os::LockKind::exclusive, attach_byte, 1);
-    if (!writer_is_there && persist::Medium::load(&state().clean.value) != clean_mark(state())) {
+    if (!writer_is_there && !is_clean()) {
         throw Error(Code::busy,
                     path() +
                         " was not closed cleanly and must be recovered by somebody who may write it; "
@@ -66,12 +68,17 @@ void Pool::attach_reader() {
 
 // Holds the exclusive lock: nobody else is attached, so the links are as good as the clean flag.
 void Pool::enter_alone(Lifecycle& lifecycle) {
-    const bool clean = persist::Medium::load(&state().clean.value) == clean_mark(state());
+    const bool clean = is_clean();
+    // From the other copy. Nobody needs it before that one is lost too, so it is not made durable here.
+    if (const auto offset = damaged_superblock()) medium_.write(at(*offset), &super_, sizeof super_);
     runtime_.emplace(Runtime::open(file_, file_.mode_bits(), 0, true));
     runtime_fork_ = os::ClosedInChild(runtime_->file());
     runtime_->reset();
     medium_.store(&state().runtime_inode.value, runtime_->inode());
     set_clean(false);
+    // A count that is odd though no recovery was cut short would keep every reader waiting.
+    if (clean && recovery_count() % 2 != 0)
+        medium_.store(&state().recovery_count.value, recovery_count() + 1);
     if (!clean) recover(lifecycle);
     runtime_->validate(super_.uuid);
     os::lock(file_, os::LockKind::shared, attach_byte,
@@ -173,13 +180,13 @@ void Pool::detach(Lifecycle& lifecycle) {
     // A slot with something left in it looks like a dead process's: whoever comes by goes on with it.
     if (empty) medium_.store(&slot().attached, 0);
     // Two that leave at once would each see the other's lock; so they ask one after the other.
-    os::lock(file_, os::LockKind::exclusive, detach_byte, 1);
+    os::lock(runtime_->file(), os::LockKind::exclusive, detach_byte, 1);
     os::unlock(runtime_->file(), Runtime::lock_byte(slot_), 1);
     if (!failed && os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) {
         close_alone(lifecycle);
     }
     os::unlock(file_, attach_byte, 1);
-    os::unlock(file_, detach_byte, 1);
+    os::unlock(runtime_->file(), detach_byte, 1);
 }
 
 // Everybody else has left. A pool is called clean when its links can be trusted on the medium.

@@ -25,6 +25,7 @@ inline constexpr std::uint64_t superblock_offset = 0;
 inline constexpr std::uint64_t spare_offset = page_bytes;
 inline constexpr std::uint64_t state_offset = 2 * page_bytes;
 inline constexpr std::uint64_t chunk_table_offset = 3 * page_bytes;
+inline constexpr std::uint64_t chunk_entry_bytes = 16;
 inline constexpr std::uint64_t smallest_chunk_bytes = 4096;
 inline constexpr std::uint64_t default_chunk_bytes = 2ULL << 20;
 inline constexpr std::uint64_t largest_pool_bytes = 16ULL << 40;
@@ -65,6 +66,9 @@ static_assert(sizeof(Superblock) == 632 && sizeof(Superblock) <= page_bytes);
 
 inline constexpr std::uint64_t feature_directory_layout = 1;  // payloads are files beside this one
 inline constexpr std::uint64_t known_features = feature_directory_layout;
+
+/// What a copy of a pool with damaged state says of its committed step, until recovery has seen the records.
+inline constexpr std::uint64_t unknown_step = ~0ULL;
 
 /// The words that change, each alone on its cache line so that ranks do not slow each other down.
 struct alignas(64) StateWord {

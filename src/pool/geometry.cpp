@@ -13,7 +13,6 @@
 namespace pmemcpy::pool {
 namespace {
 
-constexpr std::uint64_t chunk_entry_bytes = 16;
 constexpr std::uint64_t largest_chunk_bytes = 1ULL << 30;
 constexpr std::uint64_t bytes_per_bucket = 32768;  // of pool: sparse enough to allocate at once
 constexpr std::uint64_t fewest_buckets = 64;

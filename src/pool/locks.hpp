@@ -4,7 +4,7 @@
 
 namespace pmemcpy::pool {
 
-// Bytes of the pool file that stand for locks; see attach.cpp.
+// Bytes of the pool file, and of its .rt, that stand for locks; see attach.cpp.
 inline constexpr std::uint64_t attach_byte = 1ULL << 62;
 inline constexpr std::uint64_t detach_byte = attach_byte + 1;
 inline constexpr std::uint64_t allocation_byte = attach_byte + 2;

@@ -2,220 +2,29 @@
 
 #include "base/checked.hpp"
 #include "os/guard.hpp"
-#include "os/process.hpp"
-#include "os/space.hpp"
 #include "pool/geometry.hpp"
 
 #include <pmemcpy/error.hpp>
 
 #include <fcntl.h>
 
-#include <algorithm>
-#include <bit>
 #include <cstring>
-#include <random>
+#include <vector>
 
 namespace pmemcpy::pool {
 namespace {
 
-std::string directory_of(const std::string& path) {
-    const auto slash = path.rfind('/');
-    if (slash == std::string::npos) return ".";
-    return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-std::array<std::uint8_t, 16> draw_uuid() {
-    std::random_device random;
-    std::array<std::uint8_t, 16> uuid{};
-    for (std::uint8_t& byte : uuid) byte = static_cast<std::uint8_t>(random());
-    return uuid;
-}
-
-// A store into allocated space must not fail later, so the file system has to keep what fallocate promises.
-void refuse_unfit_file_system(const os::File& file) {
-    if (file.fs_kind() == os::FileSystem::other) {
-        throw Error(Code::unsupported,
-                    file.path() +
-                        " lies on a file system that cannot promise space to a mapped file; use tmpfs, "
-                        "hugetlbfs, ext2/3/4, xfs or a devdax device");
+// One that the medium does not give is as good as one that is damaged: there is another.
+void read_copy(const os::File& file, Superblock& super, std::uint64_t offset) {
+    try {
+        file.read_exactly(&super, sizeof super, offset);
+    } catch (const Error& error) {
+        if (error.kind() != Code::io_error) throw;
+        super = {};
     }
-}
-
-Superblock describe(const Shape& shape, std::uint64_t max_bytes) {
-    const Geometry g = lay_out(shape.chunk_bytes, max_bytes);
-    Superblock super{};
-    super.magic = pool_magic;
-    super.version = format_version;
-    super.endian = endian_mark;
-    super.bytes = sizeof super;
-    super.uuid = draw_uuid();
-    super.chunk_bytes = g.chunk_bytes;
-    super.max_bytes = g.max_bytes;
-    super.chunk_count = g.chunk_count;
-    super.table_offset = g.table_offset;
-    super.bucket_offset = g.bucket_offset;
-    super.bucket_count = g.bucket_count;
-    super.first_chunk_offset = g.first_chunk_offset;
-    super.created_ns = os::wall_ns();
-    super.features = shape.features;
-    super.default_serializer = shape.default_serializer;
-    super.device_count = 1;
-    super.devices[0] = {0, 1, g.max_bytes, {}};
-    if ((shape.features & feature_directory_layout) != 0)
-        super.devices[super.device_count++] = {1, 2, g.max_bytes, {}};
-    super.checksum = checksum_of(super);
-    return super;
-}
-
-// Its files grow and shrink by whole huge pages alone.
-void refuse_unfit_for_huge_pages(const os::File& file, const Superblock& super) {
-    if (file.fs_kind() != os::FileSystem::hugetlbfs) return;
-    const std::uint64_t page = file.block_bytes();
-    if (super.chunk_bytes % page != 0 || page > os::huge_page_bytes) {
-        throw Error(Code::unsupported,
-                    file.path() + " has pages of " + std::to_string(page) +
-                        " bytes; a pool there needs pages of 2 MiB and chunks of as much or a multiple");
-    }
-    if ((super.features & feature_directory_layout) != 0) {
-        throw Error(Code::unsupported, file.path() +
-                                           " is a hugetlbfs, whose files have whole huge pages; a pool there "
-                                           "is one file, not a directory");
-    }
-}
-
-// A pool's file while it has no name: of its full length, the first `allocated` bytes of which are promised.
-void give_space(os::File& file, const Superblock& super, std::uint64_t allocated) {
-    refuse_unfit_for_huge_pages(file, super);
-    if (const std::uint64_t room = os::headroom_bytes(file); allocated > room) {
-        throw Error(Code::no_space, "a pool in " + file.path() + " needs " + std::to_string(allocated) +
-                                        " bytes at once, and there is room for " + std::to_string(room));
-    }
-    file.resize(super.max_bytes);
-    file.allocate(0, allocated);
-}
-
-void name_when_whole(os::File& file, const std::string& path) {
-    file.sync_data();
-    file.link_as(path);
-    os::File::open(directory_of(path), O_RDONLY | O_DIRECTORY).sync_all();
-}
-
-void write_empty_pool(os::File& file, const Superblock& super, std::uint64_t usable_chunks, bool is_clean) {
-    PoolState state{};
-    state.usable_chunks.value = usable_chunks;
-    state.next_version.value = 1;
-    if (is_clean) state.clean.value = clean_mark(state);
-    const os::Mapping map(file, chunk_table_offset);  // hugetlbfs has no write()
-    std::memcpy(map.base() + superblock_offset, &super, sizeof super);
-    std::memcpy(map.base() + spare_offset, &super, sizeof super);
-    std::memcpy(map.base() + state_offset, &state, sizeof state);
-}
-
-// Returns the bytes that the medium did not give (SIGBUS); they are zeros in the copy.
-std::uint64_t copy_readable(std::byte* to, const std::byte* from, std::uint64_t length) {
-    constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 20;
-    std::uint64_t unreadable = 0;
-    const auto copy = [&](std::uint64_t at, std::uint64_t bytes) {
-        return os::guarded(from + at, bytes, [=] { std::memcpy(to + at, from + at, bytes); });
-    };
-    for (std::uint64_t at = 0; at < length; at += piece_bytes) {
-        const std::uint64_t bytes = std::min(piece_bytes, length - at);
-        if (copy(at, bytes)) continue;
-        for (std::uint64_t page = at; page < at + bytes; page += page_bytes) {
-            if (copy(page, page_bytes)) continue;
-            std::memset(to + page, 0, page_bytes);
-            unreadable += page_bytes;
-        }
-    }
-    return unreadable;
 }
 
 }  // namespace
-
-void Pool::create(const std::string& path, const Shape& shape) {
-    os::File file = os::File::create_unnamed(directory_of(path), shape.mode);
-    refuse_unfit_file_system(file);
-    std::uint64_t max_bytes = shape.max_bytes;
-    if (max_bytes == 0) max_bytes = std::min(os::headroom_bytes(file), largest_pool_bytes);
-    const Superblock super = describe(shape, max_bytes);
-    const std::uint64_t wanted = std::max(shape.initial_bytes, super.first_chunk_offset + super.chunk_bytes);
-    const std::uint64_t usable =
-        std::min((base::align_up(wanted, super.chunk_bytes) - super.first_chunk_offset) / super.chunk_bytes,
-                 super.chunk_count);
-    give_space(file, super, super.first_chunk_offset + usable * super.chunk_bytes);
-    write_empty_pool(file, super, usable, !shape.begins_unclean);
-    name_when_whole(file, path);
-}
-
-std::uint64_t Pool::copy_to_recover(const std::string& from, const std::string& to,
-                                    const std::function<void()>& copy_beside) {
-    Pool old(from, false, MapSync::off);
-    old.check_alone();
-    Superblock super = old.super_;
-    super.uuid = draw_uuid();
-    super.checksum = checksum_of(super);
-    const std::uint64_t end = super.first_chunk_offset + old.usable_chunks() * super.chunk_bytes;
-    os::File file = os::File::create_unnamed(directory_of(to), old.file_.mode_bits() & 0777);
-    refuse_unfit_file_system(file);
-    give_space(file, super, end);
-    std::uint64_t unreadable = 0;
-    {
-        const os::Mapping map(file, super.max_bytes);
-        unreadable = copy_readable(map.base(), old.map_.base(), end);
-        PoolState& state = *reinterpret_cast<PoolState*>(map.base() + state_offset);
-        state.clean.value = 0;
-        state.failed.value = 0;
-        std::memcpy(map.base() + superblock_offset, &super, sizeof super);
-        std::memcpy(map.base() + spare_offset, &super, sizeof super);
-    }
-    copy_beside();
-    name_when_whole(file, to);
-    return unreadable;
-}
-
-void Pool::format_device(const std::string& path, const Shape& shape, bool replaces) {
-    os::File file = os::File::open(path, O_RDWR);
-    if (file.fs_kind() != os::FileSystem::devdax) {
-        throw Error(Code::unsupported,
-                    path + " is no devdax device, and no other kind of device can be a pool");
-    }
-    const Superblock super =
-        describe(shape, shape.max_bytes == 0 ? file.size() : std::min(shape.max_bytes, file.size()));
-    lock_alone(file);
-    const os::Mapping map(file, super.max_bytes);
-    const bool holds_pool =
-        reinterpret_cast<const Superblock*>(map.base() + superblock_offset)->magic == pool_magic ||
-        reinterpret_cast<const Superblock*>(map.base() + spare_offset)->magic == pool_magic;
-    if (holds_pool && !replaces) {
-        throw Error(Code::already_exists, path +
-                                              " holds a pool already; open it, or make a new one with "
-                                              "Mode::replace and lose what is in it");
-    }
-    const persist::Medium medium(Durability::line);
-    // First nothing is a pool here any more, then all is as it should be, and only then it is one again: links and chunk
-    // words of what was here before must not outlive it.
-    const auto set_magics = [&](const std::array<char, 8>& magic) {
-        for (const std::uint64_t offset : {superblock_offset, spare_offset}) {
-            auto* word = reinterpret_cast<std::uint64_t*>(map.base() + offset);
-            medium.store(word, std::bit_cast<std::uint64_t>(magic));
-            medium.flush(word, sizeof *word);
-        }
-        medium.fence();
-    };
-    set_magics({});
-    PoolState state{};
-    state.usable_chunks.value = super.chunk_count;
-    state.next_version.value = 1;
-    state.clean.value = clean_mark(state);
-    Superblock body = super;
-    body.magic = {};
-    medium.fill(map.base(), 0, super.first_chunk_offset);
-    medium.write(map.base() + superblock_offset, &body, sizeof body);
-    medium.write(map.base() + spare_offset, &body, sizeof body);
-    medium.write(map.base() + state_offset, &state, sizeof state);
-    medium.persist(map.base(), super.first_chunk_offset);
-    set_magics(pool_magic);
-}
 
 Pool::Pool(const std::string& path, bool read_only, MapSync map_sync)
     : file_(os::File::open(path, read_only ? O_RDONLY : O_RDWR)),
@@ -236,15 +45,19 @@ Pool::Pool(const std::string& path, bool read_only, MapSync map_sync)
     map_ = os::Mapping(
         file_, super_.max_bytes,
         {.access = read_only ? os::Access::read : os::Access::read_write, .map_sync = probe_.map_sync});
-    const std::uint64_t usable = usable_chunks();
-    if (usable > super_.chunk_count) {
-        throw Error(Code::corrupt, path + " says that " + std::to_string(usable) +
-                                       " chunks are usable and has only " +
-                                       std::to_string(super_.chunk_count) + "; restore it from a copy");
-    }
 }
 
 Pool::~Pool() = default;
+
+// A store into allocated space must not fail later, so the file system has to keep what fallocate promises.
+void Pool::refuse_unfit_file_system(const os::File& file) {
+    if (file.fs_kind() == os::FileSystem::other) {
+        throw Error(Code::unsupported,
+                    file.path() +
+                        " lies on a file system that cannot promise space to a mapped file; use tmpfs, "
+                        "hugetlbfs, ext2/3/4, xfs or a devdax device");
+    }
+}
 
 void Pool::read_superblock() {
     const std::uint64_t size = file_.size();
@@ -255,11 +68,14 @@ void Pool::read_superblock() {
     }
     if (file_.fs_kind() == os::FileSystem::devdax) {  // a device can be mapped but not read
         const os::Mapping map(file_, os::huge_page_bytes, {.access = os::Access::read});
-        std::memcpy(&super_, map.base() + superblock_offset, sizeof super_);
-        std::memcpy(&spare, map.base() + spare_offset, sizeof spare);
+        for (auto [copy, offset] : {std::pair{&super_, superblock_offset}, std::pair{&spare, spare_offset}}) {
+            const std::byte* there = map.base() + offset;
+            if (!os::guarded(there, sizeof *copy, [&] { std::memcpy(copy, there, sizeof *copy); }))
+                *copy = {};
+        }
     } else {
-        file_.read_exactly(&super_, sizeof super_, superblock_offset);
-        file_.read_exactly(&spare, sizeof spare, spare_offset);
+        read_copy(file_, super_, superblock_offset);
+        read_copy(file_, spare, spare_offset);
     }
     if (super_.magic != pool_magic && spare.magic != pool_magic) {
         const bool is_device = file_.fs_kind() == os::FileSystem::devdax;
@@ -296,11 +112,56 @@ void Pool::read_superblock() {
     }
 }
 
+// Nothing covers the few words that change, but the mark of an orderly close.
+void Pool::check_state() const {
+    const auto repair = "; `pmemcpy repair " + path() + " NEW` makes a new pool of what is whole";
+    check_memory(at(super_.table_offset), super_.chunk_count * chunk_entry_bytes);
+    const std::uint64_t usable = usable_chunks();
+    if (usable > super_.chunk_count) {
+        throw Error(Code::corrupt, path() + " says that " + std::to_string(usable) +
+                                       " chunks are usable and has only " +
+                                       std::to_string(super_.chunk_count) + repair);
+    }
+}
+
+// Who attaches takes the mark away before it changes a word: so words that do not fit their mark are damaged.
+bool Pool::is_clean() const {
+    for (;;) {
+        const std::uint64_t mark = persist::Medium::load(&state().clean.value);
+        if (mark == 0) return false;
+        const bool fits = mark == clean_mark(state());
+        if (mark != persist::Medium::load(&state().clean.value)) continue;
+        if (fits) return true;
+        throw Error(Code::corrupt, path() + ": the pool's state does not fit its checksum; `pmemcpy repair " +
+                                       path() + " NEW` makes a new pool of what is whole");
+    }
+}
+
+void Pool::throw_no_memory() const {
+    throw Error(Code::io_error,
+                path() +
+                    ": memory that holds records of the pool is poisoned or gone (SIGBUS); pmemcpy "
+                    "verify names what is damaged, and `pmemcpy repair " +
+                    path() + " NEW` makes a new pool of the rest");
+}
+
+std::optional<std::uint64_t> Pool::damaged_superblock() const {
+    for (const std::uint64_t offset : {superblock_offset, spare_offset}) {
+        Superblock super{};
+        const auto* there = &as<Superblock>(offset);
+        const bool is_readable =
+            os::guarded(there, sizeof super, [&] { std::memcpy(&super, there, sizeof super); });
+        if (!is_readable || std::memcmp(&super, &super_, sizeof super) != 0) return offset;
+    }
+    return std::nullopt;
+}
+
 void Pool::check_usable() const {
     if (fork_generation_ != os::fork_generation()) {
         throw Error(Code::busy,
                     path() + " was opened by the parent of this forked process; open it again here");
     }
+    check_memory(&state(), sizeof(PoolState));
 }
 
 void Pool::check_writable() const {

@@ -2,6 +2,7 @@
 
 #include "os/file.hpp"
 #include "os/fork.hpp"
+#include "os/guard.hpp"
 #include "os/map.hpp"
 #include "persist/durability.hpp"
 #include "persist/medium.hpp"
@@ -17,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace pmemcpy::pool {
 
@@ -44,6 +46,13 @@ public:
     virtual bool leave() = 0;
 };
 
+/// What a copy of a damaged pool has found.
+struct Copied {
+    std::vector<std::uint64_t> unreadable_pages;  // offsets; zeros in the copy
+    bool state_was_damaged = false;               // then its steps are to be told from the records
+    bool was_clean = false;                       // closed in an orderly way, so that nothing was under way
+};
+
 /// One attachment of one process to one pool: the mapping, the locks, the words of the superblock.
 class Pool {
 public:
@@ -55,11 +64,11 @@ public:
     static void format_device(const std::string& path, const Shape& shape, bool replaces);
 
     /// Makes a pool at `to`, whole or not at all, that holds what the one at `from` does as far as its medium gives it,
-    /// and that whoever opens it first recovers. Returns how many bytes it did not give: they are zeros. Before the new
-    /// pool gets its name, `copy_beside` copies what lies beside the old one, which nobody has open then.
+    /// and that whoever opens it first recovers. Before the new pool gets its name, `copy_beside` copies what lies beside
+    /// the old one, which nobody has open then.
     /// Errors: busy when anybody has it open, already_exists, corrupt, no_space.
-    static std::uint64_t copy_to_recover(const std::string& from, const std::string& to,
-                                         const std::function<void()>& copy_beside);
+    static Copied copy_to_recover(const std::string& from, const std::string& to,
+                                  const std::function<void()>& copy_beside);
 
     Pool(const std::string& path, bool read_only, MapSync map_sync);
     ~Pool();
@@ -79,6 +88,17 @@ public:
     void check_usable() const;
     bool is_forked() const { return fork_generation_ != os::fork_generation(); }
     void check_writable() const;
+
+    /// Runs f, which only reads the pool's metadata and owns nothing. Errors: io_error when memory of the pool is gone or
+    /// poisoned (law 12).
+    template <class F>
+    void guarded(F&& f) const {
+        if (!os::guarded(map_.base(), super_.max_bytes, f)) throw_no_memory();
+    }
+    /// The same for what follows: touches every page of it.
+    void check_memory(const void* begin, std::uint64_t length) const {
+        if (!os::can_read(begin, length)) throw_no_memory();
+    }
 
     bool read_only() const { return read_only_; }
     const std::string& path() const { return file_.path(); }
@@ -179,13 +199,21 @@ public:
     /// What it left has been dropped. Under the StepLock.
     void forget_broken_step();
 
+    /// The page of the copy of the superblock that is not whole, while the other one is in use.
+    std::optional<std::uint64_t> damaged_superblock() const;
+
     /// Even, and the same before and after a read without locks: nobody rebuilt the links meanwhile.
     std::uint64_t recovery_count() const;
 
 private:
+    static void refuse_unfit_file_system(const os::File& file);
     static void lock_alone(os::File& file);
     void read_superblock();
+    void check_state() const;
+    bool is_clean() const;
+    static std::uint64_t count_chunks(const Pool& pool);
     [[noreturn]] void throw_latched() const;
+    [[noreturn]] void throw_no_memory() const;
     void attach_reader();
     void enter_alone(Lifecycle& lifecycle);
     void close_alone(Lifecycle& lifecycle);

@@ -2,6 +2,7 @@
 
 #include "os/lock.hpp"
 #include "os/names.hpp"
+#include "os/process.hpp"
 #include "persist/medium.hpp"
 
 #include <pmemcpy/error.hpp>
@@ -30,6 +31,22 @@ unsigned runtime_mode(unsigned pool_mode) {
     return mode;
 }
 
+// Resetting the file empties it. So it must not be another name of something else; and not somebody's who may not write
+// the pool, for he could block and crash those who do.
+void refuse_planted(const os::File& file, const os::File& pool) {
+    const char* what = nullptr;
+    if (!file.is_regular())
+        what = "is no regular file";
+    else if (file.link_count() > 1)
+        what = "has another name too";
+    else if ((pool.mode_bits() & 0022) == 0 && file.owner() != pool.owner() && file.owner() != 0 &&
+             file.owner() != os::user_id())
+        what = "belongs to a user who may not write the pool";
+    if (what == nullptr) return;
+    throw Error(Code::permission_denied, file.path() + " " + what + ", so it is not the run-time file of " +
+                                             pool.path() + "; remove it while nobody has the pool open");
+}
+
 void enlarge(os::File& file) {
     file.resize(runtime_file_bytes);
     // Huge pages that are not there when they are touched are a SIGBUS.
@@ -46,6 +63,7 @@ Runtime Runtime::open(const os::File& pool, unsigned pool_mode, std::uint64_t ex
     const int flags = O_RDWR | O_NOFOLLOW | (create ? O_CREAT : 0);
     try {
         os::File file = os::File::open(path, flags, runtime_mode(pool_mode));
+        refuse_planted(file, pool);
         if (expected_inode == 0 || file.identity().inode == expected_inode) {
             if (file.size() < runtime_file_bytes) enlarge(file);
             os::Mapping map(file, runtime_bytes);

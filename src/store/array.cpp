@@ -1,6 +1,7 @@
 #include "array/id.hpp"
 #include "array/selection.hpp"
 #include "catalog/retry.hpp"
+#include "os/guard.hpp"
 #include "os/process.hpp"
 #include "persist/copy.hpp"
 #include "store/store.hpp"
@@ -182,8 +183,14 @@ void Store::ensure_in_place(Directory& directory) {
         block.flags = catalog::block_in_place;
         const std::vector<std::byte> record = catalog::write_block(block, whole);
         draft.write(sizeof(heap::RecordHeader), record.data(), record.size());
-        // No image shows it: what is filled in place is under no promise until it is frozen, and then flushed whole.
-        persist::fill_medium(pool_.medium(), heap_.bytes(block.extent, true).data, 0, bytes);
+        const heap::Bytes there = heap_.bytes(block.extent, true);
+        const bool alive = os::guarded(there.data, bytes, [&] {
+            // No image shows it: what is filled in place is under no promise until it is frozen, and then flushed whole.
+            persist::fill_medium(pool_.medium(), there.data, 0, bytes);
+        });
+        if (!alive)
+            throw Error(Code::io_error,
+                        "the memory of " + pool_.path() + " failed while an array was being made");
         const Link fresh = draft.seal(pool_.draw_version());
         if (!pool_.medium().compare_exchange(slot, expected, fresh.word)) continue;
         pool_.medium().flush(slot,
@@ -195,8 +202,9 @@ void Store::ensure_in_place(Directory& directory) {
 bool Store::is_array(Link definition) const {
     if (!heap::is_plausible(pool_, definition))
         throw Error(Code::corrupt, "a variable's link leads out of the pool; run pmemcpy verify");
-    return static_cast<RecordKind>(pool_.as<heap::RecordHeader>(definition.offset()).kind) ==
-           RecordKind::array;
+    const auto& header = pool_.as<heap::RecordHeader>(definition.offset());
+    pool_.check_memory(&header, sizeof header);
+    return static_cast<RecordKind>(header.kind) == RecordKind::array;
 }
 
 std::optional<Link> Store::defined(std::string_view id) const {

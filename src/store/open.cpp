@@ -104,7 +104,7 @@ std::shared_ptr<Store> Store::open(const std::string& path, const Options& optio
     return store;
 }
 
-Store::Store(const layout::Place& place, const Options& options)
+Store::Store(const layout::Place& place, const Options& options, catalog::Salvage* salvage)
     : options_(options),
       pool_(place.records, options.mode == Mode::read, options.map_sync),
       heap_(pool_),
@@ -114,6 +114,7 @@ Store::Store(const layout::Place& place, const Options& options)
         directory_layout_ = std::make_unique<layout::DirectoryLayout>(
             heap_, place, [this](std::string_view id) { return payload_to_read(id); });
     }
+    if (salvage != nullptr) catalog_.salvage_into(*salvage);
     pool_.attach(catalog_);
     if (pool_.file().link_count() == 0) {
         pool_.detach(catalog_);

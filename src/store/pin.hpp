@@ -9,8 +9,9 @@ namespace pmemcpy::store {
 class Store::Pin {
 public:
     Pin(heap::Heap& heap, Link record) : heap_(heap), record_(record) {
-        heap_.pins().pin(record_);
         const auto& header = heap_.pool().as<heap::RecordHeader>(record_.offset());
+        heap_.pool().check_memory(&header, sizeof header);
+        heap_.pins().pin(record_);
         const heap::UnitState state{persist::Medium::load(&header.state)};
         held_ = state.kind() == heap::UnitState::owned && heap::is_current(heap_.pool(), record_);
         if (!held_) heap_.pins().unpin(record_);

@@ -41,6 +41,18 @@ void fill_part(void* data, const Selection& wanted, const Selection& part,
     });
 }
 
+[[noreturn]] void throw_damaged_records(std::string_view id, std::size_t count) {
+    throw Error(Code::corrupt, "array '" + std::string(id) + "': the records of " + std::to_string(count) +
+                                   " blocks are damaged, so elements may be missing; run pmemcpy verify");
+}
+
+[[noreturn]] void throw_no_memory(std::string_view id, const Selection& box) {
+    throw Error(
+        Code::io_error,
+        "the memory of block " + to_string(box) + " of '" + std::string(id) +
+            "' is damaged (SIGBUS); store it again, or make a new pool of the rest with pmemcpy repair");
+}
+
 }  // namespace
 
 void Store::load(std::string_view id, const Type& type, void* data, const Selection& selection,
@@ -106,6 +118,8 @@ bool Store::try_load(std::string_view id, Directory& directory, void* data, cons
                                              std::to_string(*step) + ": blocks of it were replaced; step " +
                                              std::to_string(directory.kept_since()) + " is the oldest left");
         }
+        // The newest block of all may be the one whose record is damaged; what lies below it is old then.
+        if (options_.verify_loads && directory.damaged() > 0) throw_damaged_records(id, directory.damaged());
         array::validate(selection, dims_now(directory));
         if (selection.empty()) return true;
         wanted = d.order == Order::fortran ? array::reversed(selection) : selection;
@@ -120,12 +134,7 @@ bool Store::try_load(std::string_view id, Directory& directory, void* data, cons
                 pieces.push_back({directory.block(handle), part});
             },
             [&](const Selection& part) {
-                if (directory.damaged() > 0) {
-                    throw Error(Code::corrupt,
-                                "array '" + std::string(id) + "': the records of " +
-                                    std::to_string(directory.damaged()) +
-                                    " blocks are damaged, so elements may be missing; run pmemcpy verify");
-                }
+                if (directory.damaged() > 0) throw_damaged_records(id, directory.damaged());
                 if (!d.fill.empty()) return fill_part(data, wanted, part, d.fill);
                 Selection missing = array::compose(wanted, part);
                 if (d.order == Order::fortran) missing = array::reversed(missing);
@@ -166,6 +175,7 @@ void Store::copy_part(std::string_view id, const ArrayDefinition& array, const B
                                        std::string(id) + "'");
     }
     const std::byte* from = there.data;
+    std::vector<std::byte> packed;
     std::vector<std::byte> unpacked;
     const array::CopyPlan plan(wanted, block.box, part, array.type.size());
     auto* to = static_cast<std::byte*>(data);
@@ -176,21 +186,21 @@ void Store::copy_part(std::string_view id, const ArrayDefinition& array, const B
         });
     };
     if (is_packed(block)) {
+        // The decoder owns things while it works, so it cannot be left where memory is gone: it gets a copy.
+        packed.resize(b.stored_bytes);
+        if (!os::guarded(from, b.stored_bytes, [&] { std::memcpy(packed.data(), from, b.stored_bytes); }))
+            throw_no_memory(id, block.box);
         // Asked before there is room for them: the record says how many there should be, and not that there are.
-        if (codec::inspect_compressed({from, b.stored_bytes}).raw_size_bytes != b.raw_bytes) {
+        if (codec::inspect_compressed(packed).raw_size_bytes != b.raw_bytes) {
             throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) +
                                            "' unpacks to another number of bytes than it has");
         }
         unpacked.resize(b.raw_bytes);
-        codec::decompress({from, b.stored_bytes}, unpacked);
+        codec::decompress(packed, unpacked);
         from = unpacked.data();
         return copy();
     }
-    if (!os::guarded(from, b.extent.length, copy)) {
-        throw Error(Code::io_error, "the memory of block " + to_string(block.box) + " of '" +
-                                        std::string(id) +
-                                        "' is damaged (SIGBUS); run pmemcpy verify, and repair what is left");
-    }
+    if (!os::guarded(from, b.extent.length, copy)) throw_no_memory(id, block.box);
 }
 
 void Store::check_block(std::string_view id, const BlockRecord& block) const {
@@ -204,15 +214,18 @@ void Store::check_block(std::string_view id, const BlockRecord& block) const {
     std::uint32_t expected = b.crc;
     if ((b.flags & catalog::block_in_place) != 0) {
         const std::uint64_t frozen = Medium::load(&pool_.as<heap::RecordHeader>(block.link.offset()).word);
-        if ((frozen & catalog::frozen_mark) == 0) return;  // filled in place: no promise yet
+        if (frozen == 0) return;  // filled in place: no promise yet
+        if ((frozen & ~UINT64_C(0xffffffff)) != catalog::frozen_mark) {
+            throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) +
+                                           "' has a damaged checksum");
+        }
         expected = static_cast<std::uint32_t>(frozen);
     } else if ((b.flags & catalog::block_has_crc) == 0) {
         return;
     }
     std::uint32_t found = 0;
     if (!os::guarded(bytes, b.stored_bytes, [&] { found = base::crc32c(0, bytes, b.stored_bytes); })) {
-        throw Error(Code::io_error, "the memory of block " + to_string(block.box) + " of '" +
-                                        std::string(id) + "' is damaged (SIGBUS)");
+        throw_no_memory(id, block.box);
     }
     if (found != expected) {
         throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) +

@@ -27,15 +27,13 @@ void copy_file(const os::File& from, os::File& to) {
         from.read_exactly(buffer.data(), piece, at);
         to.write_exactly(buffer.data(), piece, at);
     }
-    to.set_mode_bits(from.mode_bits());
     to.sync_data();
 }
 
 // One that cannot be read is left out; the record that names it then tells.
 void copy_payloads(const layout::Place& from, const layout::Place& to) {
-    const os::File old_data =
-        os::File::open(from.directory + "/" + layout::data_name, O_RDONLY | O_DIRECTORY);
-    const os::File new_data = os::File::open(to.directory + "/" + layout::data_name, O_RDONLY | O_DIRECTORY);
+    const os::File old_data = layout::open_data(from);
+    const os::File new_data = layout::open_data(to);
     for (const std::string& name : os::names_in(old_data)) {
         const auto there = os::look_in(old_data, name);
         if (!layout::is_payload_name(name) || !there || there->what != os::Named::regular) continue;
@@ -44,11 +42,36 @@ void copy_payloads(const layout::Place& from, const layout::Place& to) {
         if (!old_file || !new_file) continue;
         try {
             copy_file(*old_file, *new_file);
+            // What the umask keeps from the new directory it keeps from the files too.
+            new_file->set_mode_bits((old_file->mode_bits() & new_data.mode_bits() & 0666) |
+                                    layout::payload_mark);
         } catch (const Error& error) {
             if (error.kind() != Code::io_error) throw;
             os::remove_in(new_data, name);
         }
     }
+}
+
+Repair salvage(const layout::Place& place, const pool::Copied& copied) {
+    Repair result;
+    catalog::Salvage salvage{copied.was_clean, {}};
+    if (copied.state_was_damaged) {
+        salvage.losses.push_back(
+            {{}, {}, "the page of the pool's state was damaged; it is made anew from the records"});
+    }
+    for (const std::uint64_t page : copied.unreadable_pages) {
+        result.unreadable_bytes += pool::page_bytes;
+        salvage.losses.push_back(
+            {{}, {}, "the memory at offset " + std::to_string(page) + " could not be read (SIGBUS)"});
+    }
+    Options options;
+    options.mode = Mode::update;
+    const auto store = std::make_shared<store::Store>(place, options, &salvage);
+    result.damages = std::move(salvage.losses);
+    for (Damage& damage : store->discard_damaged()) result.damages.push_back(std::move(damage));
+    result.variables = store->ids("", false).size();
+    store->close();
+    return result;
 }
 
 }  // namespace
@@ -65,9 +88,9 @@ Repair repair(const std::string& from, const std::string& to) {
         throw Error(Code::already_exists,
                     "there is a pool at " + new_place.records + " already; name a new one");
     }
-    Repair result;
+    pool::Copied copied;
     if (!new_place.is_directory()) {
-        result.unreadable_bytes = pool::Pool::copy_to_recover(old_place.records, new_place.records, [] {});
+        copied = pool::Pool::copy_to_recover(old_place.records, new_place.records, [] {});
     } else {
         const unsigned permissions = os::File::open(old_place.records, O_RDONLY).mode_bits();
         layout::NewDirectories directories(new_place, permissions);
@@ -75,21 +98,15 @@ Repair repair(const std::string& from, const std::string& to) {
             throw Error(Code::already_exists, to + " holds what another pool has left; name a new directory");
         }
         try {
-            result.unreadable_bytes = pool::Pool::copy_to_recover(
-                old_place.records, new_place.records, [&] { copy_payloads(old_place, new_place); });
+            copied = pool::Pool::copy_to_recover(old_place.records, new_place.records,
+                                                 [&] { copy_payloads(old_place, new_place); });
         } catch (...) {
             layout::remove_payloads(new_place);
             throw;
         }
         directories.keep();
     }
-    Options options;
-    options.mode = Mode::update;
-    options.layout = old_place.is_directory() ? Layout::directory : Layout::file;
-    const auto store = store::Store::open(to, options);
-    result.variables = store->ids("", false).size();
-    result.damages = store->verify({});
-    store->close();
+    Repair result = salvage(new_place, copied);
     return result;
 }
 

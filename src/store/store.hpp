@@ -34,7 +34,8 @@ public:
     class Pin;
 
     static std::shared_ptr<Store> open(const std::string& path, const Options& options);
-    Store(const layout::Place& place, const Options& options);
+    /// `salvage`: the pool is a copy of a damaged one, of which recovery is to make the most.
+    Store(const layout::Place& place, const Options& options, catalog::Salvage* salvage = nullptr);
     ~Store();
 
     // open.cpp
@@ -88,8 +89,11 @@ public:
     void compact();
     std::uint64_t trim();
     std::vector<Damage> verify(const std::function<void(std::uint64_t, std::uint64_t)>& progress) const;
+    /// Takes out of the pool whatever verify() finds damaged in it, and tells what that was.
+    std::vector<Damage> discard_damaged();
 
 private:
+    friend class Inspection;
     /// A value's record as one reader has copied it.
     struct ValueSeen {
         Link link;
@@ -124,7 +128,7 @@ private:
     void decode_value(std::string_view id, const ValueSeen& seen, const PMEM::Decode& decode) const;
     Info describe_value(std::string_view id, const ValueSeen& seen) const;
     void check_value(const ValueSeen& seen) const;
-    void check_attributes(const std::string& id, std::vector<Damage>& damages) const;
+    void discard_block(const std::string& id, Link block);
     Link owner_of_attributes(std::string_view id, bool create);
     Link owner_of_attributes(std::string_view id) const;
     bool step_is_hidden(Link entry, Link definition) const;
@@ -146,8 +150,8 @@ private:
     void publish_block(std::string_view id, Directory& directory, catalog::Draft& draft,
                        const Selection& box);
     void retire_covered(Directory& directory, const Selection& box, std::uint64_t version);
-    void fill_block(const ArrayDefinition& array, const void* data, const Codec& codec,
-                    std::uint64_t draft_offset, catalog::Block& block);
+    void fill_block(const ArrayDefinition& array, const void* data, const Codec& codec, catalog::Draft& draft,
+                    catalog::Block& block);
     void load_dims(std::string_view variable, const Type& type, void* data, const Selection& selection) const;
     bool try_load(std::string_view id, Directory& directory, void* data, const Selection& selection,
                   std::optional<std::uint64_t> step, bool pin_first) const;

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
 
 namespace pmemcpy::store {
 
@@ -21,6 +22,13 @@ using catalog::Value;
 using heap::mark_empty;
 using heap::RecordKind;
 using persist::Medium;
+
+namespace {
+
+constexpr std::size_t copied_to_decode_bytes = 4096;
+constexpr std::size_t places_tried = 4;
+
+}  // namespace
 
 void Store::store_value(std::string_view id, const Type& type, SerializerType serializer,
                         const Encoder& encoder) {
@@ -52,10 +60,20 @@ void Store::put_value(const std::function<Link()>& entry_of, std::string_view id
     const std::uint64_t length = head + (is_inline ? value.bytes : 0);
     Link entry = entry_of();
     try {
-        catalog::Draft draft(heap_, length);
-        draft.write_header(RecordKind::value, 0, length, 0, 0);
-        fill_value(draft, value, type_bytes, is_inline, encoder);
-        for (Retry retry(id); !publish_value(entry, id, draft); retry.again()) entry = entry_of();
+        // A place whose memory turns out to be gone is held on to while another one is looked for, which is then another.
+        std::array<std::optional<catalog::Draft>, places_tried> drafts;
+        std::size_t place = 0;
+        for (bool filled = false; !filled;) {
+            catalog::Draft& draft = drafts[place].emplace(heap_, length);
+            draft.write_header(RecordKind::value, 0, length, 0, 0);
+            try {
+                fill_value(draft, value, type_bytes, is_inline, encoder);
+                filled = true;
+            } catch (const Error& error) {
+                if (error.kind() != Code::io_error || ++place == places_tried) throw;
+            }
+        }
+        for (Retry retry(id); !publish_value(entry, id, *drafts[place]); retry.again()) entry = entry_of();
     } catch (...) {
         catalog_.give_up(entry);
         throw;
@@ -96,10 +114,14 @@ void Store::encode_into(const Extent& extent, const Encoder& encoder, Value& val
             }
         });
     } else {
-        encoder.encode({to, value.bytes});
-        pool_.medium().written(to, value.bytes);
-        pool_.medium().flush(to, value.bytes);
-        if (options_.checksums) value.crc = base::crc32c(0, to, value.bytes);
+        // The encoder owns things while it works, so it cannot be left where memory is gone.
+        alive = os::can_write(to, value.bytes);
+        if (alive) {
+            encoder.encode({to, value.bytes});
+            pool_.medium().written(to, value.bytes);
+            pool_.medium().flush(to, value.bytes);
+            if (options_.checksums) value.crc = base::crc32c(0, to, value.bytes);
+        }
     }
     if (!alive)
         throw Error(Code::io_error,
@@ -259,11 +281,32 @@ void Store::decode_value(std::string_view id, const ValueSeen& seen, const PMEM:
     if (there.data == nullptr)
         throw Error(Code::corrupt, "'" + std::string(id) +
                                        "' has lost its payload file; restore it from a copy, or erase it");
-    const std::span<const std::byte> bytes(there.data, seen.record.bytes);
-    if (options_.verify_loads && (seen.record.flags & catalog::value_has_crc) != 0 &&
-        base::crc32c(0, bytes.data(), bytes.size()) != seen.record.crc) {
-        throw Error(Code::corrupt,
-                    "the value's checksum does not hold: its medium or some process has damaged it");
+    std::span<const std::byte> bytes(there.data, seen.record.bytes);
+    const bool checks = options_.verify_loads && (seen.record.flags & catalog::value_has_crc) != 0;
+    // A decoder cannot be left where memory is gone, for it owns what it makes. It gets a copy, or, of what is too long to
+    // be copied in passing, pages that were there just now.
+    std::array<std::byte, copied_to_decode_bytes> copy;
+    std::uint32_t crc = seen.record.crc;
+    bool alive = true;
+    if (bytes.size() <= copied_to_decode_bytes) {
+        alive = os::guarded(bytes.data(), bytes.size(),
+                            [&] { std::memcpy(copy.data(), bytes.data(), bytes.size()); });
+        bytes = std::span(copy).first(bytes.size());
+    } else {
+        alive = os::can_read(bytes.data(), bytes.size());
+    }
+    if (alive && checks)
+        alive = os::guarded(bytes.data(), bytes.size(),
+                            [&] { crc = base::crc32c(0, bytes.data(), bytes.size()); });
+    if (!alive) {
+        throw Error(Code::io_error,
+                    "the memory of '" + std::string(id) +
+                        "' is damaged (SIGBUS); store it again, or make a new pool of the rest with "
+                        "pmemcpy repair");
+    }
+    if (crc != seen.record.crc) {
+        throw Error(Code::corrupt, "the checksum of '" + std::string(id) +
+                                       "' does not hold: its medium or some process has damaged it");
     }
     decode(seen.type, serializer, bytes);
 }

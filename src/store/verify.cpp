@@ -1,83 +1,263 @@
+// Everything is read and compared with its checksum, whatever else is damaged: what is found is told, never thrown.
+
 #include "array/selection.hpp"
 #include "base/crc32c.hpp"
 #include "os/guard.hpp"
 #include "store/pin.hpp"
 #include "store/store.hpp"
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 namespace pmemcpy::store {
+
+/// One look at a whole pool.
+class Inspection {
+public:
+    /// What is damaged, and how it could be taken out.
+    struct Finding {
+        enum What { pool, variable, attribute, block } what;
+        Damage damage;
+        std::string attribute_name{};
+        Link block_link{};
+    };
+    using Progress = std::function<void(std::uint64_t, std::uint64_t)>;
+
+    Inspection(const Store& store, const Progress& progress) : store_(store), progress_(progress) {}
+
+    std::vector<Finding> run() {
+        inspect_pool();
+        std::map<std::string, Link> all;
+        std::vector<std::pair<std::string, std::string>> troubles;
+        store_.catalog_.for_each(
+            [&](const std::string& id, Link entry) { all.emplace(id, entry); },
+            [&](const std::string& id, const std::string& what) { troubles.emplace_back(id, what); });
+        for (const auto& [id, entry] : all) total_bytes_ += stored_bytes(entry);
+        for (const auto& [id, entry] : all) inspect(id, entry);
+        if (!troubles.empty()) tell_what_stays(troubles, all);
+        return std::move(findings_);
+    }
+
+private:
+    void add(Finding::What what, const std::string& id, const std::string& text, const Selection& box = {}) {
+        findings_.push_back({what, {id, box, text}});
+    }
+    void step(std::uint64_t bytes) {
+        done_bytes_ += bytes;
+        if (progress_) progress_(std::min(done_bytes_, total_bytes_), total_bytes_);
+    }
+
+    void inspect_pool() {
+        if (const auto offset = store_.pool_.damaged_superblock()) {
+            add(Finding::pool, {},
+                std::string("the ") + (*offset == 0 ? "first" : "spare") +
+                    " copy of the superblock is damaged; the other one is in use");
+        }
+        try {
+            for (const std::uint64_t offset : store_.heap_.damaged_slabs())
+                add(Finding::pool, {}, "the head of a slab is damaged, at offset " + std::to_string(offset));
+        } catch (const Error& error) {
+            add(Finding::pool, {}, error.what());
+            space_is_told_ = true;
+        }
+    }
+
+    // As far as it can be told; what cannot is damaged or gone.
+    std::uint64_t stored_bytes(Link entry) const {
+        try {
+            const auto definition = store_.catalog_.definition(entry);
+            if (!definition) return 0;
+            if (!store_.is_array(*definition)) {
+                const auto seen = store_.read_value_record(*definition);
+                return seen ? seen->record.bytes : 0;
+            }
+            const auto directory = store_.directory_of(*definition);
+            if (!directory) return 0;
+            std::uint64_t bytes = 0;
+            for (const BlockRecord& block : blocks_of(*directory)) bytes += block.block.stored_bytes;
+            return bytes;
+        } catch (const Error&) {
+            return 0;
+        }
+    }
+
+    static std::vector<BlockRecord> blocks_of(Directory& directory) {
+        const std::lock_guard one_thread(directory.mutex());
+        directory.refresh();
+        std::vector<BlockRecord> blocks;
+        for (const auto& [handle, block] : directory.blocks()) blocks.push_back(block);
+        return blocks;
+    }
+
+    // Whoever replaces or erases a definition meanwhile leaves another one behind; a damaged one stays.
+    template <class Look>
+    bool is_whole_or_gone(Link entry, Look&& look) const {
+        for (Link before{};;) {
+            const Link now = store_.catalog_.definition(entry).value_or(Link{});
+            if (!now.is_record() || look(now)) return true;
+            if (now == before) return false;
+            before = now;
+        }
+    }
+
+    void inspect(const std::string& id, Link entry) {
+        try {
+            const auto look = [&](Link definition) {
+                return store_.is_array(definition) ? inspect_array(id, definition)
+                                                   : inspect_value(id, definition);
+            };
+            if (!is_whole_or_gone(entry, look))
+                add(Finding::variable, id, "the record that defines it is damaged");
+        } catch (const Error& error) {
+            add(Finding::variable, id, error.what());
+        }
+        bool is_broken = false;
+        try {
+            store_.catalog_.for_each_attribute(
+                entry,
+                [&](const std::string& name, Link attribute) { inspect_attribute(id, name, attribute); },
+                [&] { is_broken = true; });
+        } catch (const Error& error) {
+            add(Finding::pool, id, error.what());
+        }
+        if (is_broken)
+            add(Finding::pool, id, "the chain of its attributes is broken, so some cannot be found");
+    }
+
+    // Also the versions that readers of older steps see. False if there is no such value, or not any more.
+    bool inspect_value(const std::string& id, Link newest) {
+        bool is_newest = true;
+        for (Link link = newest; link.is_record(); is_newest = false) {
+            const auto seen = store_.read_value_record(link);
+            if (!seen) return !is_newest;
+            store_.check_value(*seen);
+            check_space(id, seen->record.extent, link);
+            if (is_newest) step(seen->record.bytes);
+            link = seen->record.previous;
+        }
+        return true;
+    }
+
+    void inspect_attribute(const std::string& id, const std::string& name, Link attribute) {
+        std::string what = "its record is damaged";
+        try {
+            if (is_whole_or_gone(attribute, [&](Link definition) { return inspect_value(id, definition); }))
+                return;
+        } catch (const Error& error) {
+            what = error.what();
+        }
+        findings_.push_back({Finding::attribute, {id, {}, "attribute '" + name + "': " + what}, name});
+    }
+
+    bool inspect_array(const std::string& id, Link definition) {
+        const auto directory = store_.directory_of(definition);
+        if (!directory) return false;
+        {
+            const std::lock_guard one_thread(directory->mutex());
+            if (!directory->refresh()) return false;
+        }
+        const std::vector<BlockRecord> blocks = blocks_of(*directory);
+        if (const std::size_t count = directory->damaged(); count > 0)
+            add(Finding::pool, id, std::to_string(count) + " block records are damaged");
+        check_space(id, {}, definition);
+        for (const BlockRecord& block : blocks) {
+            try {
+                const Store::Pin pin(store_.heap_, block.link);
+                if (!pin) continue;  // replaced meanwhile
+                store_.check_block(id, block);
+                check_space(id, block.block.extent, block.link);
+            } catch (const Error& error) {
+                const bool fortran = directory->definition().order == Order::fortran;
+                findings_.push_back({Finding::block,
+                                     {id, fortran ? array::reversed(block.box) : block.box, error.what()},
+                                     {},
+                                     block.link});
+            }
+            step(block.block.stored_bytes);
+        }
+        return true;
+    }
+
+    // Derived, but whoever stores next believes it.
+    void check_space(const std::string& id, const Extent& extent, Link record) {
+        if (space_is_told_ || store_.heap_.is_taken(extent, record) ||
+            !heap::is_current(store_.pool_, record))
+            return;
+        space_is_told_ = true;
+        add(Finding::pool, {},
+            "the table of chunks does not say that the space of '" + id +
+                "' is taken, so a store may overwrite it; store nothing, and make a new pool with "
+                "pmemcpy repair");
+    }
+
+    // What looked wrong in the table of names may have been somebody's work; what still does is damage.
+    void tell_what_stays(const std::vector<std::pair<std::string, std::string>>& before,
+                         const std::map<std::string, Link>& all) {
+        std::set<std::pair<std::string, std::string>> now;
+        std::set<std::string> ids;
+        store_.catalog_.for_each(
+            [&](const std::string& id, Link) { ids.insert(id); },
+            [&](const std::string& id, const std::string& what) { now.emplace(id, what); });
+        bool hides_ids = false;
+        std::set<std::string> told;
+        for (const auto& trouble : before) {
+            if (!now.erase(trouble)) continue;
+            add(Finding::pool, trouble.first, trouble.second);
+            told.insert(trouble.first);
+            hides_ids = true;
+        }
+        if (!hides_ids) return;
+        try {
+            store_.catalog_.for_each_entry([&](const std::string& id) {
+                if (all.contains(id) || ids.contains(id) || !told.insert(id).second) return;
+                add(Finding::pool, id, "it cannot be found by its id, because the table of names is damaged");
+            });
+        } catch (const Error& error) {
+            add(Finding::pool, {}, error.what());
+        }
+    }
+
+    const Store& store_;
+    const Progress& progress_;
+    std::vector<Finding> findings_;
+    std::uint64_t total_bytes_ = 0;
+    std::uint64_t done_bytes_ = 0;
+    bool space_is_told_ = false;
+};
 
 std::vector<Damage> Store::verify(const std::function<void(std::uint64_t, std::uint64_t)>& progress) const {
     check_readable();
     std::vector<Damage> damages;
-    const std::vector<std::string> all = ids("", false);
-    std::uint64_t total = 0;
-    std::uint64_t done = 0;
-    const auto step = [&](std::uint64_t bytes) {
-        done += bytes;
-        if (progress) progress(std::min(done, total), total);
-    };
-    for (const std::string& id : all) {
-        try {
-            total += info(id).stored_bytes;
-        } catch (const Error&) {
-            // Counted when it is checked: erased meanwhile, or damaged.
-        }
-    }
-    for (const std::string& id : all) {
-        try {
-            const auto definition = defined(id);
-            if (!definition) continue;  // erased meanwhile
-            if (!is_array(*definition)) {
-                const auto entry = catalog_.find(id);
-                const auto seen = entry ? read_value(*entry) : std::nullopt;
-                if (!seen) continue;
-                check_value(*seen);
-                step(seen->record.bytes);
-                continue;
-            }
-            const auto directory = directory_of(*definition);
-            if (!directory) continue;
-            std::vector<BlockRecord> blocks;
-            {
-                const std::lock_guard one_thread(directory->mutex());
-                directory->refresh();
-                for (const auto& [handle, block] : directory->blocks()) blocks.push_back(block);
-                if (directory->damaged() > 0) {
-                    damages.push_back(
-                        {id, {}, std::to_string(directory->damaged()) + " block records are damaged"});
-                }
-            }
-            for (const BlockRecord& block : blocks) {
-                const Pin pin(heap_, block.link);
-                if (!pin) continue;  // replaced meanwhile
-                try {
-                    check_block(id, block);
-                } catch (const Error& error) {
-                    const bool fortran = directory->definition().order == Order::fortran;
-                    damages.push_back({id, fortran ? array::reversed(block.box) : block.box, error.what()});
-                }
-                step(block.block.stored_bytes);
-            }
-        } catch (const Error& error) {
-            damages.push_back({id, {}, error.what()});
-        }
-    }
-    for (const std::string& id : all) check_attributes(id, damages);
-    for (const std::string& id : ids("", true)) check_attributes(id, damages);
-    check_attributes("/", damages);
+    for (Inspection::Finding& finding : Inspection(*this, progress).run())
+        damages.push_back(std::move(finding.damage));
     return damages;
 }
 
-void Store::check_attributes(const std::string& id, std::vector<Damage>& damages) const {
-    const auto owner = catalog_.find(id);
-    if (!owner) return;
-    catalog_.for_each_attribute(*owner, [&](const std::string& name, Link attribute) {
-        try {
-            if (const auto seen = read_value(attribute)) check_value(*seen);
-        } catch (const Error& error) {
-            damages.push_back({id, {}, "attribute '" + name + "': " + error.what()});
-        }
-    });
+std::vector<Damage> Store::discard_damaged() {
+    using Finding = Inspection::Finding;
+    std::vector<Damage> damages;
+    for (Finding& finding : Inspection(*this, {}).run()) {
+        const std::string& id = finding.damage.id;
+        if (finding.what == Finding::variable && catalog_.find(id)) erase(id);
+        if (finding.what == Finding::attribute && catalog_.find(id))
+            remove_attribute(id, finding.attribute_name);
+        if (finding.what == Finding::block) discard_block(id, finding.block_link);
+        damages.push_back(std::move(finding.damage));
+    }
+    heap_.reclaim(heap::Heap::Effort::thorough);
+    return damages;
+}
+
+// Of what older steps held nothing is promised any more.
+void Store::discard_block(const std::string& id, Link block) {
+    const auto directory = array(id);
+    const std::lock_guard one_thread(directory->mutex());
+    directory->refresh();
+    for (const auto& [handle, there] : directory->blocks()) {
+        if (there.link != block) continue;
+        return directory->retire(handle, std::max(pool_.committed_step(), there.block.step + 1));
+    }
 }
 
 void Store::check_value(const ValueSeen& seen) const {

@@ -2,6 +2,7 @@
 #include "array/selection.hpp"
 #include "base/crc32c.hpp"
 #include "catalog/retry.hpp"
+#include "os/guard.hpp"
 #include "store/pin.hpp"
 #include "store/store.hpp"
 
@@ -119,13 +120,21 @@ void Store::freeze(std::string_view id) {
     const heap::Bytes there = heap_.bytes(block.block.extent);
     std::byte* bytes = there.data;
     if (bytes == nullptr) throw Error(Code::corrupt, "array '" + std::string(id) + "' has lost its payload");
+    const auto throw_no_memory = [&] {
+        throw Error(Code::io_error,
+                    "the memory of array '" + std::string(id) + "' is damaged (SIGBUS); store it anew");
+    };
+    if (!os::can_read(bytes, block.block.stored_bytes)) throw_no_memory();
     const Medium& m = pool_.medium();
     m.written(bytes, block.block.stored_bytes);
     m.flush(bytes, block.block.stored_bytes);
     m.fence();
     // The mark promises the bytes, and could reach the medium before them.
     pool_.sync();
-    const std::uint64_t frozen = catalog::frozen_mark | base::crc32c(0, bytes, block.block.stored_bytes);
+    std::uint64_t frozen = catalog::frozen_mark;
+    if (!os::guarded(bytes, block.block.stored_bytes,
+                     [&] { frozen |= base::crc32c(0, bytes, block.block.stored_bytes); }))
+        throw_no_memory();
     if (m.compare_exchange(word, expected, frozen)) m.persist(word, sizeof *word);
 }
 

@@ -10,6 +10,7 @@
 #include "persist/copy.hpp"
 #include "store/store.hpp"
 
+#include <array>
 #include <cstring>
 
 namespace pmemcpy::store {
@@ -20,6 +21,8 @@ using heap::RecordKind;
 using persist::Medium;
 
 namespace {
+
+constexpr std::size_t places_tried = 4;
 
 persist::Element element_of(const Type& type) {
     if (!type.is_native()) return persist::Element::none;
@@ -82,41 +85,56 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
         if (!box.is_dense()) block.flags = catalog::block_strided;
         const std::uint64_t length =
             sizeof block + (box.is_dense() ? 16U : 24U) * static_cast<std::uint64_t>(box.size());
-        catalog::Draft draft(heap_, length);
-        draft.write_header(RecordKind::block, 0, length, d.incarnation, 0);
-        fill_block(d, data, chosen, draft.offset(), block);
-        draft.owns(block.extent);
+        // A place whose memory turns out to be gone is held on to while another one is looked for, which is then another.
+        std::array<std::optional<catalog::Draft>, places_tried> drafts;
+        std::size_t place = 0;
+        for (bool filled = false; !filled;) {
+            catalog::Draft& draft = drafts[place].emplace(heap_, length);
+            draft.write_header(RecordKind::block, 0, length, d.incarnation, 0);
+            try {
+                fill_block(d, data, chosen, draft, block);
+                filled = true;
+            } catch (const Error& error) {
+                if (error.kind() != Code::io_error || ++place == places_tried) throw;
+            }
+        }
         const std::vector<std::byte> record = catalog::write_block(block, box);
-        draft.write(sizeof(heap::RecordHeader), record.data(), record.size());
-        publish_block(id, *directory, draft, box);
+        drafts[place]->write(sizeof(heap::RecordHeader), record.data(), record.size());
+        publish_block(id, *directory, *drafts[place], box);
     });
     name_changed(id);
     heap_.reclaim();
 }
 
-void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& codec,
-                       std::uint64_t draft_offset, Block& block) {
+void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& codec, catalog::Draft& draft,
+                       Block& block) {
     const Medium& m = pool_.medium();
     const bool packed = codec.kind != Codec::Kind::none;
     const std::uint64_t room =
         packed ? codec::compressed_bound_bytes(block.raw_bytes, d.type.size()) : block.raw_bytes;
-    block.extent = heap_.allocate_extent(room, draft_offset);
+    block.extent = heap_.allocate_extent(room, draft.offset());
+    draft.owns(block.extent);
     // From here on the draft's record names the extent, so that a scavenger frees both.
-    m.write(&pool_.as<Block>(draft_offset).extent, &block.extent, sizeof block.extent);
+    m.write(&draft.as<Block>().extent, &block.extent, sizeof block.extent);
     const heap::Bytes there = heap_.bytes(block.extent, true);
     std::byte* to = there.data;
     const persist::Element element = options_.characterise ? element_of(d.type) : persist::Element::none;
     persist::Characteristic known;
     bool alive = true;
     if (packed) {
+        // The codec owns things while it works, so it cannot be left where memory is gone.
+        alive = os::can_write(to, room);
+    }
+    if (packed && alive) {
         block.stored_bytes = codec::compress(
             codec, d.type.size(), {static_cast<const std::byte*>(data), block.raw_bytes}, {to, room});
         m.written(to, block.stored_bytes);
         m.flush(to, block.stored_bytes);
-        heap_.shrink_extent(block.extent, block.stored_bytes, draft_offset);
+        heap_.shrink_extent(block.extent, block.stored_bytes, draft.offset());
+        draft.owns(block.extent);
         if (element != persist::Element::none) known = persist::characterise(data, block.raw_bytes, element);
         known.crc = base::crc32c(0, to, block.stored_bytes);
-    } else {
+    } else if (!packed) {
         block.stored_bytes = block.raw_bytes;
         alive = os::guarded(to, block.raw_bytes, [&] {
             if (element != persist::Element::none) {

@@ -178,16 +178,38 @@ TEST_P(repairing, a_pool_whose_device_refused_a_sync_becomes_a_new_one) {
     EXPECT_TRUE(pmem.verify().empty());
 }
 
-TEST_P(repairing, tells_what_is_damaged) {
+TEST_P(repairing, leaves_out_what_is_damaged_and_tells) {
     fill();
     pmem.mmap(path(), options());
     flip(pmem.view_bytes("g/long").data() + 5000);
     pmem.munmap();
     latch();
     const Repair result = repair(path(), path("new"));
-    EXPECT_EQ(result.variables, 3u);
+    EXPECT_EQ(result.variables, 2u);
     ASSERT_EQ(result.damages.size(), 1u);
     EXPECT_EQ(result.damages[0].id, "g/long");
+    pmem.mmap(path("new"), options(Mode::read));
+    EXPECT_TRUE(pmem.verify().empty());
+    EXPECT_FALSE(pmem.exists("g/long"));
+    EXPECT_EQ(pmem.load<int>("v"), 42);
+}
+
+TEST_P(repairing, leaves_out_a_damaged_block_and_keeps_the_others) {
+    fill();
+    pmem.mmap(path(), options());
+    flip(&pmem.view<int>("A", Box{{150, 50}, {1, 1}})[0]);
+    pmem.munmap();
+    const Repair result = repair(path(), path("new"));
+    EXPECT_EQ(result.variables, 3u);
+    ASSERT_EQ(result.damages.size(), 1u);
+    EXPECT_EQ(result.damages[0].id, "A");
+    EXPECT_EQ(result.damages[0].box, Selection(Box({100, 0}, {100, 100})));
+    pmem.mmap(path("new"), options(Mode::read));
+    EXPECT_TRUE(pmem.verify().empty());
+    std::vector<int> found(10'000);
+    pmem.load<int>("A", found.data(), Box{{0, 0}, {100, 100}});
+    EXPECT_EQ(found, numbers);
+    expect_error(Code::not_found, [&] { pmem.load<int>("A", found.data(), Box{{100, 0}, {100, 100}}); });
 }
 
 TEST_P(repairing, copies_a_healthy_pool) {

@@ -1,0 +1,85 @@
+// What repair brings back beyond recovery: slabs whose header is damaged, variables whose id is, blocks whose directory is,
+// and groups that are named by what is in them.
+
+#include "catalog/catalog.hpp"
+#include "catalog/directory.hpp"
+#include "catalog/losses.hpp"
+#include "catalog/scan.hpp"
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+
+namespace pmemcpy::catalog {
+
+void Catalog::for_each_entry(const std::function<void(const std::string&)>& f) const {
+    heap_.for_each_unit([&](std::uint64_t offset, std::uint64_t room) {
+        RecordHeader header;
+        heap::racy_copy(&header, pool_.at(offset), sizeof header);
+        if (header.magic == 0 || room < sizeof(Entry)) return;
+        const Link link = Link::to(offset, header.version);
+        std::vector<std::byte> copy;
+        if (!heap::read_record(pool_, link, heap::RecordKind::entry, copy)) {
+            const bool is_id = pool_.as<Entry>(offset).parent == 0;
+            if (const std::string key = key_beyond_doubt(pool_, offset, room); is_id && !key.empty()) f(key);
+            return;
+        }
+        Entry entry;
+        std::memcpy(&entry, copy.data(), sizeof entry);
+        if (entry.parent != 0 || entry.alias != 0) return;
+        if (const auto id = name_of(link)) f(*id);
+    });
+}
+
+void Catalog::bring_back_slabs() {
+    for (const std::uint64_t offset : heap_.bring_back_slabs()) {
+        salvage_->losses.push_back(
+            {{}, {}, "the head of a slab of records is damaged, at offset " + std::to_string(offset)});
+    }
+}
+
+// The incarnation of a variable is the version of its entry; so the new entry takes the place of the lost one in every
+// record that belongs to it.
+void Catalog::name_anew(Link definition) {
+    const std::uint64_t incarnation = pool_.as<RecordHeader>(definition.offset()).incarnation;
+    std::array<char, 17> digits{};
+    std::snprintf(digits.data(), digits.size(), "%llx", static_cast<unsigned long long>(incarnation));
+    const std::string id = std::string("lost+found/") + digits.data();
+    ensure_groups(id);
+    const Key key = key_of(id);
+    std::uint64_t* head = bucket(key.hash);
+    Draft draft(heap_, sizeof(Entry) + id.size());
+    write_entry(draft, key, pool_.offset_of(head), incarnation);
+    const Link entry = insert(head, key, draft);
+    pool_.medium().store(value_word(entry), definition.word);
+    pool_.medium().store(&pool_.as<RecordHeader>(definition.offset()).home,
+                         pool_.offset_of(value_word(entry)));
+    salvage_->losses.push_back(
+        {id, {}, "its own id is lost with a damaged record; it is kept under this one"});
+}
+
+void Catalog::publish_anew(Link array, Link block) {
+    auto definition = read_array(pool_, array);
+    if (!definition) return;
+    Directory directory(pool_, heap_, std::move(*definition));
+    const Directory::EmptySlot slot = directory.find_empty();
+    pool_.medium().store(&pool_.as<RecordHeader>(block.offset()).home, pool_.offset_of(slot.word));
+    pool_.medium().store(slot.word, block.word);
+}
+
+void Catalog::bring_back(const Scan& scan) {
+    for (Damage& damage : scan.losses()) salvage_->losses.push_back(std::move(damage));
+    for (const Link definition : scan.definitions_without_name()) name_anew(definition);
+    for (const auto& [array, block] : scan.blocks_without_slot()) publish_anew(array, block);
+    bring_back_groups();
+    // No image shows it: the explorer repairs nothing. All of the copy is made durable at once.
+    pool_.medium().persist(pool_.at(0), pool_.chunk_offset(pool_.usable_chunks()));
+}
+
+void Catalog::bring_back_groups() {
+    std::vector<std::string> ids;
+    for_each([&](const std::string& id, Link) { ids.push_back(id); });
+    for (const std::string& id : ids) ensure_groups(id);
+}
+
+}  // namespace pmemcpy::catalog

@@ -1,0 +1,84 @@
+// Pools that say what no pMEMCPY has written, with checksums that fit: whoever opens them must not be led outside of them.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <filesystem>
+
+#include <pmemcpy/pmemcpy.hpp>
+
+#include "base/crc32c.hpp"
+#include "tests/inside.hpp"
+
+namespace pmemcpy::faults {
+namespace {
+
+namespace fs = std::filesystem;
+
+class HostileContent : public ::testing::Test {
+protected:
+    HostileContent() {
+        std::string name = "/dev/shm/pmemcpy-hostile-XXXXXX";
+        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder in /dev/shm");
+        folder_ = name;
+    }
+    ~HostileContent() override { fs::remove_all(folder_); }
+    std::string path() const { return folder_ + "/pool"; }
+    static Options options(Mode mode) {
+        Options options;
+        options.max_bytes = 8 << 20;
+        options.chunk_bytes = 64 << 10;
+        options.mode = mode;
+        return options;
+    }
+    std::string folder_;
+};
+
+// The word that says where an entry hangs is derived and covered by no checksum; an erase believed it, and looked there.
+TEST_F(HostileContent, a_home_that_lies_outside_the_pool_is_not_looked_at) {
+    for (const std::uint64_t home :
+         {~std::uint64_t{7}, std::uint64_t{1} << 50, std::uint64_t{8}, std::uint64_t{1000}}) {
+        fs::remove(path());
+        PMEM pmem;
+        pmem.mmap(path(), options(Mode::exclusive));
+        pmem.store("v", 1);
+        pmem.set_attribute("v", "a", 1);
+        pmem.munmap();
+        {
+            Inside inside(path());
+            const auto attribute = inside.catalog().find_attribute(*inside.catalog().find("v"), "a");
+            inside.pool().as<heap::RecordHeader>(attribute->offset()).home = home;
+        }
+        pmem.mmap(path(), options(Mode::update));
+        pmem.remove_attribute("v", "a");
+        EXPECT_TRUE(pmem.attributes("v").empty());
+        pmem.store("v", 2);
+        EXPECT_EQ(pmem.load<int>("v"), 2);
+    }
+}
+
+// Where a slab has the words of its units is in its head, whose checksum anybody can compute.
+TEST_F(HostileContent, a_slab_whose_words_lie_outside_of_it_is_none) {
+    PMEM pmem;
+    pmem.mmap(path(), options(Mode::exclusive));
+    pmem.store("v", std::string(1'000, 'v'));
+    pmem.munmap();
+    {
+        Inside inside(path());
+        for (std::uint64_t i = 0; i < inside.pool().usable_chunks(); ++i) {
+            auto& slab = inside.pool().as<heap::SlabHeader>(inside.pool().chunk_offset(i));
+            if (slab.magic != heap::slab_magic || slab.links == 0) continue;
+            slab.links = 0xfffffff0;
+            slab.checksum = base::crc32c(0, &slab.kind, sizeof slab - offsetof(heap::SlabHeader, kind));
+        }
+    }
+    pmem.mmap(path(), options(Mode::update));
+    EXPECT_EQ(pmem.load<std::string>("v"), std::string(1'000, 'v'));
+    for (int i = 0; i < 20; ++i) pmem.store("v", std::string(1'000, static_cast<char>('a' + i)));
+    pmem.erase("v");
+    EXPECT_FALSE(pmem.exists("v"));
+}
+
+}  // namespace
+}  // namespace pmemcpy::faults
