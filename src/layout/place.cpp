@@ -30,7 +30,8 @@ Place place_of(const std::string& path, Layout layout) {
     const bool asks =
         layout == Layout::directory || (layout == Layout::automatic && (path.back() == '/' || is_directory));
     if (!asks) return {path, {}};
-    if (!is_directory && os::exists(stripped)) {
+    // Looked at again: another process may have made the directory just now.
+    if (!is_directory && os::exists(stripped) && !os::is_directory(stripped)) {
         throw Error(Code::unsupported, stripped +
                                            " is a file, so it cannot be a pool in a directory; open it with "
                                            "Layout::file and without a slash at its end");
@@ -64,6 +65,17 @@ NewDirectories::~NewDirectories() {
     } catch (const Error&) {
         // Somebody else has put something there; so they are needed.
     }
+}
+
+os::File open_data(const os::File& root) {
+    auto data = os::File::open_in(root, data_name, O_RDONLY | O_DIRECTORY);
+    if (data) return std::move(*data);
+    throw Error(Code::corrupt, root.path() + " has lost its " + data_name +
+                                   ", which held the payloads; restore it from a copy");
+}
+
+os::File open_data(const Place& place) {
+    return open_data(os::File::open(place.directory, O_RDONLY | O_DIRECTORY));
 }
 
 void remove_payloads(const Place& place) {
