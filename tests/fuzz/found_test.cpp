@@ -36,6 +36,9 @@ TEST(found, a_home_that_is_no_place_for_a_word) {
     expect_answered("pool", "a_home_that_is_no_place_for_a_word");
 }
 
+// The target itself was wrong: it took the index of an element of a block of more than 2^63 elements for "no element".
+TEST(found, block_of_2_to_the_63) { expect_answered("selection", "block_of_2_to_the_63"); }
+
 // Listing ids never ended: an entry led to itself, and the only bound on a walk was the number of all entries that the pool
 // has room for, 257 times, with a copy of each of them.
 // A walk notices a circle after about as many steps as it is long, and it is corrupt.

@@ -1,6 +1,7 @@
 // Selections with numbers near every border, and blocks that lie in an array as such selections do.
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,17 +53,17 @@ Dimensions place(const Selection& selection, std::uint64_t n) {
     return at;
 }
 
-/// Which element of a selection lies there; -1: none.
-std::int64_t index(const Selection& selection, const Dimensions& at) {
+/// Which element of a selection lies there, if one does.
+std::optional<std::uint64_t> index(const Selection& selection, const Dimensions& at) {
     std::uint64_t n = 0;
     for (int d = 0; d < selection.size(); ++d) {
         if (at[d] < selection.offset[d] || (at[d] - selection.offset[d]) % selection.stride[d] != 0)
-            return -1;
+            return std::nullopt;
         const std::uint64_t i = (at[d] - selection.offset[d]) / selection.stride[d];
-        if (i >= selection.count[d]) return -1;
+        if (i >= selection.count[d]) return std::nullopt;
         n = n * selection.count[d] + i;
     }
-    return static_cast<std::int64_t>(n);
+    return n;
 }
 
 /// The plan of a load, against what one finds by looking at each element.
@@ -96,14 +97,13 @@ void check_plan(const Selection& wanted, const std::vector<Selection>& blocks) {
     for (std::uint64_t n = 0; n < elements; ++n) {
         std::int64_t newest = -1;
         for (std::size_t i = 0; i < blocks.size(); ++i) {
-            if (index(blocks[i], place(wanted, n)) >= 0) newest = static_cast<std::int64_t>(i);
+            if (index(blocks[i], place(wanted, n))) newest = static_cast<std::int64_t>(i);
         }
         expect(from[n] == newest, "an element comes from block " + std::to_string(from[n]) +
                                       " and not from " + std::to_string(newest));
         if (newest < 0) continue;
         const auto in_block = index(blocks[static_cast<std::size_t>(newest)], place(wanted, n));
-        expect(where[n] == static_cast<std::uint64_t>(in_block),
-               "an element comes from the wrong place of its block");
+        expect(where[n] == in_block, "an element comes from the wrong place of its block");
     }
 }
 
