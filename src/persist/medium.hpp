@@ -15,10 +15,12 @@
 namespace pmemcpy::persist {
 
 /// The only way to write persistent metadata: plain stores, published words, flushes and fences, each of
-/// which a trace build sees. Knows what its medium needs, is one word large, and is copied freely.
+/// which a trace build sees. Knows what its medium needs, and is copied freely.
 class Medium {
 public:
-    constexpr explicit Medium(Durability durability) noexcept : durability_(durability) {}
+    /// `failed`: gets 1 when a sync fails.
+    constexpr explicit Medium(Durability durability, std::uint64_t* failed = nullptr) noexcept
+        : durability_(durability), failed_(failed) {}
 
     constexpr Durability durability() const noexcept { return durability_; }
     /// Whether flush() does anything here: only where a line is durable once flushed.
@@ -95,15 +97,22 @@ public:
         fence(site);
     }
     /// What was stored in the pages of `file` survives power loss when this returns: for media where nothing else makes
-    /// it so. Throws io_error when the device refuses.
+    /// it so. Throws io_error when the device refuses; the kernel may say so only once, and a second try that it calls a
+    /// success proves nothing, so the pool has to remember it.
     void sync(os::File& file, Site site = Site::current()) const {
         if (!site_enabled(Operation::sync, site)) return;
-        file.sync_data();
+        try {
+            file.sync_data();
+        } catch (...) {
+            if (failed_ != nullptr) store(failed_, 1);
+            throw;
+        }
         trace_sync(site);
     }
 
 private:
     Durability durability_;
+    std::uint64_t* failed_;
 };
 
 }  // namespace pmemcpy::persist

@@ -228,7 +228,7 @@ void Pool::set_clean(bool clean) {
         // words that the mark vouches for.
         medium_.flush(&state(), sizeof(PoolState));
         medium_.fence();
-        if (before_sync_) before_sync_();
+        sync_outside();
         if (probe_.needs_sync) medium_.sync(file_);
     }
     medium_.store(&state().clean.value, clean ? clean_mark(state()) : 0);

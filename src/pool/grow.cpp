@@ -69,17 +69,22 @@ void Pool::sync() {
     const std::uint64_t number = persist::Medium::load(&rt.sync_started) + 1;
     medium_.store(&rt.sync_started, number);
     const std::uint64_t mark = persist::Medium::load(&state().next_version.value);
+    // Data first, then the mark that vouches for it (law 10).
+    sync_outside();
+    medium_.sync(file_);
+    medium_.store(&state().synced_version.value, mark);
+    medium_.sync(file_);
+    medium_.store(&rt.sync_completed, number);
+}
+
+void Pool::sync_outside() {
+    if (!before_sync_) return;
     try {
-        // Data first, then the mark that vouches for it (law 10).
-        if (before_sync_) before_sync_();
-        medium_.sync(file_);
-        medium_.store(&state().synced_version.value, mark);
-        medium_.sync(file_);
+        before_sync_();
     } catch (...) {
         medium_.store(&state().failed.value, 1);
         throw;
     }
-    medium_.store(&rt.sync_completed, number);
 }
 
 }  // namespace pmemcpy::pool

@@ -41,10 +41,10 @@ Pool::Pool(const std::string& path, bool read_only, MapSync map_sync)
                         "space may run out of space; copy it with cp --reflink=never");
     }
     probe_ = persist::probe(file_, map_sync);
-    medium_ = persist::Medium(probe_.durability);
     map_ = os::Mapping(
         file_, super_.max_bytes,
         {.access = read_only ? os::Access::read : os::Access::read_write, .map_sync = probe_.map_sync});
+    medium_ = persist::Medium(probe_.durability, read_only ? nullptr : &state().failed.value);
 }
 
 Pool::~Pool() = default;

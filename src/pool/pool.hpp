@@ -213,6 +213,8 @@ private:
     bool is_clean() const;
     static std::uint64_t count_chunks(const Pool& pool);
     [[noreturn]] void throw_latched() const;
+    /// What lies beside the pool. A failure is latched, as one of the pool itself is.
+    void sync_outside();
     [[noreturn]] void throw_no_memory() const;
     void attach_reader();
     void enter_alone(Lifecycle& lifecycle);
