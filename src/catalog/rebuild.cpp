@@ -13,14 +13,6 @@ using heap::mark_empty;
 using heap::RecordKind;
 using persist::Medium;
 
-namespace {
-
-// Behind the page cache a record may have come to the medium and the chunk table that leads to it not. Such a record is not
-// seen now, and may be once its chunk becomes a slab again: nobody may draw its version, or its variable's, a second time.
-constexpr std::uint64_t versions_unseen = std::uint64_t{1} << 40;
-
-}  // namespace
-
 // What is there already may be there for this process only: whoever stored it was killed before he flushed it.
 void Scan::set(std::uint64_t* word, Link link) {
     if (*word != link.word) pool_.medium().store(word, link.word);
@@ -175,12 +167,11 @@ void Catalog::rebuild() {
         m.store(&state.committed_step.value, scan.highest_step());
     scan.elect();
     scan.rewrite(pool_.super().bucket_count - 1);
-    m.store(&state.next_version.value, std::max(state.next_version.value, scan.highest_version() + 1) +
-                                           (pool_.probe().needs_sync ? versions_unseen : 0));
+    m.store(&state.next_version.value, std::max(state.next_version.value, scan.highest_version() + 1));
     m.store(&state.begun_step.value, pool_.committed_step());
     m.store(&state.broken_step.value, 0);
-    m.fence();
-    // What was dropped, such as an abandoned step, must not come back when a later step is committed.
+    // No image shows it: what was dropped, such as an abandoned step, would be dropped again, and is durably gone before a later
+    // step is committed. But then everything hung on that each rule of election alone says the same a second time.
     if (pool_.probe().needs_sync) m.sync(pool_.file());
     // They wait in a slot that looks like a dead process's, until somebody finds them unpinned.
     for (const Link link : scan.pinned()) heap_.retire(link);

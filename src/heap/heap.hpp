@@ -179,6 +179,7 @@ private:
     bool adopt_slab(Which which, std::size_t size_class, SlabCache& cache, std::uint64_t most,
                     std::uint64_t& chunk);
     void format_slab(Which which, std::size_t size_class, std::uint64_t chunk);
+    bool has_old_records(std::uint64_t chunk) const;
     SlabHeader slab_layout(Which which, std::size_t size_class) const;
     bool read_slab(std::uint64_t chunk, SlabHeader& out) const;
     bool says_taken(const Extent& extent, Link record) const;

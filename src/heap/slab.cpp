@@ -169,14 +169,26 @@ void Heap::format_slab(Which which, std::size_t size_class, std::uint64_t chunk)
     const std::uint64_t begin = pool_.chunk_offset(chunk);
     if (which == meta) {
         // Old bytes must not look like taken units.
+        const bool has_records = pool_.probe().needs_sync && has_old_records(chunk);
         m.fill(pool_.at(begin), 0, pool_.super().chunk_bytes);
         m.flush(pool_.at(begin), pool_.super().chunk_bytes);
+        if (has_records) m.sync(pool_.file());
     } else {
         m.fill(pool_.at(begin), 0, slab.first_unit);
     }
     m.write(pool_.at(begin), &slab, sizeof slab);
     m.flush(pool_.at(begin), slab.first_unit);
     set_chunk(chunk, ChunkWord::make(static_cast<ChunkKind>(slab.kind), pool_.owner(), 0), {});
+}
+
+// Behind the page cache records may have come to the medium before a power loss and the word of the chunk table that leads to
+// them not. The recovery after it did not see them; nor may a later one, once their chunk is a slab again.
+bool Heap::has_old_records(std::uint64_t chunk) const {
+    const std::uint64_t begin = pool_.chunk_offset(chunk);
+    for (std::uint64_t at = begin; at < begin + pool_.super().chunk_bytes; at += record_alignment) {
+        if (pool_.as<RecordHeader>(at).magic == record_magic) return true;
+    }
+    return false;
 }
 
 bool Heap::read_slab(std::uint64_t chunk, SlabHeader& out) const {

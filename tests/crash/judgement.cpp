@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <functional>
+#include <set>
 #include <string_view>
 
 #include "explorer.hpp"
@@ -14,6 +16,30 @@ namespace pmemcpy::crash {
 namespace {
 
 constexpr std::uint64_t second_every = 16;  // images between two whose recovery is repeated
+
+/// How many of a granule's stores have come to the medium.
+using Arriving = std::function<std::size_t(std::uint32_t number, const Media::Granule&)>;
+
+/// When, from event `begin` on, the page cache holds the most pages that no sync has made durable: right before a sync.
+std::size_t fullest_moment(const Recording& recording, std::size_t begin) {
+    std::set<std::uint32_t> dirty;
+    std::size_t most = 0, fullest = recording.events.size();
+    for (std::size_t i = 0; i < recording.events.size(); ++i) {
+        const Event& event = recording.events[i];
+        if (event.kind == Event::Kind::sync) {
+            if (i > begin && dirty.size() > most) {
+                most = dirty.size();
+                fullest = i - 1;
+            }
+            dirty.clear();
+        } else if (event.kind == Event::Kind::store || event.kind == Event::Kind::bulk) {
+            for (std::uint32_t page = event.offset / 4096; page <= (event.offset + event.size - 1) / 4096;
+                 ++page)
+                dirty.insert(page);
+        }
+    }
+    return fullest;
+}
 
 }  // namespace
 
@@ -212,6 +238,8 @@ void Explorer::audit(PMEM& pmem) {
 
 // The recovery of this image is itself killed at random moments, with what had arrived until then; and so is the session
 // after it, in which something is stored; and after the pool was closed cleanly, so that its links are trusted from then on.
+// Behind the page cache each page alone is old or new as well, where most pages wait for a sync: what a recovery left behind
+// shows only beside new pages of the session after it.
 void Explorer::check_cut_short() {
     const std::vector<std::byte> crashed(image_.live().begin(), image_.live().end());
     Recording recording;
@@ -229,41 +257,58 @@ void Explorer::check_cut_short() {
     if (const std::string wrong = judge(found); !wrong.empty()) fail(wrong);
     Image image(image_.live(), crashed);
     Media media(plan_.model, image, recording, media_.allocation_after(changes_));
+    std::string when;
+    const auto lose_power = [&](std::size_t changes, const Arriving& arriving) {
+        for (const auto& [number, granule] : media.pending()) {
+            const std::size_t stores = arriving(number, granule);
+            for (std::size_t i = 0; i < stores; ++i)
+                image.put(granule.stores[i].offset, media.bytes_of(granule.stores[i]));
+        }
+        kernel_.set_allocation(media.allocation_after(changes));
+        RecoverySink sink(kernel_, image);
+        if (is_clean(image.live())) check_links();
+        PMEM pmem;
+        pmem.mmap(SimulatedKernel::path);
+        ++counts_.images;
+        ++counts_.distinct;
+        ++counts_.recoveries;
+        const std::string wrong = difference(observe_without_later(pmem), found);
+        if (!wrong.empty()) fail(when + wrong);
+        go_on(pmem, found);
+        audit(pmem);
+        pmem.munmap();
+        if (!sink.violation().empty()) fail(when + sink.violation());
+        image.restore();
+    };
     std::vector<std::size_t> moments = {recording.events.size() - 1, recording.events.size() - 1};
     for (std::uint64_t n = 0; n < plan_.nested_images; ++n)
         moments.push_back(random_() % recording.events.size());
+    const std::size_t fullest =
+        plan_.model == Model::page ? fullest_moment(recording, recovered) : recording.events.size();
+    if (fullest < recording.events.size()) moments.push_back(fullest);
     std::sort(moments.begin(), moments.end());
     std::size_t next = 0;
-    std::string when;
     try {
         for (const std::size_t moment : moments) {
             for (; next <= moment; ++next) media.apply(recording.events[next]);
-            const Event& event = recording.events[moment];
             when = std::string(moment < recovered ? "after a recovery" : "after a session") +
                    " that was cut short at event " + std::to_string(moment) + " of " +
-                   std::to_string(recording.events.size()) + ", " + describe(event) + ": ";
+                   std::to_string(recording.events.size()) + ", " + describe(recording.events[moment]) + ": ";
+            const std::size_t changes = media.pending_changes();
             const std::uint64_t share = random_() % 5;
-            for (const auto& [line, granule] : media.pending()) {
-                std::size_t cut = random_() % 4 < share ? granule.stores.size() : 0;
-                if (share > 0 && random_() % 4 == 0) cut = random_() % (granule.stores.size() + 1);
-                for (std::size_t i = 0; i < cut; ++i)
-                    image.put(granule.stores[i].offset, media.bytes_of(granule.stores[i]));
+            lose_power(random_() % (changes + 1), [&](std::uint32_t, const Media::Granule& granule) {
+                const std::size_t cut = random_() % 4 < share ? granule.stores.size() : 0;
+                const bool in_between = share > 0 && random_() % 4 == 0;
+                return in_between ? random_() % (granule.stores.size() + 1) : cut;
+            });
+            if (moment != fullest) continue;
+            for (const auto& [odd, all] : media.pending()) {
+                for (const bool others_are_new : {true, false}) {
+                    lose_power(changes, [&, &odd = odd](std::uint32_t number, const Media::Granule& granule) {
+                        return (number == odd) != others_are_new ? granule.stores.size() : 0;
+                    });
+                }
             }
-            kernel_.set_allocation(media.allocation_after(random_() % (media.pending_changes() + 1)));
-            RecoverySink sink(kernel_, image);
-            if (is_clean(image.live())) check_links();
-            PMEM pmem;
-            pmem.mmap(SimulatedKernel::path);
-            ++counts_.images;
-            ++counts_.distinct;
-            ++counts_.recoveries;
-            const std::string wrong = difference(observe_without_later(pmem), found);
-            if (!wrong.empty()) fail(when + wrong);
-            go_on(pmem, found);
-            audit(pmem);
-            pmem.munmap();
-            if (!sink.violation().empty()) fail(when + sink.violation());
-            image.restore();
         }
     } catch (const std::exception& error) {
         fail(when + error.what());

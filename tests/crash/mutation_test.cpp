@@ -3,14 +3,27 @@
 //
 // Some are there for what no image of the medium can show, such as the order in which another process sees streamed
 // bytes. Those say so where they stand, in a comment that begins as `excuse` does.
+//
+// PMEMCPY_MUTANT=TEXT: only those with the text in their names, such as "sync heap/", and how each shows.
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
 #include <set>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -22,6 +35,7 @@ namespace {
 
 using persist::Operation;
 
+constexpr const char* only_these = "PMEMCPY_MUTANT";
 constexpr const char* excuse = "// No image shows it:";
 
 std::string name_of(const MutantSite& site) {
@@ -72,9 +86,31 @@ std::map<MutantSite, bool> sites_in_source() {
     return sites;
 }
 
-using Passing = std::vector<std::pair<Script, MutantSite>>;
+/// A script that passes a site, or whose images are recovered by way of it.
+struct Way {
+    std::size_t script;  // of all
+    MutantSite site;     // as the recorder names it
+    Model model;
+};
 
-bool is_of_recovery(const MutantSite& site) { return site.file.ends_with("rebuild.cpp"); }
+/// All scripts, and how each site is passed.
+struct Ways {
+    std::vector<Script> scripts;
+    std::vector<std::size_t> events;  // that images are made of, of each
+    std::map<MutantSite, std::vector<Way>> of;
+};
+
+bool has_death(const Script& script) { return script.first_operation > 0; }
+
+/// Whether the recovery of each image passes the site.
+bool is_of_recovery(const MutantSite& site) {
+    return site.file.ends_with("rebuild.cpp") || site.file.ends_with("scan.cpp");
+}
+
+/// Whether the session after it does, which is not explored where the script has a death.
+bool is_of_session(const MutantSite& site) {
+    return site.operation == Operation::sync && site.file.ends_with("slab.cpp");
+}
 
 /// Those of one process; then those in which one dies, each at some of the events of its verb.
 std::vector<Script> scripts_for(Model model) {
@@ -89,80 +125,167 @@ std::vector<Script> scripts_for(Model model) {
     return all;
 }
 
-/// Which scripts pass which site. Recoveries are made by the explorer in every script.
-std::map<MutantSite, Passing> sites_of_scripts() {
-    std::map<MutantSite, Passing> passing;
+std::size_t events_looked_at(const crash::Run& run) {
+    const std::vector<Event>& events = run.recording.events;
+    const auto first = std::find_if(events.begin(), events.end(), [&](const Event& event) {
+        return event.kind == Event::Kind::begin && event.offset >= run.first_operation;
+    });
+    return static_cast<std::size_t>(events.end() - first);
+}
+
+/// Which scripts pass which site.
+Ways ways() {
+    Ways all;
     for (const Model model : {Model::line, Model::page}) {
-        Passing all;
-        std::set<MutantSite> recovery;
-        for (const Script& script : scripts_for(model)) {
+        const std::size_t first = all.scripts.size();
+        std::set<MutantSite> everywhere;
+        for (Script& script : scripts_for(model)) {
             SimulatedKernel kernel(model, script.place);
-            all.emplace_back(script, MutantSite{});
-            for (const MutantSite& site : sites_of(perform(kernel, script).recording)) {
+            const crash::Run run = perform(kernel, script);
+            all.events.push_back(events_looked_at(run));
+            for (const MutantSite& site : sites_of(run.recording)) {
                 if ((site.operation == Operation::sync) != (model == Model::page)) continue;
-                passing[named_from_room(site)].emplace_back(script, site);
-                if (is_of_recovery(site)) recovery.insert(site);
+                all.of[named_from_room(site)].push_back({all.scripts.size(), site, model});
+                if (is_of_recovery(site) || is_of_session(site)) everywhere.insert(site);
+            }
+            all.scripts.push_back(std::move(script));
+        }
+        for (const MutantSite& site : everywhere) {
+            std::vector<Way>& of_site = all.of[named_from_room(site)];
+            of_site.clear();
+            for (std::size_t i = first; i < all.scripts.size(); ++i) {
+                if (!is_of_session(site) || !has_death(all.scripts[i])) of_site.push_back({i, site, model});
             }
         }
-        // What a recovery believes of the dead shows soonest where somebody died; the rest in any script.
-        std::stable_partition(all.begin() + 1, all.end(),
-                              [](const auto& one) { return one.first.first_operation > 0; });
-        for (const MutantSite& site : recovery) {
-            for (auto& [script, left_out] : all) left_out = site;
-            passing[named_from_room(site)] = all;
+    }
+    return all;
+}
+
+/// Whether the script fails with the site left out; adds the images that it took.
+bool is_caught(const Script& script, const Way& way, std::uint64_t& images) {
+    Plan plan;
+    plan.model = way.model;
+    plan.most_failures = 1;
+    plan.random_images = has_death(script) ? 300 : 5000;  // there is a recovery or a survivor in it already
+    plan.exhaustive_limit = 16;
+    plan.left_out = way.site;
+    plan.audit_every = 3;
+    if (has_death(script)) plan.nested_images = 0;
+    if (is_of_recovery(way.site) || is_of_session(way.site)) plan.nested_every = 8;
+    SimulatedKernel kernel(plan.model, script.place);
+    const crash::Run run =
+        perform(kernel, script, plan.model == Model::page ? Grain::element : Grain::array, way.site);
+    const Counts counts = Explorer(kernel, run, plan).explore();
+    images += counts.images;
+    if (counts.failures > 0 && std::getenv(only_these) != nullptr)
+        std::printf("%s\n", counts.first_failures.front().c_str());
+    return counts.failures > 0;
+}
+
+/// Several processes share the sites out among them; this is what they know of each other.
+class Gate {
+public:
+    explicit Gate(Ways ways) : ways_(std::move(ways)), sites_(sites_in_source()) {
+        for (const auto& [site, ways_of_site] : ways_.of) EXPECT_TRUE(sites_.contains(site)) << name_of(site);
+        if (const char* only = std::getenv(only_these); only != nullptr) {
+            std::erase_if(sites_, [only](const auto& one) {
+                return name_of(one.first).find(only) == std::string::npos;
+            });
+        }
+        void* memory = ::mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) throw std::runtime_error("no memory to share");
+        shared_ = static_cast<std::atomic<std::uint32_t>*>(memory);
+    }
+    ~Gate() { ::munmap(shared_, bytes()); }
+    Gate(const Gate&) = delete;
+    Gate& operator=(const Gate&) = delete;
+
+    /// With as many processes as there are cores.
+    void run() {
+        std::vector<pid_t> processes;
+        for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
+            processes.push_back(::fork());
+            if (processes.back() != 0) continue;
+            try_sites();
+            ::_exit(0);
+        }
+        for (const pid_t process : processes) {
+            int status = 0;
+            ::waitpid(process, &status, 0);
+            EXPECT_EQ(status, 0) << "of a process that left out one site after the other";
         }
     }
-    return passing;
-}
 
-/// Whether some script fails; adds the images that it took.
-bool is_caught(const Passing& passing, std::uint64_t& images) {
-    for (const auto& [script, site] : passing) {
-        Plan plan;
-        plan.model = site.operation == Operation::sync ? Model::page : Model::line;
-        plan.most_failures = 1;
-        const bool has_death = script.first_operation > 0;  // and so a recovery or a survivor in itself
-        plan.random_images = has_death ? 300 : 5000;
-        plan.exhaustive_limit = 16;
-        plan.left_out = site;
-        plan.audit_every = 3;
-        if (has_death) plan.nested_images = 0;
-        if (is_of_recovery(site)) plan.nested_every = 8;
-        SimulatedKernel kernel(plan.model, script.place);
-        const crash::Run run =
-            perform(kernel, script, plan.model == Model::page ? Grain::element : Grain::array, site);
-        const Counts counts = Explorer(kernel, run, plan).explore();
-        images += counts.images;
-        if (counts.failures > 0) return true;
+    void expect_all_caught() const {
+        std::size_t excused = 0;
+        for (const auto& [site, is_excused] : sites_) excused += is_excused ? 1 : 0;
+        std::printf("mutants: %u of %zu caught, and %zu sites excused where they stand\n", caught().load(),
+                    sites_.size() - excused, excused);
+        EXPECT_EQ(caught() + excused, sites_.size());
     }
-    return false;
-}
 
-TEST(crash, notices_every_flush_fence_and_sync_that_is_left_out) {
-    const std::map<MutantSite, bool> sites = sites_in_source();
-    const auto passing = sites_of_scripts();
-    std::size_t caught = 0, excused = 0;
-    for (const auto& [site, scripts] : passing) EXPECT_TRUE(sites.contains(site)) << name_of(site);
-    for (const auto& [site, is_excused] : sites) {
-        const auto scripts = passing.find(site);
-        std::uint64_t images = 0;
+private:
+    std::atomic<std::uint32_t>& next() const { return shared_[0]; }
+    std::atomic<std::uint32_t>& caught() const { return shared_[1]; }
+    /// How many mutants a script has caught.
+    std::atomic<std::uint32_t>& catches(std::size_t script) const { return shared_[2 + script]; }
+    std::size_t bytes() const { return (2 + ways_.scripts.size()) * sizeof *shared_; }
+
+    void try_sites() const {
+        std::uint32_t mine = next()++;
+        std::uint32_t number = 0;
+        for (auto i = sites_.rbegin(); i != sites_.rend(); ++i) {  // what takes long first
+            if (number++ != mine) continue;
+            try_one(i->first, i->second);
+            mine = next()++;
+        }
+    }
+
+    void try_one(const MutantSite& site, bool is_excused) const {
+        const auto found = ways_.of.find(site);
         const char* word = "SURVIVES";
+        std::string by;
+        std::uint64_t images = 0;
         if (is_excused) {
-            ++excused;
             word = "excused";
-        } else if (scripts == passing.end()) {
+        } else if (found == ways_.of.end()) {
             word = "UNPASSED";
-        } else if (is_caught(scripts->second, images)) {
-            ++caught;
+        } else if (const Script* script = who_catches(found->second, images); script != nullptr) {
             word = "caught";
+            by = " by " + script->name;
+            ++caught();
         }
-        std::printf("%-8s %s after %llu images\n", word, name_of(site).c_str(),
-                    static_cast<unsigned long long>(images));
+        std::printf("%-8s %s after %llu images%s\n", word, name_of(site).c_str(),
+                    static_cast<unsigned long long>(images), by.c_str());
         std::fflush(stdout);
     }
-    std::printf("mutants: %zu of %zu caught, and %zu sites excused where they stand\n", caught,
-                sites.size() - excused, excused);
-    EXPECT_EQ(caught + excused, sites.size());
+
+    /// What has caught others is asked first, and of the rest what is soon answered.
+    const Script* who_catches(std::vector<Way> all, std::uint64_t& images) const {
+        while (!all.empty()) {
+            const auto best = std::min_element(all.begin(), all.end(), [&](const Way& a, const Way& b) {
+                return std::pair(-std::int64_t{catches(a.script)}, ways_.events[a.script]) <
+                       std::pair(-std::int64_t{catches(b.script)}, ways_.events[b.script]);
+            });
+            const Way way = *best;
+            all.erase(best);
+            const Script& script = ways_.scripts[way.script];
+            if (!is_caught(script, way, images)) continue;
+            ++catches(way.script);
+            return &script;
+        }
+        return nullptr;
+    }
+
+    Ways ways_;
+    std::map<MutantSite, bool> sites_;
+    std::atomic<std::uint32_t>* shared_ = nullptr;
+};
+
+TEST(crash, notices_every_flush_fence_and_sync_that_is_left_out) {
+    Gate gate(ways());
+    gate.run();
+    gate.expect_all_caught();
 }
 
 }  // namespace

@@ -128,6 +128,17 @@ Script names() {
              close_pool()}};
 }
 
+// Names so long that an entry and its value have one size: one page may hold all there is of a variable.
+Script long_names() {
+    Script script{"long_names", small_pool(), {open_pool()}};
+    for (int i = 0; i < 14; ++i) {
+        script.operations.push_back(store_int("a_name_as_long_as_a_value_" + std::to_string(1000 + i), i));
+        if (i == 3) script.operations.push_back(sync_pool());
+    }
+    script.operations.push_back(close_pool());
+    return script;
+}
+
 // Names that lie in one chain of the table.
 Script chains() {
     const std::uint64_t buckets =
@@ -380,9 +391,9 @@ Script formatting() {
 }  // namespace
 
 std::vector<Script> scripts() {
-    return {values(),           arrays(),   appending(), attributes(), names(),   chains(),
-            covering(),         steps(),    old_steps(), lookalikes(), space(),   growing(),
-            erasing_unsynced(), sessions(), filling(),   in_place(),   codings(), formatting()};
+    return {values(),   arrays(),  appending(), attributes(), names(),     long_names(), chains(),
+            covering(), steps(),   old_steps(), lookalikes(), space(),     growing(),    erasing_unsynced(),
+            sessions(), filling(), in_place(),  codings(),    formatting()};
 }
 
 }  // namespace pmemcpy::crash
