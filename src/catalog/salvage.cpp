@@ -79,7 +79,9 @@ void Catalog::bring_back(const Scan& scan) {
 void Catalog::bring_back_groups() {
     std::vector<std::string> ids;
     for_each([&](const std::string& id, Link) { ids.push_back(id); });
-    for (const std::string& id : ids) ensure_groups(id);
+    for (const std::string& id : ids) {
+        if (id != "/") ensure_groups(id);  // the root is in no group
+    }
 }
 
 }  // namespace pmemcpy::catalog
