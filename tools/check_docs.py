@@ -5,7 +5,8 @@ usage: check_docs.py [--fix]
 
 * docs/reference.md is what tools/make_reference.py makes of the headers;
 * the code block behind a line `<!-- quote PATH -->` is the file at that path;
-* every test that docs/design.md names as `suite.name` exists;
+* every test that the design, the guarantees or the security page names as `suite.name` exists;
+* where a document says "43 so far.", the table behind it has as many rows;
 * every relative link leads somewhere.
 
 Prints one line FILE: RULE for each breach and exits 1; --fix mends the first two before judging.
@@ -22,6 +23,9 @@ QUOTE = re.compile(r"(<!-- quote (\S+) -->\n+)```\w*\n(?:.*?\n)??```\n", re.DOTA
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".txt": "cmake", ".py": "python"}
 TEST = re.compile(r"\bT(?:EST|EST_F|EST_P|YPED_TEST)\(\s*(\w+),\s*(\w+)\)")
 NAMED = re.compile(r"`(\w+)\.(\w+)`")
+NAMING = {"design.md", "guarantees.md", "security.md"}
+FOUND = re.compile(r"(\d+) so far\.")
+ROW = re.compile(r"^\| ", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -61,13 +65,15 @@ def judge(path: Path, tests: set[tuple[str, str]]) -> list[str]:
     broken = []
     if quoted(text) != text:
         broken.append("quotes what an example no longer says; run tools/check_docs.py --fix")
-    if path.name == "design.md":
+    if path.name in NAMING:
         suites = {suite for suite, _ in tests}
         broken += [
             f"names the test {suite}.{name}, which does not exist"
             for suite, name in NAMED.findall(text)
             if (suite, name) not in tests and (suite in suites or "_" in name)
         ]
+    if (claim := FOUND.search(text)) and int(claim.group(1)) != (rows := len(ROW.findall(text, claim.end())) - 1):
+        broken.append(f"says that {claim.group(1)} bugs were found, and has {rows} rows")
     for target in LINK.findall(re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)):
         if "://" not in target and not (path.parent / target).exists():
             broken.append(f"links to {target}, which does not exist")
