@@ -224,6 +224,7 @@ private:
     std::vector<std::uint64_t> class_bytes_;
     std::atomic<std::uint64_t> claims_{0};  // tells the owners of a unit apart that have the same name
     std::array<std::vector<SlabCache>, 2> caches_;
+    std::vector<std::uint64_t> gone_;    // free chunks whose memory is gone; under the allocation lock
     std::recursive_mutex retire_mutex_;  // one unpublishing at a time: a slot has room for one step
     pool::Slot* retire_slot_ = nullptr;  // null: this process's own
     std::uint64_t retire_owner_ = 0;

@@ -107,11 +107,19 @@ std::uint64_t Heap::obtain_slab(Which which, std::size_t size_class, SlabCache& 
     const pool::Pool::AllocationLock lock(pool_);
     std::uint64_t chunk = 0;
     if (adopt_slab(which, size_class, cache, adopt_at_once, chunk)) return chunk;
-    try {
-        chunk = obtain_chunks(1);
-    } catch (const Error&) {
-        if (adopt_slab(which, size_class, cache, pool_.usable_chunks(), chunk)) return chunk;
-        throw;
+    for (;;) {
+        try {
+            chunk = obtain_chunks(1);
+        } catch (const Error&) {
+            if (adopt_slab(which, size_class, cache, pool_.usable_chunks(), chunk)) return chunk;
+            throw;
+        }
+        const std::uint64_t bytes =
+            which == meta ? pool_.super().chunk_bytes : slab_layout(which, size_class).first_unit;
+        if (os::can_read(pool_.at(pool_.chunk_offset(chunk)), bytes)) break;
+        // Its memory is gone. Held on to until we leave, or the next search would find it again.
+        set_chunk(chunk, ChunkWord::make(ChunkKind::run_head, pool_.owner(), 1), {});
+        gone_.push_back(chunk);
     }
     format_slab(which, size_class, chunk);
     return chunk;
@@ -298,6 +306,9 @@ void Heap::release_slabs() {
             cache.current = 0;
         }
     }
+    const pool::Pool::AllocationLock lock(pool_);
+    for (const std::uint64_t i : gone_) free_run(i, 0);
+    gone_.clear();
 }
 
 }  // namespace pmemcpy::heap

@@ -68,6 +68,30 @@ protected:
     Shape shape_;
 };
 
+std::string order;
+
+// So there is no moment at which a power loss would leave a part of a pool under its name.
+TEST_F(pool, is_on_the_medium_as_a_whole_before_it_has_a_name) {
+    os::Calls fake = os::system_calls();
+    fake.mmap = [](void* at, std::size_t length, int access, int flags, int fd, off_t offset) {
+        if (fd >= 0) order += "map ";
+        return os::system_calls().mmap(at, length, access, flags, fd, offset);
+    };
+    fake.munmap = [](void* at, std::size_t length) {
+        return order += "unmap ", os::system_calls().munmap(at, length);
+    };
+    fake.fdatasync = [](int fd) { return order += "sync ", os::system_calls().fdatasync(fd); };
+    fake.fsync = [](int fd) { return order += "sync_directory ", os::system_calls().fsync(fd); };
+    fake.linkat = [](int from, const char* old_name, int to, const char* name, int flags) {
+        return order += "name ", os::system_calls().linkat(from, old_name, to, name, flags);
+    };
+    {
+        const os::ScopedCalls listening(fake);
+        Pool::create(path_, shape_);
+    }
+    EXPECT_TRUE(order.ends_with("unmap sync name sync_directory ")) << order;
+}
+
 TEST_F(pool, refuses_sizes_that_make_no_pool) {
     expect(Code::invalid_argument, [&] { lay_out(3000, 1 << 20); });
     expect(Code::invalid_argument, [&] { lay_out(64 << 10, 64 << 10); });

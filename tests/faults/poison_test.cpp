@@ -218,6 +218,25 @@ TEST_P(PoisonTest, in_an_array_filled_in_place_keeps_it_from_being_frozen) {
     error_of([&] { pmem.store<double>("A", row(1).data(), Box{{0}, {columns}}); });
 }
 
+// A slab for records is made of a free chunk, which is filled with zeros first: that killed the process.
+TEST_P(PoisonTest, in_free_space_is_walked_past) {
+    if (GetParam() == Means::shortened) GTEST_SKIP() << "nothing lies behind the end of a file";
+    PMEM pmem;
+    pmem.mmap(path(), options(Mode::exclusive));
+    constexpr std::size_t chunk_bytes = 64 << 10, chunks = 6;
+    pmem.store("large", std::string(chunks * chunk_bytes, 'l'));
+    const std::byte* there = pmem.view_bytes("large").data();
+    pmem.erase("large");
+    for (std::size_t i = 0; i < chunks && !IsSkipped(); i += 2) strike(there + i * chunk_bytes);
+    if (IsSkipped()) return;
+    for (int i = 0; i < 3'000; ++i) pmem.store("small/" + std::to_string(i), i);
+    for (int i = 0; i < 3'000; ++i) ASSERT_EQ(pmem.load<int>("small/" + std::to_string(i)), i);
+    EXPECT_TRUE(pmem.verify().empty());
+    pmem.munmap();
+    Inside inside(path());
+    EXPECT_TRUE(inside.audit().complaints.empty());
+}
+
 TEST_P(PoisonTest, leaves_the_rest_to_repair) {
     if (GetParam() == Means::shortened)
         GTEST_SKIP() << "a file that is too short is refused when it is opened";
