@@ -38,6 +38,7 @@ Calls system_calls() noexcept {
         .fstatvfs = ::fstatvfs,
         .ftruncate = ::ftruncate,
         .fallocate = ::fallocate,
+        .lseek = ::lseek,
         .pread = ::pread,
         .pwrite = ::pwrite,
         .fsync = ::fsync,

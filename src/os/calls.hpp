@@ -24,6 +24,7 @@ struct Calls {
     int (*fstatvfs)(int fd, struct statvfs* status);
     int (*ftruncate)(int fd, off_t size);
     int (*fallocate)(int fd, int mode, off_t offset, off_t length);
+    off_t (*lseek)(int fd, off_t offset, int whence);
     ssize_t (*pread)(int fd, void* bytes, size_t size, off_t offset);
     ssize_t (*pwrite)(int fd, const void* bytes, size_t size, off_t offset);
     int (*fsync)(int fd);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "os/calls.hpp"
 #include "os/failure.hpp"
@@ -173,6 +174,21 @@ void File::punch(std::uint64_t offset, std::uint64_t length) {
 
 std::uint64_t File::allocated_bytes() const {
     return static_cast<std::uint64_t>(status_of(*this).st_blocks) * 512;
+}
+
+std::uint64_t File::data_end() const {
+    off_t end = 0;
+    for (;;) {
+        const off_t data = calls().lseek(fd_, end, SEEK_DATA);
+        const off_t hole = data < 0 ? -1 : calls().lseek(fd_, data, SEEK_HOLE);
+        if (hole >= 0) {
+            end = hole;
+        } else if (errno == ENXIO) {  // no more data
+            return static_cast<std::uint64_t>(end);
+        } else {
+            throw_failure("find the data of", path_, errno);
+        }
+    }
 }
 
 void File::sync_data() {

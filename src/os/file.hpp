@@ -57,6 +57,8 @@ public:
     void punch(std::uint64_t offset, std::uint64_t length);
     /// Bytes really allocated on the device (st_blocks * 512).
     std::uint64_t allocated_bytes() const;
+    /// Where the last bytes end that were ever stored: behind them there are only holes, and space that was never used.
+    std::uint64_t data_end() const;
     /// fdatasync. A failure is reported once by the kernel: the caller must not retry.
     void sync_data();
     /// fsync of the file, or of the directory that this is: a new name is durable after it.

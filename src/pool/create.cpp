@@ -136,23 +136,15 @@ void Pool::create(const std::string& path, const Shape& shape) {
     name_when_whole(file, path);
 }
 
-// How many chunks were usable, when the word that says so is damaged: all that the file system has given space, and all
-// that the chunk table speaks of.
+// How many chunks may hold something, when the word that says how many are usable is damaged. The chunk table may be damaged
+// too, and would have the new pool take any amount of space.
 std::uint64_t Pool::count_chunks(const Pool& pool) {
     const Superblock& super = pool.super_;
     if (pool.file_.fs_kind() == os::FileSystem::devdax) return super.chunk_count;
-    const std::uint64_t allocated = std::min(pool.file_.allocated_bytes(), super.max_bytes);
-    std::uint64_t count =
-        allocated <= super.first_chunk_offset
-            ? 0
-            : (allocated - super.first_chunk_offset + super.chunk_bytes - 1) / super.chunk_bytes;
-    for (std::uint64_t i = 0; i < super.chunk_count; ++i) {
-        std::uint64_t word = 0;
-        const std::byte* entry = pool.at(super.table_offset + i * chunk_entry_bytes);
-        if (!os::guarded(entry, sizeof word, [&] { std::memcpy(&word, entry, sizeof word); })) continue;
-        if (word != 0) count = std::max(count, i + 1);
-    }
-    return std::min(count, super.chunk_count);
+    const std::uint64_t end = pool.file_.data_end();
+    if (end <= super.first_chunk_offset) return 0;
+    return std::min((end - super.first_chunk_offset + super.chunk_bytes - 1) / super.chunk_bytes,
+                    super.chunk_count);
 }
 
 Copied Pool::copy_to_recover(const std::string& from, const std::string& to,

@@ -2,6 +2,7 @@
 // one payload, as they are.
 
 #include "array/selection.hpp"
+#include "heap/hops.hpp"
 #include "store/store.hpp"
 
 namespace pmemcpy::store {
@@ -14,7 +15,9 @@ std::optional<std::uint64_t> Store::payload_to_read(std::string_view id) const {
     Extent extent{};
     if (!is_array(*definition)) {
         auto seen = read_value_record(*definition);
-        while (seen && !is_committed(seen->record.step)) seen = read_value_record(seen->record.previous);
+        heap::Hops hops;  // a damaged pool may lead in a circle
+        while (seen && !is_committed(seen->record.step))
+            seen = hops.take(seen->link) ? read_value_record(seen->record.previous) : std::nullopt;
         if (seen) extent = seen->record.extent;
     } else if (const auto directory = directory_of(*definition)) {
         const std::lock_guard one_thread(directory->mutex());

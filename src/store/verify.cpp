@@ -2,6 +2,7 @@
 
 #include "array/selection.hpp"
 #include "base/crc32c.hpp"
+#include "heap/hops.hpp"
 #include "os/guard.hpp"
 #include "store/pin.hpp"
 #include "store/store.hpp"
@@ -128,7 +129,9 @@ private:
     // Also the versions that readers of older steps see. False if there is no such value, or not any more.
     bool inspect_value(const std::string& id, Link newest) {
         bool is_newest = true;
+        heap::Hops hops;
         for (Link link = newest; link.is_record(); is_newest = false) {
+            if (!hops.take(link)) throw Error(Code::corrupt, "its older versions lead back into themselves");
             const auto seen = store_.read_value_record(link);
             if (!seen) return !is_newest;
             store_.check_value(*seen);

@@ -53,6 +53,17 @@ TEST(found, a_directory_in_a_circle) { expect_answered("pool", "a_directory_in_a
 // The chain of what was replaced is followed once round.
 TEST(found, a_value_that_replaced_itself) { expect_answered("pool", "a_value_that_replaced_itself"); }
 
+// A verify, and so a repair, never ended: the older versions of a value, which readers of older steps see, led in a circle.
+// The circle is noticed, and the value is damaged.
+TEST(found, older_versions_in_a_circle) { expect_answered("directory", "older_versions_in_a_circle"); }
+
+// A repair of a pool whose state does not fit its mark asked the chunk table how many chunks there were, which may be damaged
+// too: the new pool was to take all the space that the old one could ever have had.
+// What the file system holds of the old pool tells.
+TEST(found, a_table_that_speaks_of_chunks_that_nobody_filled) {
+    expect_answered("pool", "a_table_that_speaks_of_chunks_that_nobody_filled");
+}
+
 // The erase of an array went on behind its directory's segment, and retired what it took for links there: it believed the
 // number of slots, which is no more covered by a look at the record's first line than the slots are.
 // A segment has no more slots than there is room for in its record.
