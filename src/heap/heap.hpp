@@ -183,7 +183,7 @@ private:
     SlabHeader slab_layout(Which which, std::size_t size_class) const;
     bool read_slab(std::uint64_t chunk, SlabHeader& out) const;
     bool says_taken(const Extent& extent, Link record) const;
-    void check_table() const { pool_.check_memory(&chunk(0), pool_.usable_chunks() * sizeof(ChunkEntry)); }
+    void check_table() const { pool_.check_table(0, pool_.usable_chunks()); }
     bool holds_record(std::uint64_t chunk, const SlabHeader& slab) const;
     std::optional<SlabHeader> slab_around_records(std::uint64_t chunk) const;
     std::uint64_t* unit_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const;

@@ -30,6 +30,7 @@ void Pool::grow(std::uint64_t chunks) {
     }
     const std::uint64_t room = check_headroom(chunks);
     std::uint64_t step = std::min({growth_step(chunks, usable, super_.chunk_bytes), left, room});
+    check_table(usable, step);
     try {
         file_.allocate(chunk_offset(usable), step * super_.chunk_bytes);
     } catch (const Error& error) {

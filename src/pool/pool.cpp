@@ -115,13 +115,17 @@ void Pool::read_superblock() {
 // Nothing covers the few words that change, but the mark of an orderly close.
 void Pool::check_state() const {
     const auto repair = "; `pmemcpy repair " + path() + " NEW` makes a new pool of what is whole";
-    check_memory(at(super_.table_offset), super_.chunk_count * chunk_entry_bytes);
     const std::uint64_t usable = usable_chunks();
     if (usable > super_.chunk_count) {
         throw Error(Code::corrupt, path() + " says that " + std::to_string(usable) +
                                        " chunks are usable and has only " +
                                        std::to_string(super_.chunk_count) + repair);
     }
+    check_table(0, usable);
+}
+
+void Pool::check_table(std::uint64_t first, std::uint64_t chunks) const {
+    check_memory(at(super_.table_offset + first * chunk_entry_bytes), chunks * chunk_entry_bytes);
 }
 
 // Who attaches takes the mark away before it changes a word: so words that do not fit their mark are damaged.

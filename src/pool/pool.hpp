@@ -100,6 +100,9 @@ public:
         if (!os::can_read(begin, length)) throw_no_memory();
     }
 
+    /// That the chunk table's entries of these chunks can be read: of a large pool most are of chunks that are not usable yet.
+    void check_table(std::uint64_t first, std::uint64_t chunks) const;
+
     bool read_only() const { return read_only_; }
     const std::string& path() const { return file_.path(); }
     const persist::Medium& medium() const { return medium_; }
