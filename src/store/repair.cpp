@@ -106,8 +106,7 @@ Repair repair(const std::string& from, const std::string& to) {
         }
         directories.keep();
     }
-    Repair result = salvage(new_place, copied);
-    return result;
+    return salvage(new_place, copied);
 }
 
 }  // namespace pmemcpy

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace pmemcpy::store {
@@ -75,17 +76,20 @@ private:
             }
             const auto directory = store_.directory_of(*definition);
             if (!directory) return 0;
+            const auto blocks = blocks_of(*directory);
+            if (!blocks) return 0;
             std::uint64_t bytes = 0;
-            for (const BlockRecord& block : blocks_of(*directory)) bytes += block.block.stored_bytes;
+            for (const BlockRecord& block : *blocks) bytes += block.block.stored_bytes;
             return bytes;
         } catch (const Error&) {
             return 0;
         }
     }
 
-    static std::vector<BlockRecord> blocks_of(Directory& directory) {
+    // Nothing when the array is being erased.
+    static std::optional<std::vector<BlockRecord>> blocks_of(Directory& directory) {
         const std::lock_guard one_thread(directory.mutex());
-        directory.refresh();
+        if (!directory.refresh()) return std::nullopt;
         std::vector<BlockRecord> blocks;
         for (const auto& [handle, block] : directory.blocks()) blocks.push_back(block);
         return blocks;
@@ -156,15 +160,12 @@ private:
     bool inspect_array(const std::string& id, Link definition) {
         const auto directory = store_.directory_of(definition);
         if (!directory) return false;
-        {
-            const std::lock_guard one_thread(directory->mutex());
-            if (!directory->refresh()) return false;
-        }
-        const std::vector<BlockRecord> blocks = blocks_of(*directory);
+        const auto blocks = blocks_of(*directory);
+        if (!blocks) return false;
         if (const std::size_t count = directory->damaged(); count > 0)
             add(Finding::pool, id, std::to_string(count) + " block records are damaged");
         check_space(id, {}, definition);
-        for (const BlockRecord& block : blocks) {
+        for (const BlockRecord& block : *blocks) {
             try {
                 const Store::Pin pin(store_.heap_, block.link);
                 if (!pin) continue;  // replaced meanwhile

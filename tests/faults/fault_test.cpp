@@ -7,7 +7,6 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <numeric>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include <pmemcpy/repair.hpp>
 
 #include "failing_kernel.hpp"
+#include "ramp.hpp"
 #include "tests/crash/content.hpp"
 #include "tests/inside.hpp"
 
@@ -44,15 +44,6 @@ struct Case {
     }
 };
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name(); }
-
-std::vector<double> numbers(std::size_t n, double first) {
-    std::vector<double> values(n);
-    std::iota(values.begin(), values.end(), first);
-    return values;
-}
-void store_box(PMEM& pmem, const std::string& id, const Box& box, double first) {
-    pmem.store<double>(id, numbers(box.elements(), first).data(), box);
-}
 
 std::vector<Verb> verbs() {
     return {

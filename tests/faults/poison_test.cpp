@@ -10,7 +10,6 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <numeric>
 
 #include <pmemcpy/cereal.hpp>
 #include <pmemcpy/repair.hpp>
@@ -19,6 +18,7 @@
 
 #include "owners.hpp"
 #include "poison.hpp"
+#include "ramp.hpp"
 #include "tests/inside.hpp"
 
 namespace pmemcpy::faults {
@@ -68,11 +68,7 @@ protected:
         }
     }
 
-    static std::vector<double> row(double first) {
-        std::vector<double> values(columns);
-        std::iota(values.begin(), values.end(), first);
-        return values;
-    }
+    static std::vector<double> row(double first) { return numbers(columns, first); }
     static Box box(std::uint64_t i) { return Box{{i, 0}, {1, columns}}; }
     static void store_row(PMEM& pmem, std::uint64_t i, const Codec& codec = {}) {
         pmem.store<double>("A", row(100.0 * static_cast<double>(i)).data(), box(i), codec);

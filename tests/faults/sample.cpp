@@ -1,20 +1,12 @@
 #include "sample.hpp"
 
+#include "ramp.hpp"
+
 #include <numeric>
 #include <span>
 
 namespace pmemcpy::faults {
 namespace {
-
-std::vector<double> numbers(std::size_t n, double first) {
-    std::vector<double> values(n);
-    std::iota(values.begin(), values.end(), first);
-    return values;
-}
-
-void store_box(PMEM& pmem, const std::string& id, const Box& box, double first) {
-    pmem.store<double>(id, numbers(box.elements(), first).data(), box);
-}
 
 PMEM::Decode write_into(std::string& content) {
     return [&content](const Type& type, SerializerType, std::span<const std::byte> bytes) {
