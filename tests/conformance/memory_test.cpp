@@ -31,11 +31,11 @@ bool has_shadow_memory() {
 
 TEST(memory, an_object_of_1_gib_is_stored_and_loaded_without_a_second_copy_of_it) {
     if (has_shadow_memory()) GTEST_SKIP() << "a sanitizer's own memory hides what is measured here";
-    const TemporaryDirectory directory;
+    const Folder directory;
     PMEM pmem;
     Options options;
     options.max_bytes = gib + gib / 4;
-    pmem.mmap(directory.path() / "big.pmem", options);
+    pmem.mmap(directory / "big.pmem", options);
     std::vector<std::uint64_t> object(gib / sizeof(std::uint64_t));
     std::iota(object.begin(), object.end(), 1);
     const std::size_t before = anonymous_bytes();

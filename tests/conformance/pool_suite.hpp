@@ -9,8 +9,6 @@
 
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <pmemcpy/pmemcpy.hpp>
@@ -18,32 +16,9 @@
 #include <string>
 #include <string_view>
 
+#include "tests/folder.hpp"
+
 namespace pmemcpy::conformance {
-
-/// Removed with all that is in it when it goes. PMEMCPY_TEST_FOLDER says on which medium it is to be.
-class TemporaryDirectory {
-public:
-    TemporaryDirectory() {
-        const char* wanted = std::getenv("PMEMCPY_TEST_FOLDER");
-        const bool has_shm = std::filesystem::is_directory("/dev/shm");
-        const std::filesystem::path base = wanted != nullptr ? std::filesystem::path(wanted)
-                                           : has_shm         ? "/dev/shm"
-                                                             : std::filesystem::temp_directory_path();
-        std::string name = (base / "pmemcpy_conformance_XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory at " + name);
-        path_ = name;
-    }
-    ~TemporaryDirectory() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    TemporaryDirectory(const TemporaryDirectory&) = delete;
-    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-    const std::filesystem::path& path() const noexcept { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
 
 /// Expects an Error of that kind whose message says what the user needs to know.
 inline void expect_error(Code code, const std::function<void()>& call,
@@ -88,7 +63,7 @@ class PoolSuite : public testing::TestWithParam<Layout> {
 protected:
     /// The path of a pool in this test's directory, spelled as the layout wants it.
     std::string path(const std::string& name = "pool") const {
-        return (directory_.path() / name).string() + (GetParam() == Layout::directory ? "/" : "");
+        return directory_ / (name + (GetParam() == Layout::directory ? "/" : ""));
     }
     Options options() const { return small_pool(GetParam()); }
     Options options(Mode mode) const {
@@ -125,7 +100,7 @@ protected:
             << "the child failed before it was killed";
     }
 
-    TemporaryDirectory directory_;
+    Folder directory_;
     PMEM pmem;
 };
 

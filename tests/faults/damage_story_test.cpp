@@ -1,7 +1,6 @@
 // Damage that was once taken for something else, each told by its smallest example.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -11,6 +10,7 @@
 #include <pmemcpy/pmemcpy.hpp>
 #include <pmemcpy/repair.hpp>
 
+#include "tests/folder.hpp"
 #include "tests/inside.hpp"
 
 namespace pmemcpy::faults {
@@ -18,14 +18,7 @@ namespace {
 
 class DamageStory : public ::testing::Test {
 protected:
-    DamageStory() {
-        std::string name = "/dev/shm/pmemcpy-story-XXXXXX";
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder in /dev/shm");
-        folder_ = name;
-    }
-    ~DamageStory() override { std::filesystem::remove_all(folder_); }
-
-    std::string path() const { return folder_ + "/pool"; }
+    std::string path() const { return folder_ / "pool"; }
     Options options(Mode mode, bool checked = false) const {
         Options options;
         options.max_bytes = 1 << 20;
@@ -69,7 +62,7 @@ protected:
     }
 
     std::uint64_t chunk_bytes_ = 4096;
-    std::string folder_;
+    Folder folder_;
 };
 
 // The record of the newer of two blocks was damaged. A load of their common part found the older one, and gave that.

@@ -19,6 +19,7 @@
 #include <pmemcpy/repair.hpp>
 
 #include "owners.hpp"
+#include "tests/folder.hpp"
 
 namespace pmemcpy::faults {
 namespace {
@@ -90,19 +91,13 @@ public:
     }
 
 protected:
-    DamagedPage() {
-        std::string name = "/dev/shm/pmemcpy-damage-XXXXXX";
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder in /dev/shm");
-        folder_ = name;
-        forms_.insert(GetParam().name());
-    }
-    ~DamagedPage() override { fs::remove_all(folder_); }
+    DamagedPage() { forms_.insert(GetParam().name()); }
 
     std::string in(const std::string& name) const {
-        return folder_ + "/" + name + (GetParam().layout == Layout::directory ? "/pool/" : "/pool");
+        return place_ + "/" + name + (GetParam().layout == Layout::directory ? "/pool/" : "/pool");
     }
     std::string home(const std::string& name) const {
-        return folder_ + "/" + name + (GetParam().layout == Layout::directory ? "/pool" : "");
+        return place_ + "/" + name + (GetParam().layout == Layout::directory ? "/pool" : "");
     }
     std::string records() const { return GetParam().layout == Layout::directory ? ".pool" : "pool"; }
     Options options(Mode mode, bool checked) const {
@@ -116,7 +111,7 @@ protected:
     }
 
     void make_sample() {
-        fs::create_directories(folder_ + "/whole");
+        fs::create_directories(place_ + "/whole");
         PMEM pmem;
         pmem.mmap(in("whole"), options(Mode::exclusive, false));
         fill_sample(pmem);
@@ -129,7 +124,7 @@ protected:
         pmem.munmap();
         whole_ = read_all(home("whole"));
         owners_ = owners_of(home("whole"), records(), pieces_);
-        fs::remove_all(folder_ + "/whole");
+        fs::remove_all(place_ + "/whole");
         fs::create_directories(home("whole"));
         put(home("whole"), whole_);
     }
@@ -141,7 +136,7 @@ protected:
         }
     }
     void fresh_copy(const std::string& name, const Files& files) const {
-        fs::remove_all(folder_ + "/" + name);
+        fs::remove_all(place_ + "/" + name);
         fs::create_directories(home(name));
         put(home(name), files);
     }
@@ -178,7 +173,8 @@ protected:
     std::size_t complaints_ = 0;
     static inline Counts total_;
     static inline std::set<std::string> forms_;
-    std::string folder_;
+    Folder folder_{"/dev/shm"};           // on a disk repair brings back nothing of an older step
+    std::string place_ = folder_.path();  ///< in a judge's own process, a folder of its own in there
     std::vector<Piece> pieces_;
     std::vector<std::string> contents_;
     std::uint64_t used_bytes_ = 0;
@@ -246,8 +242,8 @@ std::string DamagedPage::judge_verify(const PMEM& pmem, const Owners& owners, bo
 std::string DamagedPage::judge_repair(const Files& files, const Owners& owners, Counts& counts) const {
     std::string wrong;
     fresh_copy("damaged", files);
-    fs::remove_all(folder_ + "/new");
-    fs::create_directories(folder_ + "/new");
+    fs::remove_all(place_ + "/new");
+    fs::create_directories(place_ + "/new");
     const Repair result = repair(in("damaged"), in("new"));
     if (read_all(home("damaged")) != files) wrong += "repair has changed the damaged pool\n";
     PMEM pmem;
@@ -320,12 +316,12 @@ std::string DamagedPage::judge(const Files& files, const Owners& owners, bool is
 
 void DamagedPage::judge_apart(std::string blow, const Files& files, const Owners& owners, bool is_random) {
     if (running_.size() == judged_at_once) finish_one();
-    Running one{0, std::move(blow), folder_ + "/" + std::to_string(++total_.damages)};
+    Running one{0, std::move(blow), place_ + "/" + std::to_string(++total_.damages)};
     fs::create_directory(one.folder);
     one.child = ::fork();
     if (one.child != 0) return running_.push_back(std::move(one));
     ::alarm(longest_judgement_s);
-    folder_ = one.folder;
+    place_ = one.folder;
     Counts counts;
     std::string wrong;
     try {
@@ -333,8 +329,8 @@ void DamagedPage::judge_apart(std::string blow, const Files& files, const Owners
     } catch (const std::exception& error) {
         wrong = std::string("no Error but ") + error.what() + "\n";
     }
-    std::ofstream(folder_ + "/report") << counts.lost << ' ' << counts.saved << ' ' << counts.wrong << '\n'
-                                       << wrong;
+    std::ofstream(place_ + "/report") << counts.lost << ' ' << counts.saved << ' ' << counts.wrong << '\n'
+                                      << wrong;
     ::_exit(0);
 }
 

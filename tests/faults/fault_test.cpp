@@ -9,13 +9,13 @@
 #include <functional>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <pmemcpy/pmemcpy.hpp>
 #include <pmemcpy/repair.hpp>
 
 #include "failing_kernel.hpp"
 #include "ramp.hpp"
 #include "tests/crash/content.hpp"
+#include "tests/folder.hpp"
 #include "tests/inside.hpp"
 
 namespace pmemcpy::faults {
@@ -117,16 +117,9 @@ public:
     }
 
 protected:
-    Faults() : kernel_(GetParam().medium) {
-        std::string name = "/dev/shm/pmemcpy-faults-XXXXXX";
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder in /dev/shm");
-        folder_ = name;
-    }
-    ~Faults() override { std::filesystem::remove_all(folder_); }
+    Faults() : kernel_(GetParam().medium) {}
 
-    std::string path() const {
-        return folder_ + (GetParam().layout == Layout::directory ? "/pool/" : "/pool");
-    }
+    std::string path() const { return folder_ / (GetParam().layout == Layout::directory ? "pool/" : "pool"); }
     std::string records() const { return GetParam().layout == Layout::directory ? path() + ".pool" : path(); }
     Options options() const {
         Options options;
@@ -138,8 +131,8 @@ protected:
 
     /// A pool with something in it, open in `pmem`.
     void make_pool(PMEM& pmem) {
-        std::filesystem::remove_all(folder_ + "/pool");
-        std::filesystem::remove(folder_ + "/pool.rt");
+        std::filesystem::remove_all(folder_ / "pool");
+        std::filesystem::remove(folder_ / "pool.rt");
         pmem.mmap(path(), options());
         pmem.store("v", 1);
         pmem.set_attribute("v", "units", "K");
@@ -218,7 +211,7 @@ protected:
     std::string check_repair(const Content& before, const Content& after) {
         const std::string fresh = path().substr(0, path().rfind("pool")) + "repaired" +
                                   (GetParam().layout == Layout::directory ? "/" : "");
-        std::filesystem::remove_all(folder_ + "/repaired");
+        std::filesystem::remove_all(folder_ / "repaired");
         repair(path(), fresh);
         PMEM pmem;
         pmem.mmap(fresh);
@@ -229,7 +222,7 @@ protected:
 
     static inline std::size_t total_ = 0;
     FailingKernel kernel_;
-    std::string folder_;
+    Folder folder_{"/dev/shm"};  // which the failing kernel makes look like a disk where it is to
 };
 
 TEST_P(Faults, are_errors_that_leave_everything_as_it_was) {

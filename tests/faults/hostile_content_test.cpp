@@ -1,7 +1,6 @@
 // Pools that say what no pMEMCPY has written, with checksums that fit: whoever opens them must not be led outside of them.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include <pmemcpy/pmemcpy.hpp>
 
 #include "base/crc32c.hpp"
+#include "tests/folder.hpp"
 #include "tests/inside.hpp"
 
 namespace pmemcpy::faults {
@@ -18,13 +18,7 @@ namespace fs = std::filesystem;
 
 class HostileContent : public ::testing::Test {
 protected:
-    HostileContent() {
-        std::string name = "/dev/shm/pmemcpy-hostile-XXXXXX";
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder in /dev/shm");
-        folder_ = name;
-    }
-    ~HostileContent() override { fs::remove_all(folder_); }
-    std::string path() const { return folder_ + "/pool"; }
+    std::string path() const { return folder_ / "pool"; }
     static Options options(Mode mode) {
         Options options;
         options.max_bytes = 8 << 20;
@@ -32,7 +26,8 @@ protected:
         options.mode = mode;
         return options;
     }
-    std::string folder_;
+
+    Folder folder_;
 };
 
 // The word that says where an entry hangs is derived and covered by no checksum; an erase believed it, and looked there.

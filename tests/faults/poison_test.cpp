@@ -19,6 +19,7 @@
 #include "owners.hpp"
 #include "poison.hpp"
 #include "ramp.hpp"
+#include "tests/folder.hpp"
 #include "tests/inside.hpp"
 
 namespace pmemcpy::faults {
@@ -34,14 +35,7 @@ enum class Means { taken_away, shortened, poisoned };
 
 class PoisonTest : public ::testing::TestWithParam<Means> {
 protected:
-    PoisonTest() {
-        std::string name = "/dev/shm/pmemcpy-poison-XXXXXX";
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder in /dev/shm");
-        folder_ = name;
-    }
-    ~PoisonTest() override { fs::remove_all(folder_); }
-
-    std::string path() const { return folder_ + "/pool"; }
+    std::string path() const { return folder_ / "pool"; }
     static Options options(Mode mode, bool checked = false) {
         Options options;
         options.max_bytes = 8 << 20;
@@ -111,7 +105,7 @@ protected:
         EXPECT_TRUE(pmem.verify().empty());
     }
 
-    std::string folder_;
+    Folder folder_;
     Poison poison_;
 };
 
@@ -265,13 +259,7 @@ INSTANTIATE_TEST_SUITE_P(means, PoisonTest,
 // is among them: whoever only reads meets an error there, never a signal.
 class PoisonedPage : public ::testing::Test {
 protected:
-    PoisonedPage() {
-        std::string name = "/dev/shm/pmemcpy-poison-XXXXXX";
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder in /dev/shm");
-        folder_ = name;
-    }
-    ~PoisonedPage() override { fs::remove_all(folder_); }
-    std::string path() const { return folder_ + "/pool"; }
+    std::string path() const { return folder_ / "pool"; }
     static Options options(Mode mode) {
         Options options;
         options.max_bytes = 1 << 20;
@@ -327,7 +315,7 @@ protected:
         return wrong;
     }
 
-    std::string folder_;
+    Folder folder_{"/dev/shm"};  // on a disk repair brings back nothing of an older step
     std::vector<Piece> pieces_;
     std::vector<std::string> contents_;
 };
@@ -342,7 +330,7 @@ TEST_F(PoisonedPage, is_told_without_a_signal_and_spares_the_rest) {
         for (const Piece& piece : pieces_) contents_.push_back(piece.load(pmem));
         used_bytes = pmem.info().allocated_bytes;
     }
-    const auto owners = owners_of(folder_, "pool", pieces_);
+    const auto owners = owners_of(folder_.path(), "pool", pieces_);
     for (std::uint64_t page = 0; page * pool::page_bytes < used_bytes; ++page) {
         const auto found = owners.find({"pool", page});
         const pid_t child = ::fork();

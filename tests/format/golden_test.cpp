@@ -2,7 +2,6 @@
 // Every later version opens them, for ever: to read, to write, to verify and to repair.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,6 +11,7 @@
 #include <pmemcpy/repair.hpp>
 
 #include "golden_listing.hpp"
+#include "tests/folder.hpp"
 #include "tests/inside.hpp"
 
 namespace pmemcpy::format {
@@ -33,31 +33,25 @@ protected:
     void SetUp() override {
         if (!is_available(Codec::Kind::zstd))
             GTEST_SKIP() << "built without Blosc, and some arrays are packed";
-        std::string name = (fs::is_directory("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path()) /
-                           "pmemcpy-golden-XXXXXX";
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        folder_ = name;
         const fs::path archive = fs::path(PMEMCPY_GOLDEN_FOLDER) / (GetParam() + ".tar.xz");
-        const std::string command = "tar -xJf '" + archive.string() + "' -C '" + name + "'";
+        const std::string command =
+            "tar -xJf '" + archive.string() + "' -C '" + folder_.path().string() + "'";
         ASSERT_EQ(std::system(command.c_str()), 0) << command;
         std::ostringstream text;
         text << std::ifstream(fs::path(PMEMCPY_GOLDEN_FOLDER) / (GetParam() + ".txt")).rdbuf();
         listing_ = text.str();
         ASSERT_FALSE(listing_.empty());
     }
-    void TearDown() override {
-        if (!folder_.empty()) fs::remove_all(folder_);
-    }
     bool is_crashed() const { return GetParam().ends_with("crashed"); }
-    bool is_directory() const { return fs::is_directory(folder_ / "pool"); }
-    std::string path() const { return (folder_ / "pool").string(); }
+    bool is_directory() const { return fs::is_directory(path()); }
+    std::string path() const { return folder_ / "pool"; }
     static Options options(Mode mode) {
         Options options;
         options.mode = mode;
         return options;
     }
 
-    fs::path folder_;
+    Folder folder_;
     std::string listing_;
 };
 
@@ -99,7 +93,7 @@ TEST_P(Golden, is_worked_on) {
 }
 
 TEST_P(Golden, is_repaired) {
-    const std::string fresh = (folder_ / "fresh").string() + (is_directory() ? "/" : "");
+    const std::string fresh = folder_ / (is_directory() ? "fresh/" : "fresh");
     EXPECT_TRUE(repair(path(), fresh).damages.empty());
     PMEM pmem;
     pmem.mmap(fresh, options(Mode::read));

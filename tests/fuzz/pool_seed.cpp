@@ -7,12 +7,12 @@
 #include <numeric>
 #include <stdexcept>
 
-#include <unistd.h>
 #include <pmemcpy/pmemcpy.hpp>
 
 #include "fenced_kernel.hpp"
 #include "heap/format.hpp"
 #include "pool/geometry.hpp"
+#include "tests/folder.hpp"
 
 namespace pmemcpy::fuzz {
 namespace {
@@ -170,22 +170,11 @@ std::vector<Seed> make_seeds(bool directory) {
     return made;
 }
 
-struct Folder {
-    std::string path = "/dev/shm/pmemcpy-fuzz-XXXXXX";
-    Folder() {
-        if (::mkdtemp(path.data()) == nullptr) throw std::runtime_error("no folder in /dev/shm");
-    }
-    ~Folder() {
-        std::error_code ignored;
-        fs::remove_all(path, ignored);
-    }
-};
-
 }  // namespace
 
 const std::string& folder() {
-    static const Folder made;
-    return made.path;
+    static const Folder made("/dev/shm");  // an input does the same whatever medium other tests are tried on
+    return made.path().native();
 }
 
 const std::vector<Seed>& seeds(bool directory) {

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -16,14 +15,11 @@ namespace machine {
 namespace {
 
 /// Memory where there is enough of it: what the machine's processors store goes into a file there.
-std::string new_folder() {
+std::filesystem::path roomy_place() {
     constexpr std::uintmax_t enough = std::uintmax_t{1} << 30;
     std::error_code none;
     const bool is_roomy = std::filesystem::space("/dev/shm", none).available > enough && !none;
-    std::string name =
-        (is_roomy ? "/dev/shm" : std::filesystem::temp_directory_path().string()) + "/pmemcpy-machine-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for a machine");
-    return name;
+    return is_roomy ? "/dev/shm" : std::filesystem::temp_directory_path();
 }
 
 /// Runs a program that ends when we do; its exit status. What it prints goes into the file.
@@ -56,19 +52,14 @@ std::string content_of(const std::string& path) {
 }  // namespace
 
 VirtualMachine::VirtualMachine(std::vector<std::string> options)
-    : options_(std::move(options)), folder_(new_folder()) {}
-
-VirtualMachine::~VirtualMachine() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-}
+    : options_(std::move(options)), folder_(roomy_place()) {}
 
 VirtualMachine::Result VirtualMachine::run(const std::string& script, double kill_after,
                                            const std::vector<std::string>& more) {
-    const std::string go = folder_ + "/go", output = folder_ + "/output";
+    const std::string go = folder_ / "go", output = folder_ / "output";
     std::filesystem::remove(go);
-    std::vector<std::string> words{MACHINE_DAXVM, "run",   "--image",   folder_ + "/image",
-                                   "--rw",        folder_, "--timeout", "400"};
+    std::vector<std::string> words{MACHINE_DAXVM, "run",    "--image",   folder_ / "image",
+                                   "--rw",        folder(), "--timeout", "400"};
     words.insert(words.end(), options_.begin(), options_.end());
     words.insert(words.end(), more.begin(), more.end());
     if (kill_after >= 0)

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/folder.hpp"
+
 namespace machine {
 
 /// Something without which such a machine does not run here.
@@ -17,9 +19,6 @@ class VirtualMachine {
 public:
     /// `options`: of `daxvm run`, what its persistent memory is and how it is used.
     explicit VirtualMachine(std::vector<std::string> options);
-    ~VirtualMachine();
-    VirtualMachine(const VirtualMachine&) = delete;
-    VirtualMachine& operator=(const VirtualMachine&) = delete;
 
     struct Result {
         int status = 0;  ///< of the script; `killed`
@@ -35,11 +34,11 @@ public:
     Result run(const std::string& script, double kill_after = -1, const std::vector<std::string>& more = {});
 
     /// Written in the machine as well: what is written there is on the host when the call returns.
-    const std::string& folder() const { return folder_; }
+    const std::string& folder() const { return folder_.path().native(); }
 
 private:
     std::vector<std::string> options_;
-    std::string folder_;
+    pmemcpy::Folder folder_;
 };
 
 }  // namespace machine

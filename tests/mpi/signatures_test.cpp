@@ -1,33 +1,18 @@
 #include "signatures.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
+#include "tests/folder.hpp"
 
 namespace {
-
-/// A new folder in memory, removed at the end.
-class Folder {
-public:
-    Folder() {
-        std::string path = "/dev/shm/pmemcpy-signatures.XXXXXX";
-        path_ = ::mkdtemp(path.data());
-    }
-    ~Folder() { std::filesystem::remove_all(path_); }
-    std::string pool() const { return path_ + "/pool"; }
-
-private:
-    std::string path_;
-};
 
 const auto equal = [](const auto& found, const auto& expected) { EXPECT_EQ(found, expected); };
 
 }  // namespace
 
 TEST(signatures, of_the_papers_figure_2_are_as_printed) {
-    const Folder folder;
-    std::string filename = folder.pool();
+    const pmemcpy::Folder folder;
+    std::string filename = folder / "pool";
     pmemcpy::PMEM pmem;
     pmem.mmap(filename);
     signatures::call_all(pmem, "", equal);
@@ -36,8 +21,8 @@ TEST(signatures, of_the_papers_figure_2_are_as_printed) {
 }
 
 TEST(signatures, of_the_posters_figure_4_are_as_printed) {
-    const Folder folder;
-    std::string filename = folder.pool();
+    const pmemcpy::Folder folder;
+    std::string filename = folder / "pool";
     pmap::PMEM pmem;
     pmem.mmap(filename);
     signatures::call_all(pmem, "", equal);

@@ -28,10 +28,12 @@
 #include <utility>
 #include <vector>
 
+#include "tests/folder.hpp"
 #include "tests/inside.hpp"
 
 namespace processes {
 
+using pmemcpy::Folder;
 using pmemcpy::Inside;
 using Arguments = std::vector<std::string>;
 using Work = std::function<int(const Arguments&)>;
@@ -102,32 +104,6 @@ public:
 private:
     pid_t pid_ = 0;
     int last_ = 0;
-};
-
-/// A folder on tmpfs that goes with the test.
-class Folder {
-public:
-    Folder() {
-        const char* elsewhere = std::getenv("PMEMCPY_TEST_FOLDER");  // to try another medium
-        std::string name = elsewhere != nullptr ? elsewhere
-                           : std::filesystem::is_directory("/dev/shm")
-                               ? "/dev/shm"
-                               : std::filesystem::temp_directory_path().string();
-        name += "/pmemcpy-processes-XXXXXX";
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder for the test");
-        path_ = name;
-    }
-    ~Folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-    const std::string& path() const { return path_; }
-
-private:
-    std::string path_;
 };
 
 /// Zeroed memory that all processes of a test share, outside of any pool.
