@@ -52,6 +52,11 @@ def within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder + "/")
 
 
+def is_test(file: str) -> bool:
+    """A test beside its code, or what several of them stand on: outside of the room whose folder it lies in."""
+    return file.endswith(("_test.cpp", "_suite.hpp"))
+
+
 def room_of(law: Law, path: str) -> str | None:
     homes = [name for name, folder in law.folders.items() if within(path, folder)]
     return max(homes, key=lambda name: len(law.folders[name]), default=None)
@@ -90,13 +95,15 @@ def judge(law: Law, root: Path, file: str, quote: str, header: str) -> str | Non
             if not standard and not any(header.startswith(prefix) for prefix in law.exceptions.get(file, [])):
                 return f"<{header}> is not of the standard library, and {home} includes nothing else"
         return None
+    if is_test(target) and not is_test(file):
+        return f"{header} is of the tests, and only they include it"
     room = room_of(law, target)
     if room is None or room == home:
         if target.startswith("src/") and not header.startswith(target.split("/")[1] + "/"):
             return f'"{header}" is written from its folder; write it from src/'
         return None
     allowed = law.allowed[home]
-    if file.endswith("_test.cpp") or "*" in allowed or room in allowed:
+    if is_test(file) or "*" in allowed or room in allowed:
         return None
     may = ", ".join(sorted(allowed)) or "no other room"
     return f"{home} includes {room} ({header}); LAYERS lets {home} include {may}"

@@ -68,6 +68,11 @@ class Layers(Tree):
     def test_a_unit_test_may_include_any_room(self):
         self.assertEqual(self.broken_by("src/base/crc_test.cpp", '#include "pool/pool.hpp"\n'), [])
 
+    def test_so_may_what_several_of_them_stand_on_which_nobody_else_includes(self):
+        self.assertEqual(self.broken_by("src/base/crc_suite.hpp", '#include "pool/pool.hpp"\n'), [])
+        self.assertEqual(self.broken_by("src/base/crc_test.cpp", '#include "base/crc_suite.hpp"\n'), [])
+        self.assertEqual(len(self.broken_by("src/base/a.cpp", '#include "base/crc_suite.hpp"\n')), 1)
+
     def test_a_folder_without_a_row_is_no_room(self):
         self.assertEqual(len(self.broken_by("src/misc/a.cpp", '#include "base/crc.hpp"\n')), 1)
 

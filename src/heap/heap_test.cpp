@@ -4,11 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <pmemcpy/error.hpp>
 #include <random>
 #include <set>
+
+#include "tests/folder.hpp"
 
 namespace pmemcpy::heap {
 namespace {
@@ -61,21 +61,17 @@ struct Attached final : pool::Lifecycle, Reachability {
 class heap_room : public ::testing::Test {
 protected:
     heap_room() {
-        std::string name = "/dev/shm/pmemcpy_heap_XXXXXX";
-        directory_ = ::mkdtemp(name.data());
-        path_ = directory_ + "/p";
         pool::Shape shape;
         shape.max_bytes = 8 << 20;
         shape.chunk_bytes = 64 << 10;
         pool::Pool::create(path_, shape);
     }
-    ~heap_room() override { std::filesystem::remove_all(directory_); }
     static std::uint64_t taken(const Heap& heap) {
         return heap.usage().record_bytes + heap.usage().extent_bytes;
     }
 
-    std::string directory_;
-    std::string path_;
+    Folder folder_{"/dev/shm"};  // where what is freed waits for no sync
+    std::string path_ = folder_ / "p";
 };
 
 TEST_F(heap_room, gives_every_size_a_place_of_its_own) {

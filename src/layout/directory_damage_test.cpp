@@ -8,10 +8,10 @@ namespace {
 
 TEST_F(directory_layout, a_symbolic_link_planted_in_it_leads_nowhere) {
     open();
-    const TemporaryDirectory outside;
-    fs::create_directory_symlink(outside.path, in("a"));
+    const Folder outside;
+    fs::create_directory_symlink(outside.path(), in("a"));
     store("a/b", ramp(100));
-    EXPECT_TRUE(fs::is_empty(outside.path));
+    EXPECT_TRUE(fs::is_empty(outside.path()));
     EXPECT_EQ(load("a/b", 100), ramp(100));
     pmem_.erase("a/b");
     pmem_.erase("a");
@@ -63,7 +63,7 @@ TEST_F(directory_layout, the_other_layout_is_refused_with_advice) {
     Options as_file = options();
     as_file.layout = Layout::file;
     expect_error(Code::unsupported, "directory", [&] { other.mmap(path(), as_file); });
-    const std::string file = here_.path / "file";
+    const std::string file = here_ / "file";
     other.mmap(file, options());
     other.store("v", 1);
     other.munmap();
@@ -71,10 +71,9 @@ TEST_F(directory_layout, the_other_layout_is_refused_with_advice) {
     as_directory.layout = Layout::directory;
     expect_error(Code::unsupported, "file", [&] { other.mmap(file, as_directory); });
     expect_error(Code::unsupported, "file", [&] { other.mmap(file + "/", options()); });
-    fs::create_directory(here_.path / "moved");
-    fs::rename(file, here_.path / "moved/.pool");
-    expect_error(Code::unsupported, "one file",
-                 [&] { other.mmap((here_.path / "moved").string(), options()); });
+    fs::create_directory(here_ / "moved");
+    fs::rename(file, here_ / "moved/.pool");
+    expect_error(Code::unsupported, "one file", [&] { other.mmap(here_ / "moved", options()); });
     open();
     EXPECT_EQ(load("A", 10), ramp(10)) << "nothing was touched";
 }

@@ -16,7 +16,7 @@ TEST_F(directory_layout, a_trailing_slash_makes_a_directory) {
     EXPECT_TRUE(payloads().empty()) << "small values lie in their records";
     pmem_.munmap();
     PMEM again;
-    again.mmap((here_.path / "pool").string());
+    again.mmap(here_ / "pool");
     EXPECT_EQ(again.load<int>("answer"), 42) << "a directory is known without the slash";
     EXPECT_EQ(again.info().layout, "directory");
 }
@@ -149,7 +149,7 @@ TEST_F(directory_layout, a_reader_needs_no_permission_to_write) {
     store("group/A", ramp(1000));
     pmem_.store("answer", 42);
     pmem_.munmap();
-    if (::geteuid() == 0) fs::permissions(here_.path, fs::perms::all);
+    if (::geteuid() == 0) fs::permissions(here_.path(), fs::perms::all);
     EXPECT_FALSE(dies([&] {
         if (::geteuid() == 0 && ::seteuid(65534) != 0) throw std::runtime_error("cannot become nobody");
         Options read = options(Mode::read);
@@ -230,8 +230,8 @@ TEST_F(directory_layout, may_be_made_by_many_at_once) {
 std::string order;
 
 TEST_F(directory_layout, a_sync_brings_payloads_to_the_medium_before_the_mark) {
-    const TemporaryDirectory on_disk;
-    pmem_.mmap(on_disk.path.string() + "/pool/", options());
+    const Folder on_disk(fs::temp_directory_path());
+    pmem_.mmap(on_disk / "pool/", options());
     if (pmem_.durability() != Durability::page) GTEST_SKIP() << "no page cache below the temporary directory";
     store("A", ramp(1000));
     os::Calls fake = os::system_calls();

@@ -2,7 +2,7 @@
 
 // What the tests of a pool in a directory stand on: a pool, and a look at its files as other programs have it.
 
-#include "layout/temporary_directory.hpp"
+#include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 class directory_layout : public testing::Test {
 protected:
-    std::string path() const { return (here_.path / "pool").string() + "/"; }
+    std::string path() const { return here_ / "pool/"; }
     static Options options(Mode mode = Mode::create_or_update) {
         Options chosen;
         chosen.mode = mode;
@@ -37,7 +37,7 @@ protected:
         pmem_.munmap();
         open(mode);
     }
-    fs::path in(const std::string& name) const { return here_.path / "pool" / name; }
+    fs::path in(const std::string& name) const { return here_ / ("pool/" + name); }
     std::vector<double> doubles_of(const std::string& name) const {
         std::ifstream file(in(name), std::ios::binary);
         std::ostringstream text;
@@ -106,7 +106,7 @@ protected:
         return WIFSIGNALED(status);
     }
 
-    TemporaryDirectory here_{fs::is_directory("/dev/shm") ? fs::path("/dev/shm") : fs::temp_directory_path()};
+    Folder here_;
     PMEM pmem_;
 };
 

@@ -1,8 +1,8 @@
 #include "layout/names.hpp"
 
 #include "layout/payload_name.hpp"
-#include "layout/temporary_directory.hpp"
 #include "os/directory.hpp"
+#include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 class names : public testing::Test {
 protected:
     names() {
-        fs::create_directory(here_.path / ".data");
-        root_ = os::File::open(here_.path, O_RDONLY | O_DIRECTORY);
-        data_ = os::File::open(here_.path / ".data", O_RDONLY | O_DIRECTORY);
+        fs::create_directory(here_ / ".data");
+        root_ = os::File::open(here_.path(), O_RDONLY | O_DIRECTORY);
+        data_ = os::File::open(here_ / ".data", O_RDONLY | O_DIRECTORY);
     }
     void payload(std::uint64_t number) {
         auto file = os::File::open_in(data_, name_of_payload(number), O_RDWR | O_CREAT, 0600);
@@ -29,14 +29,14 @@ protected:
     }
     std::string read(const std::string& name) const {
         std::ostringstream text;
-        text << std::ifstream(here_.path / name).rdbuf();
+        text << std::ifstream(here_ / name).rdbuf();
         return text.str();
     }
     bool is_there(const std::string& name) const {
-        return fs::symlink_status(here_.path / name).type() != fs::file_type::not_found;
+        return fs::symlink_status(here_ / name).type() != fs::file_type::not_found;
     }
 
-    TemporaryDirectory here_;
+    Folder here_;
     os::File root_;
     os::File data_;
     Names names_{root_, data_};
@@ -103,11 +103,11 @@ TEST_F(names, deeper_than_files_can_be_open) {
 }
 
 TEST_F(names, do_not_follow_a_symbolic_link_out_of_the_directory) {
-    const TemporaryDirectory outside;
+    const Folder outside;
     payload(1);
-    fs::create_directory_symlink(outside.path, here_.path / "a");
-    std::ofstream(outside.path / "b") << "theirs";
-    fs::create_symlink(outside.path / "b", here_.path / "c");
+    fs::create_directory_symlink(outside.path(), here_ / "a");
+    std::ofstream(outside / "b") << "theirs";
+    fs::create_symlink(outside / "b", here_ / "c");
     names_.link("a/x", 1);
     names_.link("a/b", 1);
     names_.link("c", 1);
@@ -115,17 +115,17 @@ TEST_F(names, do_not_follow_a_symbolic_link_out_of_the_directory) {
     names_.unlink("c");
     names_.remove_group("a");
     names_.keep_only({});
-    EXPECT_TRUE(fs::is_symlink(here_.path / "a"));
-    EXPECT_TRUE(fs::is_symlink(here_.path / "c"));
-    EXPECT_FALSE(fs::exists(outside.path / "x"));
+    EXPECT_TRUE(fs::is_symlink(here_ / "a"));
+    EXPECT_TRUE(fs::is_symlink(here_ / "c"));
+    EXPECT_FALSE(fs::exists(outside / "x"));
     EXPECT_EQ(read("c"), "theirs");
 }
 
 TEST_F(names, leave_alone_what_is_not_theirs) {
     payload(1);
-    std::ofstream(here_.path / "notes") << "mine";
-    fs::create_directories(here_.path / "folder");
-    std::ofstream(here_.path / "folder/notes") << "mine";
+    std::ofstream(here_ / "notes") << "mine";
+    fs::create_directories(here_ / "folder");
+    std::ofstream(here_ / "folder/notes") << "mine";
     names_.link("notes", 1);
     names_.link("folder", 1);
     names_.unlink("notes");

@@ -2,9 +2,9 @@
 
 #include "layout/payload_name.hpp"
 #include "layout/place.hpp"
-#include "layout/temporary_directory.hpp"
 #include "os/calls.hpp"
 #include "os/directory.hpp"
+#include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
 #include <pmemcpy/error.hpp>
@@ -28,17 +28,17 @@ protected:
         bool leave() override { return true; }
     };
     payload_files() {
-        NewDirectories({here_.path / ".pool", here_.path}, 0640).keep();
+        NewDirectories({here_ / ".pool", here_.path()}, 0640).keep();
         pool::Shape shape;
         shape.max_bytes = 1 << 20;
         shape.chunk_bytes = 4096;
         shape.mode = 0640;
         shape.features = pool::feature_directory_layout;
-        pool::Pool::create(here_.path / ".pool", shape);
-        pool_.emplace(here_.path / ".pool", false, MapSync::automatic);
+        pool::Pool::create(here_ / ".pool", shape);
+        pool_.emplace(here_ / ".pool", false, MapSync::automatic);
         heap_.emplace(*pool_);
         pool_->attach(life_);
-        data_ = os::File::open(here_.path / ".data", O_RDONLY | O_DIRECTORY);
+        data_ = os::File::open(here_ / ".data", O_RDONLY | O_DIRECTORY);
         files_.emplace(*heap_, data_);
     }
     ~payload_files() override { pool_->detach(life_); }
@@ -47,16 +47,15 @@ protected:
         std::memcpy(files_->map(extent, true).data, text.data(), text.size());
         return extent;
     }
-    fs::path path(const Extent& extent) const {
-        return here_.path / ".data" / name_of_payload(extent.offset);
-    }
+    fs::path path(const Extent& extent) const { return here_ / (".data/" + name_of_payload(extent.offset)); }
     std::string read(const heap::Bytes& bytes, const Extent& extent) const {
         return {reinterpret_cast<const char*>(bytes.data), extent.length};
     }
     /// Another process: without what this one has mapped.
     heap::Bytes map_elsewhere(const Extent& extent) { return PayloadFiles(*heap_, data_).map(extent, false); }
 
-    TemporaryDirectory here_;
+    // As a rule on a disk: behind a page cache there is something to sync.
+    Folder here_{fs::temp_directory_path()};
     NoLife life_;
     std::optional<pool::Pool> pool_;
     std::optional<heap::Heap> heap_;
@@ -153,7 +152,7 @@ TEST_F(payload_files, what_the_dead_have_counted_and_not_stored_does_not_fill_th
 TEST_F(payload_files, that_no_record_names_go_in_recovery) {
     const Extent a = store("a");
     const Extent b = store("bb");
-    std::filesystem::create_hard_link(path(b), here_.path / ".data" / passing_name_of(b.offset));
+    std::filesystem::create_hard_link(path(b), here_ / (".data/" + passing_name_of(b.offset)));
     EXPECT_FALSE(files_->take_names_are_stale());
     files_->keep_only({a});
     EXPECT_TRUE(fs::exists(path(a)));

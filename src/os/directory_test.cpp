@@ -5,24 +5,20 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <pmemcpy/error.hpp>
+
+#include "tests/folder.hpp"
 
 namespace pmemcpy::os {
 namespace {
 
 class directory : public testing::Test {
 protected:
-    directory() {
-        std::string name = (std::filesystem::temp_directory_path() / "pmemcpy_directory_XXXXXX").string();
-        path_ = ::mkdtemp(name.data());
-        here_ = File::open(path_, O_RDONLY | O_DIRECTORY);
-    }
-    ~directory() override { std::filesystem::remove_all(path_); }
-    void write(const std::string& name) { std::ofstream(path_ / name) << "text"; }
+    void write(const std::string& name) { std::ofstream(folder_ / name) << "text"; }
 
-    std::filesystem::path path_;
-    File here_;
+    // As a rule on a disk, which lists its names in an order of its own.
+    Folder folder_{std::filesystem::temp_directory_path()};
+    File here_ = File::open(folder_.path(), O_RDONLY | O_DIRECTORY);
 };
 
 TEST_F(directory, lists_every_name_of_a_large_directory_twice) {
@@ -33,7 +29,7 @@ TEST_F(directory, lists_every_name_of_a_large_directory_twice) {
 
 TEST_F(directory, tells_what_a_name_stands_for) {
     write("file");
-    std::filesystem::create_symlink("file", path_ / "link");
+    std::filesystem::create_symlink("file", folder_ / "link");
     ASSERT_TRUE(make_directory_in(here_, "sub", 0755));
     EXPECT_FALSE(make_directory_in(here_, "sub", 0755));
     EXPECT_EQ(look_in(here_, "file")->what, Named::regular);
@@ -60,14 +56,14 @@ TEST_F(directory, removes_only_empty_directories) {
     ASSERT_TRUE(make_directory_in(here_, "sub", 0755));
     write("sub/file");
     EXPECT_FALSE(remove_directory_in(here_, "sub"));
-    std::filesystem::remove(path_ / "sub/file");
+    std::filesystem::remove(folder_ / "sub/file");
     EXPECT_TRUE(remove_directory_in(here_, "sub"));
     EXPECT_FALSE(remove_directory_in(here_, "sub"));
 }
 
 TEST_F(directory, opening_a_name_in_it_follows_no_symbolic_link) {
     write("file");
-    std::filesystem::create_symlink("file", path_ / "link");
+    std::filesystem::create_symlink("file", folder_ / "link");
     EXPECT_TRUE(File::open_in(here_, "file", O_RDONLY));
     EXPECT_FALSE(File::open_in(here_, "nothing", O_RDONLY));
     EXPECT_THROW(File::open_in(here_, "link", O_RDONLY), Error);

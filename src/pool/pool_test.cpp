@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +14,7 @@
 
 #include "os/calls.hpp"
 #include "pool/geometry.hpp"
+#include "tests/folder.hpp"
 
 namespace pmemcpy::pool {
 namespace {
@@ -35,13 +35,9 @@ struct Counting final : Lifecycle {
 class pool : public ::testing::Test {
 protected:
     pool() {
-        std::string name = "/dev/shm/pmemcpy_pool_XXXXXX";
-        directory_ = ::mkdtemp(name.data());
-        path_ = directory_ + "/p";
         shape_.max_bytes = 4 << 20;
         shape_.chunk_bytes = 64 << 10;
     }
-    ~pool() override { std::filesystem::remove_all(directory_); }
 
     void expect(Code code, const std::function<void()>& call) {
         try {
@@ -63,8 +59,8 @@ protected:
         ::waitpid(child, nullptr, 0);
     }
 
-    std::string directory_;
-    std::string path_;
+    Folder folder_{"/dev/shm"};  // where what a pool takes counts as memory
+    std::string path_ = folder_ / "p";
     Shape shape_;
 };
 
@@ -185,7 +181,7 @@ TEST_F(pool, grows_no_further_than_its_memory_cgroup_allows) {
     Pool mine(path_, false, MapSync::automatic);
     mine.attach(lifecycle);
     static std::string made_up;
-    made_up = directory_ + "/made_up";
+    made_up = folder_ / "made_up";
     const auto say = [](const std::string& name, const std::string& text) {
         std::filesystem::create_directories(std::filesystem::path(made_up + name).parent_path());
         std::ofstream(made_up + name) << text;
@@ -251,12 +247,11 @@ TEST_F(pool, refuses_another_runtime_file_while_in_use) {
 }
 
 TEST_F(pool, stays_latched_after_a_sync_that_failed) {
-    std::string name = (std::filesystem::temp_directory_path() / "pmemcpy_pool_XXXXXX").string();
-    const std::string directory = ::mkdtemp(name.data());
+    const Folder on_disk(std::filesystem::temp_directory_path());
     Counting lifecycle;
     try {
-        Pool::create(directory + "/p", shape_);
-        Pool mine(directory + "/p", false, MapSync::automatic);
+        Pool::create(on_disk / "p", shape_);
+        Pool mine(on_disk / "p", false, MapSync::automatic);
         mine.attach(lifecycle);
         if (mine.durability() == Durability::page) {
             os::Calls broken = os::system_calls();
@@ -270,7 +265,7 @@ TEST_F(pool, stays_latched_after_a_sync_that_failed) {
             }
             expect(Code::io_error, [&] { mine.check_writable(); });
             mine.detach(lifecycle);
-            Pool again(directory + "/p", false, MapSync::automatic);
+            Pool again(on_disk / "p", false, MapSync::automatic);
             expect(Code::io_error, [&] { again.attach(lifecycle); });
         } else {
             mine.detach(lifecycle);
@@ -278,7 +273,6 @@ TEST_F(pool, stays_latched_after_a_sync_that_failed) {
     } catch (const Error& error) {
         if (error.kind() != Code::unsupported) ADD_FAILURE() << error.what();
     }
-    std::filesystem::remove_all(directory);
 }
 
 }  // namespace
