@@ -335,7 +335,7 @@ TEST_F(PoisonedPage, is_told_without_a_signal_and_spares_the_rest) {
         const auto found = owners.find({"pool", page});
         const pid_t child = ::fork();
         if (child == 0) {
-            ::alarm(100);
+            ::alarm(300);
             std::string wrong;
             try {
                 wrong = judge_page(page, found == owners.end() ? Owners{} : found->second);
