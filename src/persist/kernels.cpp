@@ -1,5 +1,6 @@
 #include "persist/kernels.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "base/crc32c.hpp"
@@ -16,8 +17,12 @@ std::vector<const Kernels*> find_runnable() {
     const bool has_avx512 =
         __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
-    if (has_crc && has_avx512) found.push_back(&kernels_avx512);
-    if (has_crc && __builtin_cpu_supports("avx2") != 0) found.push_back(&kernels_avx2);
+    const bool has_avx2 = has_crc && __builtin_cpu_supports("avx2") != 0;
+    if (has_crc && has_avx512) found.insert(found.end(), {&kernels_avx512, &kernels_avx512_in_order});
+    if (has_avx2) found.insert(found.end(), {&kernels_avx2, &kernels_avx2_in_order});
+    // Of each pair Intel's processors want the first, where stores take turns among four streams, and AMD's the second.
+    if (__builtin_cpu_is("amd") != 0)
+        for (std::size_t i = 0; i + 1 < found.size(); i += 2) std::swap(found[i], found[i + 1]);
     if (has_crc) found.push_back(&kernels_sse);
 #elif defined(__aarch64__)
     if (base::crc32c_is_accelerated()) found.push_back(&kernels_neon);

@@ -42,6 +42,8 @@ std::span<const Kernels* const> runnable_kernels() noexcept;
 #if defined(__x86_64__)
 extern const Kernels kernels_avx512;
 extern const Kernels kernels_avx2;
+extern const Kernels kernels_avx512_in_order;
+extern const Kernels kernels_avx2_in_order;
 extern const Kernels kernels_sse;
 #elif defined(__aarch64__)
 extern const Kernels kernels_neon;

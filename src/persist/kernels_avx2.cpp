@@ -38,13 +38,25 @@ struct Line {
     __m256i first, second;
 };
 
+constexpr std::size_t lane_bytes = 32;
+
 #include "persist/range_loop.inc"
 #include "persist/stream_loop.inc"
+#include "persist/stream_ordered_loop.inc"
 
 }  // namespace
 
 const Kernels kernels_avx2{"avx2",      true,        stream,   stream_crc, stream_characterised,
                            stream_fill, stream_rows, widen_any};
+
+const Kernels kernels_avx2_in_order{"avx2, in order",
+                                    true,
+                                    stream_in_order,
+                                    stream_crc_in_order,
+                                    stream_characterised_in_order,
+                                    stream_fill,
+                                    stream_rows_in_order,
+                                    widen_any};
 
 }  // namespace pmemcpy::persist
 

@@ -30,13 +30,25 @@ struct Line {
     __m512i whole;
 };
 
+constexpr std::size_t lane_bytes = 64;
+
 #include "persist/range_loop.inc"
 #include "persist/stream_loop.inc"
+#include "persist/stream_ordered_loop.inc"
 
 }  // namespace
 
 const Kernels kernels_avx512{"avx512",    true,        stream,   stream_crc, stream_characterised,
                              stream_fill, stream_rows, widen_any};
+
+const Kernels kernels_avx512_in_order{"avx512, in order",
+                                      true,
+                                      stream_in_order,
+                                      stream_crc_in_order,
+                                      stream_characterised_in_order,
+                                      stream_fill,
+                                      stream_rows_in_order,
+                                      widen_any};
 
 }  // namespace pmemcpy::persist
 

@@ -13,6 +13,8 @@ namespace pmemcpy::persist {
 
 namespace {
 
+constexpr std::size_t lane_bytes = 16;
+
 #include "persist/range_loop.inc"
 
 void stream(std::byte* destination, const std::byte* source, std::size_t size) {

@@ -39,6 +39,8 @@ struct Line {
     uint8x16_t a, b, c, d;
 };
 
+constexpr std::size_t lane_bytes = 16;
+
 #include "persist/range_loop.inc"
 #include "persist/stream_loop.inc"
 

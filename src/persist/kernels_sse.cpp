@@ -41,6 +41,8 @@ struct Line {
     __m128i a, b, c, d;
 };
 
+constexpr std::size_t lane_bytes = 16;
+
 #include "persist/range_loop.inc"
 #include "persist/stream_loop.inc"
 
