@@ -3,6 +3,7 @@
 #include "heap/format.hpp"
 #include "heap/pins.hpp"
 #include "heap/record.hpp"
+#include "persist/ways.hpp"
 #include "pool/pool.hpp"
 
 #include <array>
@@ -37,6 +38,11 @@ struct Usage {
 struct Bytes {
     std::byte* data = nullptr;
     std::shared_ptr<const void> keep;
+    os::File* file = nullptr;  // that `data` is mapped from, where it may be written to by calls as well
+    std::uint64_t offset = 0;  // of `data` in it
+    persist::Ways* ways = nullptr;
+
+    persist::Place place() const { return {data, file, offset, ways}; }
 };
 
 /// Extents that lie outside the pool, each with a number that is never given twice.
@@ -221,6 +227,7 @@ private:
     Pins pins_;
     ExtentOf extent_of_;
     Outside* outside_ = nullptr;
+    mutable persist::Ways ways_;
     std::vector<std::uint64_t> class_bytes_;
     std::atomic<std::uint64_t> claims_{0};  // tells the owners of a unit apart that have the same name
     std::array<std::vector<SlabCache>, 2> caches_;

@@ -43,7 +43,15 @@ Bytes PayloadFiles::map(const Extent& extent, bool create) {
                                  .map_sync = file->is_writable() && heap_.pool().probe().map_sync};
     auto mapping = std::make_shared<const os::Mapping>(*file, extent.length, request);
     cache_.add(extent.offset, mapping);
-    return {mapping->base(), mapping};
+    if (!create) return {mapping->base(), mapping};
+    // A new file is filled the faster way, for which it stays open.
+    struct Made {
+        std::shared_ptr<const os::Mapping> mapping;
+        os::File file;
+    };
+    auto made = std::make_shared<Made>(mapping, std::move(*file));
+    ways_.forget(extent.length);
+    return {mapping->base(), made, &made->file, 0, &ways_};
 }
 
 // Exactly as long as the extent, so that other programs read just the bytes of the array.

@@ -51,6 +51,7 @@ private:
 
     heap::Heap& heap_;
     const os::File& data_;
+    persist::Ways ways_;
     MappingCache cache_{most_mappings};
     std::atomic<bool> names_are_stale_{false};
 };

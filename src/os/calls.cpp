@@ -64,6 +64,14 @@ Calls system_calls() noexcept {
         .clock_gettime = ::clock_gettime,
         .getpid = ::getpid,
         .sched_yield = ::sched_yield,
+        .getrlimit =
+            [](int resource, struct rlimit* limit) {
+                return ::getrlimit(static_cast<__rlimit_resource_t>(resource), limit);
+            },
+        .getrusage =
+            [](int who, struct rusage* usage) {
+                return ::getrusage(static_cast<__rusage_who_t>(who), usage);
+            },
         .geteuid = ::geteuid,
     };
 }

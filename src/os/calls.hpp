@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
@@ -50,6 +51,8 @@ struct Calls {
     int (*clock_gettime)(clockid_t clock, struct timespec* time);
     pid_t (*getpid)();
     int (*sched_yield)();
+    int (*getrlimit)(int resource, struct rlimit* limit);
+    int (*getrusage)(int who, struct rusage* usage);
     uid_t (*geteuid)();
 };
 

@@ -55,6 +55,11 @@ bool advise(std::byte* begin, std::uint64_t length, int advice) {
 
 }  // namespace
 
+bool populate(std::byte* begin, std::uint64_t length) {
+    const std::uint64_t before = reinterpret_cast<std::uintptr_t>(begin) % page_bytes();
+    return advise(begin - before, length + before, advice_populate_write);
+}
+
 Mapping::Mapping(const File& file, std::uint64_t size, MapRequest request)
     : size_(size), path_(file.path()), writable_(request.access == Access::read_write) {
     if (size == 0) throw Error(Code::invalid_argument, "cannot map no bytes of '" + path_ + "'");

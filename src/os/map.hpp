@@ -19,6 +19,9 @@ struct MapRequest {
     std::uint64_t offset = 0;  ///< a multiple of the page size; of huge_page_bytes for huge pages
 };
 
+/// Faults in the pages that a range touches, for writing, ahead of use; false if the kernel cannot.
+bool populate(std::byte* begin, std::uint64_t length);
+
 /// A shared mapping of part of a file, which may reach beyond the file's end so that the file can grow under
 /// it. A forked child does not inherit it. Reading or writing beyond the file's end is SIGBUS.
 class Mapping {

@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include <sys/resource.h>
+
 #include "os/calls.hpp"
 
 namespace pmemcpy::os {
@@ -29,6 +31,16 @@ std::string host_name() {
 std::string program_name() { return program_invocation_short_name; }
 
 std::uint64_t monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }
+
+std::uint64_t file_size_limit() {
+    struct rlimit limit {};
+    return calls().getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+std::uint64_t page_faults() {
+    struct rusage usage {};
+    return calls().getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_minflt) : 0;
+}
 
 void yield() { calls().sched_yield(); }
 

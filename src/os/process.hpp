@@ -16,6 +16,10 @@ std::string program_name();
 std::uint64_t monotonic_ns();
 /// Lets other threads and processes go first.
 void yield();
+/// A write call beyond it is a signal (ulimit -f).
+std::uint64_t file_size_limit();
+/// Faults for which nothing had to be read, of the calling thread so far.
+std::uint64_t page_faults();
 /// Nanoseconds since 1970-01-01 UTC.
 std::uint64_t wall_ns();
 

@@ -106,13 +106,10 @@ void Store::encode_into(const Extent& extent, const Encoder& encoder, Value& val
     const std::span<const std::byte> bytes = encoder.in_one_piece();
     bool alive = true;
     if (bytes.size() == value.bytes) {
-        alive = os::guarded(to, value.bytes, [&] {
-            if (options_.checksums) {
-                value.crc = persist::copy_to_medium_crc(pool_.medium(), to, bytes.data(), bytes.size());
-            } else {
-                persist::copy_to_medium(pool_.medium(), to, bytes.data(), bytes.size());
-            }
-        });
+        persist::Characteristic known;
+        alive = persist::store(pool_.medium(), there.place(), bytes.data(), bytes.size(),
+                               {persist::Element::none, options_.checksums}, known);
+        value.crc = known.crc;
     } else {
         // The encoder owns things while it works, so it cannot be left where memory is gone.
         alive = os::can_write(to, value.bytes);

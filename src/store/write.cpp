@@ -136,15 +136,7 @@ void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& 
         known.crc = base::crc32c(0, to, block.stored_bytes);
     } else if (!packed) {
         block.stored_bytes = block.raw_bytes;
-        alive = os::guarded(to, block.raw_bytes, [&] {
-            if (element != persist::Element::none) {
-                known = persist::copy_to_medium_characterised(m, to, data, block.raw_bytes, element);
-            } else if (options_.checksums) {
-                known.crc = persist::copy_to_medium_crc(m, to, data, block.raw_bytes);
-            } else {
-                persist::copy_to_medium(m, to, data, block.raw_bytes);
-            }
-        });
+        alive = persist::store(m, there.place(), data, block.raw_bytes, {element, options_.checksums}, known);
     }
     if (!alive)
         throw Error(Code::io_error,
