@@ -4,7 +4,7 @@
 #include <map>
 #include <sstream>
 
-namespace compare {
+namespace compare::arrays {
 namespace {
 
 std::string help_of_patterns() {
@@ -84,4 +84,4 @@ std::optional<Arguments> parse_arguments(int argc, char** argv, bool loud, int& 
     return arguments;
 }
 
-}  // namespace compare
+}  // namespace compare::arrays

@@ -5,7 +5,7 @@
 
 #include "pattern.hpp"
 
-namespace compare {
+namespace compare::arrays {
 
 enum class Work { prepare, write, read };
 
@@ -27,4 +27,4 @@ struct Arguments {
 /// The arguments, or an exit status when there is nothing to do. Help and errors are printed if `loud`.
 std::optional<Arguments> parse_arguments(int argc, char** argv, bool loud, int& exit_status);
 
-}  // namespace compare
+}  // namespace compare::arrays

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace compare {
+namespace compare::arrays {
 namespace {
 
 // The paper does not say what its memory's own latency is; this is what such machines have (Intel MLC).
@@ -56,4 +56,4 @@ std::unique_ptr<Library> on_emulated_pmem(std::unique_ptr<Library> library, doub
     return std::make_unique<Emulated>(std::move(library), memory_gbs, ranks);
 }
 
-}  // namespace compare
+}  // namespace compare::arrays

@@ -1,6 +1,6 @@
 #include "library.hpp"
 
-namespace compare {
+namespace compare::arrays {
 
 std::size_t size_of(Element element) { return element == Element::float64 ? 8 : 4; }
 
@@ -14,4 +14,4 @@ void Library::prepare(const std::string& /*path*/, std::uint64_t /*bytes*/) {}
 void Library::begin_step(std::uint64_t /*step*/) {}
 void Library::end_step() {}
 
-}  // namespace compare
+}  // namespace compare::arrays

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace compare {
+namespace compare::arrays {
 
 enum class Element { float64, float32, int32 };
 std::size_t size_of(Element element);
@@ -76,4 +76,4 @@ extern const std::vector<Variant> variants;
 /// `variant` is one of those.
 std::unique_ptr<Library> make_library(const std::string& variant, MPI_Comm comm);
 
-}  // namespace compare
+}  // namespace compare::arrays

@@ -9,26 +9,27 @@
 
 namespace {
 
+namespace arrays = compare::arrays;
 using nlohmann::ordered_json;
 
 ordered_json all_variants() {
     ordered_json all = ordered_json::array();
-    for (const compare::Variant& variant : compare::variants)
+    for (const arrays::Variant& variant : arrays::variants)
         all.push_back({{"name", variant.name}, {"what", variant.what}});
     return all;
 }
 
-ordered_json measure(const compare::Arguments& arguments, int ranks) {
+ordered_json measure(const arrays::Arguments& arguments, int ranks) {
     ordered_json result{
         {"variant", arguments.variant}, {"pattern", arguments.pattern.name}, {"ranks", ranks}};
     try {
-        const compare::Measured measured = run(arguments, MPI_COMM_WORLD);
+        const arrays::Measured measured = run(arguments, MPI_COMM_WORLD);
         result["seconds"] = measured.seconds;
         result["bytes"] = measured.bytes;
         result["calls"] = measured.calls;
         result["page_faults"] = measured.page_faults;
         result["verified"] = arguments.verifies;
-    } catch (const compare::Unsupported& why) {  // thrown by all ranks alike
+    } catch (const arrays::Unsupported& why) {  // thrown by all ranks alike
         result["unsupported"] = why.what();
     }
     return result;
@@ -40,7 +41,7 @@ int run(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     int exit_status = 0;
-    const auto arguments = compare::parse_arguments(argc, argv, rank == 0, exit_status);
+    const auto arguments = arrays::parse_arguments(argc, argv, rank == 0, exit_status);
     if (!arguments) return exit_status;
     const ordered_json result = arguments->tells_variants ? all_variants() : measure(*arguments, ranks);
     if (rank == 0) std::puts(result.dump().c_str());

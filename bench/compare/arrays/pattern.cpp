@@ -7,7 +7,7 @@
 
 #include "bench/apps/decomposition.hpp"
 
-namespace compare {
+namespace compare::arrays {
 namespace {
 
 using domain3d::part_of;
@@ -231,4 +231,4 @@ std::vector<Piece> written_by(const PatternSize& size, int rank, int ranks) {
     return make_pattern(size, rank, ranks).written;
 }
 
-}  // namespace compare
+}  // namespace compare::arrays

@@ -7,7 +7,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::arrays {
 
 /// One call of a rank: a selection of an array.
 struct Piece {
@@ -43,4 +43,4 @@ Pattern make_pattern(const PatternSize& size, int rank, int ranks);
 /// The pieces that another rank writes.
 std::vector<Piece> written_by(const PatternSize& size, int rank, int ranks);
 
-}  // namespace compare
+}  // namespace compare::arrays

@@ -8,7 +8,7 @@
 #include "emulated.hpp"
 #include "values.hpp"
 
-namespace compare {
+namespace compare::arrays {
 namespace {
 
 std::uint64_t page_faults_so_far() {
@@ -186,4 +186,4 @@ private:
 
 Measured run(const Arguments& arguments, MPI_Comm comm) { return Rank(arguments, comm).run(); }
 
-}  // namespace compare
+}  // namespace compare::arrays

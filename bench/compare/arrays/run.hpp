@@ -7,7 +7,7 @@
 
 #include "arguments.hpp"
 
-namespace compare {
+namespace compare::arrays {
 
 /// What one run took, the same in every rank.
 struct Measured {
@@ -20,4 +20,4 @@ struct Measured {
 /// Collective. Throws whatever the library throws.
 Measured run(const Arguments& arguments, MPI_Comm comm);
 
-}  // namespace compare
+}  // namespace compare::arrays

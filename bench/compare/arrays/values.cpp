@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace compare {
+namespace compare::arrays {
 namespace {
 
 using pmemcpy::Dimensions;
@@ -93,4 +93,4 @@ void verify(const Content& content, const Piece& piece, const void* data) {
     }
 }
 
-}  // namespace compare
+}  // namespace compare::arrays

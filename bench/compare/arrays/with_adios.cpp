@@ -9,7 +9,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::arrays {
 namespace {
 
 constexpr const char* group_name = "arrays";
@@ -198,4 +198,4 @@ std::unique_ptr<Library> make_library(const std::string& variant, MPI_Comm comm)
     return std::make_unique<Adios>(comm, variant == "adios-mpi" ? "MPI" : "POSIX");
 }
 
-}  // namespace compare
+}  // namespace compare::arrays

@@ -11,7 +11,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::arrays {
 namespace {
 
 /// ADIOS2 throws; some of what it throws (std::invalid_argument) is no runtime_error. Errors: runtime_error.
@@ -257,4 +257,4 @@ std::unique_ptr<Library> make_library(const std::string& variant, MPI_Comm comm)
                                     });
 }
 
-}  // namespace compare
+}  // namespace compare::arrays

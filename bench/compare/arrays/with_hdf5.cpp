@@ -7,7 +7,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::arrays {
 namespace {
 
 constexpr hsize_t alignment_bytes = 1 << 20;
@@ -210,4 +210,4 @@ std::unique_ptr<Library> make_library(const std::string& variant, MPI_Comm comm)
     return std::make_unique<Hdf5>(comm, variant.ends_with("collective"), variant.starts_with("hdf5-chunked"));
 }
 
-}  // namespace compare
+}  // namespace compare::arrays

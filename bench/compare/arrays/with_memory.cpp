@@ -14,7 +14,7 @@
 #include "library.hpp"
 #include "persist/copy.hpp"
 
-namespace compare {
+namespace compare::arrays {
 namespace {
 
 class Memory : public Library {
@@ -71,4 +71,4 @@ std::unique_ptr<Library> make_library(const std::string& variant, MPI_Comm comm)
     return std::make_unique<Memory>(comm, variant == "streaming");
 }
 
-}  // namespace compare
+}  // namespace compare::arrays

@@ -5,7 +5,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::arrays {
 namespace {
 
 constexpr int alignment_bytes = 1 << 20;
@@ -193,4 +193,4 @@ std::unique_ptr<Library> make_library(const std::string& variant, MPI_Comm comm)
     return std::make_unique<NetCdf>(comm, variant == "netcdf-collective", variant == "netcdf-chunked");
 }
 
-}  // namespace compare
+}  // namespace compare::arrays

@@ -5,7 +5,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::arrays {
 namespace {
 
 pmemcpy::Type type_of(Element element) {
@@ -84,4 +84,4 @@ std::unique_ptr<Library> make_library(const std::string& variant, MPI_Comm comm)
     return std::make_unique<Pmemcpy>(comm, variant == "pmemcpy");
 }
 
-}  // namespace compare
+}  // namespace compare::arrays

@@ -5,7 +5,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::arrays {
 namespace {
 
 /// Errors: runtime_error with PnetCDF's message.
@@ -162,4 +162,4 @@ std::unique_ptr<Library> make_library(const std::string& variant, MPI_Comm comm)
     return std::make_unique<Pnetcdf>(comm, variant == "pnetcdf-nonblocking");
 }
 
-}  // namespace compare
+}  // namespace compare::arrays

@@ -10,7 +10,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::arrays {
 namespace {
 
 [[noreturn]] void fail(const std::string& what) {
@@ -90,4 +90,4 @@ std::unique_ptr<Library> make_library(const std::string& /*variant*/, MPI_Comm c
     return std::make_unique<Posix>(comm);
 }
 
-}  // namespace compare
+}  // namespace compare::arrays

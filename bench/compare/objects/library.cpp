@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
-namespace compare {
+namespace compare::objects {
 
 void Library::settle() {}
 void Library::remove(const std::string& path) { std::filesystem::remove_all(path); }
 
-}  // namespace compare
+}  // namespace compare::objects

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace compare {
+namespace compare::objects {
 
 enum class Access {
     create,  // nothing is at the path
@@ -63,4 +63,4 @@ extern const std::vector<Variant> variants;
 /// `variant` is one of those.
 std::unique_ptr<Library> make_library(const std::string& variant);
 
-}  // namespace compare
+}  // namespace compare::objects

@@ -22,7 +22,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::objects {
 namespace {
 
 enum class State { unfinished, done, unsupported, failed };
@@ -182,4 +182,4 @@ std::vector<Part> run_in_processes(int count, const std::function<Part(const Pro
     return parts;
 }
 
-}  // namespace compare
+}  // namespace compare::objects

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-namespace compare {
+namespace compare::objects {
 
 /// What one process tells of the part that is timed.
 struct Part {
@@ -38,4 +38,4 @@ private:
 /// Errors: what the first process that failed threw, as Unsupported or std::runtime_error; the others are ended.
 std::vector<Part> run_in_processes(int count, const std::function<Part(const Process&)>& work);
 
-}  // namespace compare
+}  // namespace compare::objects

@@ -5,7 +5,7 @@
 #include <random>
 #include <stdexcept>
 
-namespace compare {
+namespace compare::objects {
 namespace {
 
 constexpr std::size_t stamp_every = 4096;
@@ -66,4 +66,4 @@ bool Values::is_whole(std::uint64_t number, std::uint16_t edition, std::span<con
     return bytes.size() == right.size() && std::memcmp(bytes.data(), right.data(), right.size()) == 0;
 }
 
-}  // namespace compare
+}  // namespace compare::objects

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace compare {
+namespace compare::objects {
 
 /// The name of the object of that number: 24 bytes, in one flat room, sorted as the numbers are.
 class Name {
@@ -43,4 +43,4 @@ private:
     std::vector<std::byte> bytes_;
 };
 
-}  // namespace compare
+}  // namespace compare::objects

@@ -7,7 +7,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::objects {
 namespace {
 
 herr_t append_description(unsigned /*depth*/, const H5E_error2_t* error, void* text) {
@@ -170,4 +170,4 @@ std::unique_ptr<Library> make_library(const std::string& variant) {
     return std::make_unique<Hdf5>(variant == "hdf5-compact");
 }
 
-}  // namespace compare
+}  // namespace compare::objects

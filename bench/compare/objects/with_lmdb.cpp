@@ -10,7 +10,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::objects {
 namespace {
 
 /// Errors: std::runtime_error with what LMDB says
@@ -155,4 +155,4 @@ std::unique_ptr<Library> make_library(const std::string& variant) {
                                   variant == "lmdb-batch" ? 1000 : 1);
 }
 
-}  // namespace compare
+}  // namespace compare::objects

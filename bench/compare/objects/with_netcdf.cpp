@@ -7,7 +7,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::objects {
 namespace {
 
 /// Errors: std::runtime_error with what NetCDF says
@@ -156,4 +156,4 @@ std::unique_ptr<Library> make_library(const std::string& variant) {
     return std::make_unique<Netcdf>(variant == "netcdf" ? 1 : 1000);
 }
 
-}  // namespace compare
+}  // namespace compare::objects

@@ -5,7 +5,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::objects {
 namespace {
 
 class Pmemcpy : public Library {
@@ -61,4 +61,4 @@ std::unique_ptr<Library> make_library(const std::string& variant) {
     return std::make_unique<Pmemcpy>(variant == "pmemcpy");
 }
 
-}  // namespace compare
+}  // namespace compare::objects

@@ -14,7 +14,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::objects {
 namespace {
 
 /// Errors: std::system_error, which is a std::runtime_error
@@ -126,4 +126,4 @@ std::unique_ptr<Library> make_library(const std::string& variant) {
     return std::make_unique<Posix>(variant == "posix");
 }
 
-}  // namespace compare
+}  // namespace compare::objects

@@ -19,7 +19,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::objects {
 namespace {
 
 struct FreeReply {
@@ -186,4 +186,4 @@ std::unique_ptr<Library> make_library(const std::string& variant) {
     return std::make_unique<Redis>(variant == "redis" ? 0 : 64);
 }
 
-}  // namespace compare
+}  // namespace compare::objects

@@ -11,7 +11,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::objects {
 namespace {
 
 /// Errors: std::runtime_error with what RocksDB says
@@ -119,4 +119,4 @@ std::unique_ptr<Library> make_library(const std::string& variant) {
     return std::make_unique<Rocksdb>(variant == "rocksdb-log", variant == "rocksdb-blob");
 }
 
-}  // namespace compare
+}  // namespace compare::objects

@@ -128,20 +128,19 @@ def run(task: argparse.Namespace) -> dict[str, object]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Times zarr with many small objects.")
-    parser.add_argument("work", nargs="?", choices=[*WORKS, "overwrite", "erase"])
+    parser.add_argument("work", choices=[*WORKS, "overwrite", "erase", "variants"])
     parser.add_argument("--variant", default="zarr", choices=[variant["name"] for variant in VARIANTS])
     parser.add_argument("--path")
     parser.add_argument("--size", type=int, default=256)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--variants", action="store_true")
     task = parser.parse_args()
-    if task.variants:
+    if task.work == "variants":
         print(json.dumps(VARIANTS))
         return 0
-    if task.work is None or task.path is None:
-        parser.error("WORK and --path are needed")
+    if task.path is None:
+        parser.error("--path is needed")
     if task.size < 16:
         parser.error("an object has at least 16 bytes")
     try:

@@ -19,7 +19,7 @@
 #include "processes.hpp"
 #include "value.hpp"
 
-namespace compare {
+namespace compare::objects {
 namespace {
 
 constexpr std::uint64_t most_looked_at = 1000;
@@ -193,4 +193,4 @@ Result carry_out(const Task& task, const Variant& variant) {
                     task.count);
 }
 
-}  // namespace compare
+}  // namespace compare::objects

@@ -5,7 +5,7 @@
 
 #include "library.hpp"
 
-namespace compare {
+namespace compare::objects {
 
 /// What the program is asked to do. `count` objects are shared out among the processes.
 struct Task {
@@ -27,4 +27,4 @@ struct Result {
 /// Errors: Unsupported; std::runtime_error with the library's message.
 Result carry_out(const Task& task, const Variant& variant);
 
-}  // namespace compare
+}  // namespace compare::objects
