@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 import programs
 from programs import Contender
@@ -19,11 +20,22 @@ class Work:
     ranks: int
     options: tuple[str, ...] = ()
 
-    def arguments(self, contender: Contender, path: Path) -> list[str]:
+    def command(self, contender: Contender, verb: str, path: Path) -> list[str]:
         return [
-            "--pattern", self.pattern, "--variant", contender.name, "--path", str(path), "--bytes", str(self.bytes),
-            *self.options,
+            *contender.on_ranks(self.ranks), verb, "--pattern", self.pattern, "--variant", contender.name,
+            "--path", str(path), "--bytes", str(self.bytes), *self.options,
         ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What this machine's memory does with so many ranks, in GB/s; persistent memory is emulated on top of that."""
+
+    write: float
+    read: float
+
+    def options(self, verb: str) -> list[str]:
+        return ["--emulate-pmem", f"{self.write if verb == 'write' else self.read:.3f}"]
 
 
 # What is timed, in the order in which it happens to a file. All but the last two: from opening to closing, by fresh
@@ -63,27 +75,44 @@ class Results:
         )
 
 
-def limit_of(work: Work, contender: Contender, folder: Path, results: Results) -> None:
-    for phase, verb, options in (("overwrite-open", "write", []), ("read-open", "read", [])):
-        command = [
-            *programs.launcher(work.ranks),
-            *contender.program,
-            verb,
-            *work.arguments(contender, folder / "limit"),
-        ]
-        results.add(work, contender, phase, programs.run([*command, "--stay", "--repeat", "5", *options]))
+def runs_of_limit(work: Work, contender: Contender, folder: Path, speed: Speed | None) -> dict[str, dict]:
+    """What copies to and from a warm mapping take, by phase."""
+    measured = {}
+    for phase, verb in (("overwrite-open", "write"), ("read-open", "read")):
+        command = [*work.command(contender, verb, folder / "limit"), "--stay", "--repeat", "5"]
+        measured[phase] = programs.run(command + (speed.options(verb) if speed else []))
+    return measured
 
 
-def cycle_of(work: Work, contender: Contender, folder: Path, results: Results, phases: set[str]) -> None:
+def memory_speed(work: Work, all_contenders: list[Contender], folder: Path) -> Speed:
+    """The fastest that a limit reaches in the work, each way."""
+    write = read = 0.0
+    for contender in all_contenders:
+        if not contender.is_limit:
+            continue
+        measured = runs_of_limit(work, contender, folder, None)
+        reached = {phase: run["bytes"] / median(run["seconds"]) / 1e9 for phase, run in measured.items()}
+        write = max(write, reached["overwrite-open"])
+        read = max(read, reached["read-open"])
+    return Speed(write, read)
+
+
+def cycle_of(
+    work: Work, contender: Contender, folder: Path, results: Results, phases: set[str], speed: Speed | None
+) -> None:
     """Everything that happens to one file of one contender."""
+    if contender.most_processes and work.ranks > contender.most_processes:
+        reason = f"measured in {contender.most_processes} process only"
+        results.add(work, contender, "create", {"unsupported": reason})
+        return
     path = folder / contender.name
     programs.remove(path)
 
     def one(phase: str, verb: str, *options: str) -> bool:
         if phase not in phases and phase != "create":
             return True
-        command = [*programs.launcher(work.ranks), *contender.program, verb, *work.arguments(contender, path), *options]
-        result = programs.run(command)
+        emulated = speed.options(verb) if speed else []
+        result = programs.run([*work.command(contender, verb, path), *options, *emulated])
         results.add(work, contender, phase, result)
         return "unsupported" not in result
 
@@ -93,14 +122,9 @@ def cycle_of(work: Work, contender: Contender, folder: Path, results: Results, p
         one("overwrite", "write", "--access", "overwrite", "--verify")
         one("read", "read", "--verify")
         if contender.name.startswith("pmemcpy"):
-            programs.run(
-                [*programs.launcher(work.ranks), *contender.program, "prepare", *work.arguments(contender, path)]
-            )
+            programs.run(work.command(contender, "prepare", path))
             # The first time moves the values into space that is in huge pages.
-            programs.run([
-                *programs.launcher(work.ranks), *contender.program, "write", *work.arguments(contender, path),
-                "--access", "overwrite",
-            ])  # fmt: skip
+            programs.run([*work.command(contender, "write", path), "--access", "overwrite"])
             one("overwrite-prepared", "write", "--access", "overwrite", "--verify")
             one("read-prepared", "read", "--verify")
         one("overwrite-open", "write", "--access", "overwrite", "--stay", "--repeat", "3")
@@ -116,9 +140,11 @@ def measure(
     repeat: int,
     seed: int,
     phases: set[str],
+    speeds: dict[int, Speed],
     tell: Callable[[str], None],
 ) -> tuple[Results, list[str]]:
-    """Interleaved: each repetition takes all contenders in another order. A contender that fails is told and left out of the rest."""
+    """Interleaved: each repetition takes all contenders in another order. A contender that fails is told and left
+    out of the rest. `speeds`, by number of ranks, if persistent memory is to be emulated."""
     results = Results()
     failures: list[str] = []
     failed: set[tuple[str, str, int]] = set()
@@ -133,10 +159,12 @@ def measure(
                     continue
                 tell(f"{repetition + 1}/{repeat}  {work.name}, {work.ranks} ranks: {contender.name}")
                 try:
-                    if contender.program[0].endswith("_memory"):
-                        limit_of(work, contender, folder, results)
+                    speed = speeds.get(work.ranks)
+                    if contender.is_limit:
+                        for phase, result in runs_of_limit(work, contender, folder, speed).items():
+                            results.add(work, contender, phase, result)
                     else:
-                        cycle_of(work, contender, folder, results, phases)
+                        cycle_of(work, contender, folder, results, phases, speed)
                 except programs.Failed as failure:
                     failed.add(key)
                     failures.append(f"{work.name}, {work.ranks} ranks, {contender.name}: {failure}")

@@ -18,10 +18,12 @@ from pathlib import Path
 
 import arrays
 import figures
+import objects
 import programs
 import tables
 
 MIB = 1 << 20
+OTHERS = ("objects", "names")  # sections that are not about arrays
 
 
 def sections(arguments: argparse.Namespace) -> dict[str, list[arrays.Work]]:
@@ -95,7 +97,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--ranks",
         type=lambda text: [int(n) for n in text.split(",")],
-        help="such as 1,2,4,8; else 1 and as many as there are cores, up to 8",
+        help="such as 1,2,4,8, and as many processes; else 1 and as many as there are cores, up to 8",
     )
     parser.add_argument("--repeat", type=int, default=3, help="how many times; the median counts (3)")
     parser.add_argument("--only", help="names of sections, with commas between")
@@ -105,11 +107,23 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, default=Path("/dev/shm"), help="the medium that is measured (/dev/shm)")
     parser.add_argument("--out", type=Path, default=Path("compare"), help="where the results go (./compare)")
     parser.add_argument("--seed", type=int, default=1, help="of the order, and of what is read at random (1)")
+    parser.add_argument(
+        "--names", type=int, default=max(objects.NAMES), help="the most variables that are opened and listed (10^6)"
+    )
+    parser.add_argument(
+        "--limit-seconds", type=float, default=300, help="of one run on small objects; past it there is a dash (300)"
+    )
+    parser.add_argument(
+        "--emulate", choices=["pmem"], help="add what the paper's persistent memory costs beyond this machine's memory"
+    )
     arguments = parser.parse_args()
+    cores = os.cpu_count() or 1
+    arguments.processes = arguments.ranks or objects.processes_up_to(cores)
     if arguments.ranks is None:
-        most = min(os.cpu_count() or 1, 8)
+        most = min(cores, 8)
         arguments.ranks = sorted({1, 2 if most > 1 else 1, most})
-    names = list(sections(arguments))
+    on_arrays = list(sections(arguments))
+    names = on_arrays if arguments.emulate else [*on_arrays, *OTHERS]
     arguments.only = arguments.only.split(",") if arguments.only else names
     if unknown := set(arguments.only) - set(names):
         parser.error(f"no section {', '.join(sorted(unknown))}; there are {', '.join(names)}")
@@ -122,47 +136,105 @@ def parse_arguments() -> argparse.Namespace:
 def chosen(all_contenders: list[programs.Contender], names: str | None) -> list[programs.Contender]:
     if names is None:
         return all_contenders
-    return [c for c in all_contenders if c.program[0].endswith("_memory") or c.name.startswith(tuple(names.split(",")))]
+    return [c for c in all_contenders if c.is_limit or c.name.startswith(tuple(names.split(",")))]
+
+
+def tell(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+class Run:
+    """All sections that were asked for, and what came of them."""
+
+    def __init__(self, arguments: argparse.Namespace, folder: Path) -> None:
+        self.arguments, self.folder = arguments, folder
+        self.runs: dict[str, list[dict]] = {"arrays": [], "objects": [], "names": []}
+        self.failures: list[str] = []
+        self.contenders: dict[str, str] = {}
+        self.speeds: dict[int, arrays.Speed] = {}
+
+    def found(self, kind: str) -> list[programs.Contender]:
+        found = chosen(programs.contenders(self.arguments.build, kind, tell), self.arguments.contenders)
+        self.contenders |= {f"{kind}/{contender.name}": contender.what for contender in found}
+        return found
+
+    def on_arrays(self, names: list[str]) -> None:
+        contenders = self.found("arrays")
+        by_name = sections(self.arguments)
+        if self.arguments.emulate:
+            for ranks in sorted({work.ranks for name in names for work in by_name[name]}):
+                work = arrays.Work("the limit", "domain", by_name["domain"][0].bytes, ranks)
+                self.speeds[ranks] = arrays.memory_speed(work, contenders, self.folder)
+                tell(f"memory, {ranks} ranks: {self.speeds[ranks]}")
+        for name in names:
+            results, failed = arrays.measure(
+                by_name[name], contenders, self.folder, self.arguments.repeat, self.arguments.seed, phases_of(name),
+                self.speeds, tell,
+            )  # fmt: skip
+            self.runs["arrays"] += results.runs
+            self.failures += failed
+
+    def on_objects(self, name: str) -> None:
+        if name == "objects":
+            loads = objects.objects(int(self.arguments.gib * 1024) * MIB // 2, self.arguments.processes)
+        else:
+            loads = objects.names(self.arguments.names)
+        runs, failed = objects.measure(
+            loads, self.found("objects"), self.folder, self.arguments.repeat, self.arguments.seed,
+            self.arguments.limit_seconds, tell,
+        )  # fmt: skip
+        self.runs[name] += runs
+        self.failures += failed
+
+    def all(self) -> None:
+        if names := [name for name in self.arguments.only if name not in OTHERS]:
+            self.on_arrays(names)
+        for name in ("objects", "names"):
+            if name in self.arguments.only:
+                self.on_objects(name)
+
+    def json(self) -> str:
+        content = {
+            "machine": machine(),
+            "arguments": {key: str(value) for key, value in vars(self.arguments).items()},
+            "contenders": self.contenders,
+            "phases": arrays.PHASES | objects.WORKS | objects.LOOKS,
+            "emulated_on": {ranks: vars(speed) for ranks, speed in self.speeds.items()},
+            **self.runs,
+            "failures": self.failures,
+        }
+        return json.dumps(content, indent=1)
+
+    def tables(self) -> str:
+        text = []
+        if self.speeds:
+            text.append("Persistent memory is emulated: every contender, the limit too, waits as the paper has it.\n")
+        if self.runs["arrays"]:
+            text.append(tables.arrays(self.runs["arrays"], arrays.PHASES))
+        if self.runs["objects"]:
+            text.append(tables.objects(self.runs["objects"], objects.WORKS))
+        if self.runs["names"]:
+            text.append(tables.names(self.runs["names"], objects.LOOKS))
+        return "\n".join(text)
 
 
 def main() -> int:
     arguments = parse_arguments()
-    all_contenders = chosen(
-        programs.contenders(arguments.build / "bench/compare/arrays", "compare_arrays_"), arguments.contenders
-    )
-    if not all_contenders:
-        print(f"compare: nothing to compare in {arguments.build}; build the target `compare`", file=sys.stderr)
-        return 3
-    runs: list[dict] = []
-    failures: list[str] = []
     with tempfile.TemporaryDirectory(prefix="pmemcpy-compare-", dir=arguments.folder) as folder:
-        for section in arguments.only:
-            results, failed = arrays.measure(
-                sections(arguments)[section], all_contenders, Path(folder), arguments.repeat, arguments.seed,
-                phases_of(section), lambda line: print(line, file=sys.stderr),
-            )  # fmt: skip
-            runs += results.runs
-            failures += failed
+        run = Run(arguments, Path(folder))
+        run.all()
+    if not any(run.runs.values()):
+        tell(f"compare: nothing to compare in {arguments.build}; build the target `compare`")
+        return 3
     arguments.out.mkdir(parents=True, exist_ok=True)
-    text = tables.arrays(runs, arrays.PHASES)
-    (arguments.out / "results.json").write_text(
-        json.dumps(
-            {
-                "machine": machine(),
-                "contenders": {c.name: c.what for c in all_contenders},
-                "phases": arrays.PHASES,
-                "arrays": runs,
-                "failures": failures,
-            },
-            indent=1,
-        )
-    )
+    text = run.tables()
+    (arguments.out / "results.json").write_text(run.json())
     (arguments.out / "results.md").write_text(text)
-    figures.all_of(runs, arguments.out)
+    figures.all_of(run.runs["arrays"], arguments.out)
     print(text)
-    for failure in failures:
-        print(f"failed: {failure}", file=sys.stderr)
-    return 1 if failures else 0
+    for failure in run.failures:
+        tell(f"failed: {failure}")
+    return 1 if run.failures else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Results as pictures, in the shape of Figures 6 and 7 of the pMEMCPY paper: by number of ranks, a bar for each library."""
+"""Results as pictures, in the shape of Figures 6 and 7 of the paper: by number of ranks, a bar for each library."""
 
 from pathlib import Path
 from statistics import median

@@ -4,6 +4,8 @@ import json
 import os
 import shutil
 import subprocess
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +21,10 @@ class Failed(Exception):
     """A program ended otherwise than with its line of JSON."""
 
 
+class TookTooLong(Failed):
+    """A program was ended because its time was over."""
+
+
 @dataclass(frozen=True)
 class Contender:
     """One way to use one library."""
@@ -26,7 +32,18 @@ class Contender:
     name: str
     what: str
     program: tuple[str, ...]
-    most_processes: int | None = None
+    most_processes: int | None = None  # that may write at the same time
+    most_readers: int | None = None  # that may read when none writes
+    most_objects: int | None = None  # beyond it a run would take hours
+    enough_objects: int | None = None  # with more a run takes minutes, and shows nothing else
+
+    @property
+    def is_limit(self) -> bool:
+        return self.program[0].endswith("_memory")
+
+    def on_ranks(self, ranks: int) -> list[str]:
+        """The beginning of a command that runs the program in so many ranks. One in Python is a single process."""
+        return list(self.program) if self.program[0] == sys.executable else [*launcher(ranks), *self.program]
 
 
 def launcher(ranks: int) -> list[str]:
@@ -35,31 +52,33 @@ def launcher(ranks: int) -> list[str]:
 
 
 def run(command: list[str], limit_seconds: float = 1800) -> dict:
-    """Runs one program; its last line is the result. Errors: Failed, with what it said."""
+    """Runs one program; its last line is the result. Errors: Failed, with what it said; TookTooLong."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit_seconds, check=False)
     except subprocess.TimeoutExpired:
-        raise Failed(f"did not end within {limit_seconds:.0f} s: {' '.join(command)}") from None
+        raise TookTooLong(f"did not end within {limit_seconds:.0f} s") from None
     lines = done.stdout.strip().splitlines()
     if done.returncode != 0 or not lines:
         raise Failed(f"exit status {done.returncode}: {' '.join(command)}\n{done.stderr.strip()[-2000:]}")
     return json.loads(lines[-1])
 
 
-def contenders(folder: Path, prefix: str) -> list[Contender]:
-    """All variants of all programs in the folder, sorted by name."""
+def contenders(build: Path, kind: str, tell: Callable[[str], None]) -> list[Contender]:
+    """All variants of all programs for `arrays` or `objects`: those that were built, and those in Python. One whose
+    library is not installed is left out, with a word."""
+    built = sorted((build / "bench/compare" / kind).glob(f"compare_{kind}_*"))
+    commands = [(str(program),) for program in built if os.access(program, os.X_OK) and not program.is_dir()]
+    scripts = sorted((Path(__file__).parent / kind).glob("with_*.py"))
+    commands += [(sys.executable, str(script)) for script in scripts]
     found = []
-    for program in sorted(folder.glob(f"{prefix}*")):
-        if not os.access(program, os.X_OK) or program.is_dir():
+    for command in commands:
+        try:
+            variants = run([*command, "variants"])
+        except Failed as failure:
+            tell(f"without {Path(command[-1]).name}: {str(failure).splitlines()[-1]}")
             continue
-        command = (str(program),)
-        for variant in variants_of(command):
-            found.append(Contender(variant["name"], variant["what"], command, variant.get("most_processes")))
+        found += [Contender(variant.pop("name"), variant.pop("what"), command, **variant) for variant in variants]
     return found
-
-
-def variants_of(command: tuple[str, ...]) -> list[dict]:
-    return run([*command, "variants"])
 
 
 def remove(path: Path) -> None:

@@ -61,3 +61,53 @@ def unsupported(runs: list[dict]) -> dict[Key, str]:
         for run in runs
         if "unsupported" in run
     }
+
+
+Object = tuple[int, int, str, str]  # size, processes, contender, work
+REFERENCE = "lmdb"  # a transaction per operation, without syncs: what each rate is told as a multiple of
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How fast one contender did one work on objects of one size."""
+
+    per_second: float
+    slowest: float
+    fastest: float
+    of_reference: float | None
+
+
+def rates(runs: list[dict]) -> dict[Object, Rate]:
+    taken: dict[Object, list[float]] = defaultdict(list)  # operations a second
+    for run in runs:
+        if "seconds" in run:
+            key = (run["size"], run["processes"], run["contender"], run["work"])
+            taken[key].append(run["count"] / run["seconds"])
+    all_rates = {}
+    for (size, processes, contender, work), found in taken.items():
+        reference = taken.get((size, processes, REFERENCE, work))
+        all_rates[size, processes, contender, work] = Rate(
+            median(found), min(found), max(found), median(found) / median(reference) if reference else None
+        )
+    return all_rates
+
+
+Look = tuple[int, str, str]  # objects, contender, work
+
+
+def looks(runs: list[dict]) -> dict[Look, float]:
+    """Median seconds to open, or list, so many names."""
+    taken: dict[Look, list[float]] = defaultdict(list)
+    for run in runs:
+        if "seconds" in run:
+            taken[run["objects"], run["contender"], run["work"]].append(run["seconds"])
+    return {key: median(seconds) for key, seconds in taken.items()}
+
+
+def reasons(runs: list[dict]) -> dict[tuple[str, str], set[str]]:
+    """Why there is a dash, by contender and reason the works in question."""
+    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for run in runs:
+        if "unsupported" in run:
+            found[run["contender"], run["unsupported"]].add(run["work"])
+    return found

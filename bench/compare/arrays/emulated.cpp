@@ -33,6 +33,7 @@ public:
     void end_step() override { library_->end_step(); }
     void sync() override { library_->sync(); }
     void close() override { library_->close(); }
+    bool shares() const override { return library_->shares(); }
 
 private:
     void wait(double latency, double gbs, std::size_t array, const pmemcpy::Selection& where) const {

@@ -47,15 +47,17 @@ struct Unsupported : std::runtime_error {
     using runtime_error::runtime_error;
 };
 
+inline constexpr int any_number = 1 << 20;
+
 /// A way to use the library that is measured on its own.
 struct Variant {
     std::string name;
-    std::string what;        // in a sentence
-    int most_processes = 1;  // that may have it open and write at the same time
-    int most_readers = 1;    // that may have it open at the same time when none writes
+    std::string what;                 // in a sentence
+    int most_processes = 1;           // that may have it open and write at the same time
+    int most_readers = 1;             // that may have it open at the same time when none writes
+    int most_objects = any_number;    // beyond it a run would take hours
+    int enough_objects = any_number;  // to time one; with more it takes minutes, and shows nothing else
 };
-
-inline constexpr int any_number = 1 << 20;
 
 // Each library's own file has these two.
 

@@ -23,7 +23,9 @@ ordered_json as_json(const std::vector<objects::Variant>& variants) {
         list.push_back({{"name", variant.name},
                         {"what", variant.what},
                         {"most_processes", variant.most_processes},
-                        {"most_readers", variant.most_readers}});
+                        {"most_readers", variant.most_readers},
+                        {"most_objects", variant.most_objects},
+                        {"enough_objects", variant.enough_objects}});
     }
     return list;
 }

@@ -177,6 +177,8 @@ Result carry_out(const Task& task, const Variant& variant) {
         throw Unsupported(variant.name + ": at most " + std::to_string(most) + " process(es) may " +
                           (reads ? "read" : "write") + " at the same time");
     }
+    if (task.count > static_cast<std::uint64_t>(variant.most_objects) && variant.most_objects < any_number)
+        throw Unsupported("more than " + std::to_string(variant.most_objects) + " objects take hours");
     const bool is_new = !std::filesystem::exists(task.path);
     if (is_new && task.work != "store") throw std::runtime_error("nothing is at " + task.path);
     if (task.work == "open" || task.work == "list") {
