@@ -71,6 +71,7 @@ public:
             library_->prepare(arguments_.path, pattern_.content.bytes());
             return {};
         }
+        if (arguments_.work == Work::read && !library_->shares()) refuse_other_pieces();
         Measured measured;
         if (arguments_.stays) {
             open();
@@ -101,6 +102,17 @@ private:
         std::vector<std::uint64_t> bytes(pattern_.content.steps);
         for (const Piece& piece : pieces) bytes[piece.step] += bytes_of(piece);
         return *std::max_element(bytes.begin(), bytes.end());
+    }
+
+    // A file that holds no more than what its rank wrote is read only as it was written.
+    void refuse_other_pieces() const {
+        const auto is_same = [](const Piece& a, const Piece& b) {
+            return a.step == b.step && a.array == b.array && a.where == b.where;
+        };
+        const bool differs = !std::equal(pattern_.read.begin(), pattern_.read.end(), pattern_.written.begin(),
+                                         pattern_.written.end(), is_same);
+        if (sum(differs ? 1 : 0, comm_) > 0)
+            throw Unsupported("reads only what the same rank wrote, as it was written");
     }
 
     void open() { library_->open(arguments_.path, arguments_.access, pattern_.content); }
