@@ -18,12 +18,13 @@ from pathlib import Path
 
 import arrays
 import figures
+import lines
 import objects
 import programs
 import tables
 
 MIB = 1 << 20
-OTHERS = ("objects", "names")  # sections that are not about arrays
+OTHERS = ("objects", "names", "lines")  # sections that are not about arrays
 
 
 def sections(arguments: argparse.Namespace) -> dict[str, list[arrays.Work]]:
@@ -152,6 +153,7 @@ class Run:
         self.failures: list[str] = []
         self.contenders: dict[str, str] = {}
         self.speeds: dict[int, arrays.Speed] = {}
+        self.counts: dict[str, tuple[int, int]] = {}
 
     def found(self, kind: str) -> list[programs.Contender]:
         found = chosen(programs.contenders(self.arguments.build, kind, tell), self.arguments.contenders)
@@ -192,6 +194,9 @@ class Run:
         for name in ("objects", "names"):
             if name in self.arguments.only:
                 self.on_objects(name)
+        if "lines" in self.arguments.only:
+            self.counts, failed = lines.measure(self.arguments.build, self.folder, tell)
+            self.failures += failed
 
     def json(self) -> str:
         content = {
@@ -201,6 +206,7 @@ class Run:
             "phases": arrays.PHASES | objects.WORKS | objects.LOOKS,
             "emulated_on": {ranks: vars(speed) for ranks, speed in self.speeds.items()},
             **self.runs,
+            "lines_and_tokens": self.counts,
             "failures": self.failures,
         }
         return json.dumps(content, indent=1)
@@ -215,6 +221,8 @@ class Run:
             text.append(tables.objects(self.runs["objects"], objects.WORKS))
         if self.runs["names"]:
             text.append(tables.names(self.runs["names"], objects.LOOKS))
+        if self.counts:
+            text.append(f"### lines and tokens of one program\n\n{lines.table(self.counts)}\n")
         return "\n".join(text)
 
 
@@ -223,7 +231,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="pmemcpy-compare-", dir=arguments.folder) as folder:
         run = Run(arguments, Path(folder))
         run.all()
-    if not any(run.runs.values()):
+    if not any(run.runs.values()) and not run.counts:
         tell(f"compare: nothing to compare in {arguments.build}; build the target `compare`")
         return 3
     arguments.out.mkdir(parents=True, exist_ok=True)

@@ -51,6 +51,15 @@ def launcher(ranks: int) -> list[str]:
     return [*MPIRUN, *as_root, "-n", str(ranks)]
 
 
+def end_of(command: list[str], limit_seconds: float = 60) -> tuple[int, str]:
+    """Runs a program that prints no result; its exit status, and what it said."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit_seconds, check=False)
+    except subprocess.TimeoutExpired:
+        return 124, f"did not end within {limit_seconds:.0f} s"
+    return done.returncode, done.stderr.strip()
+
+
 def run(command: list[str], limit_seconds: float = 1800) -> dict:
     """Runs one program; its last line is the result. Errors: Failed, with what it said; TookTooLong."""
     try:
