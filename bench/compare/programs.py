@@ -56,7 +56,7 @@ def end_of(command: list[str], limit_seconds: float = 60) -> tuple[int, str]:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit_seconds, check=False)
     except subprocess.TimeoutExpired:
-        return 124, f"did not end within {limit_seconds:.0f} s"
+        return 124, f"did not end within {limit_seconds:g} s"
     return done.returncode, done.stderr.strip()
 
 
@@ -65,7 +65,7 @@ def run(command: list[str], limit_seconds: float = 1800) -> dict:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit_seconds, check=False)
     except subprocess.TimeoutExpired:
-        raise TookTooLong(f"did not end within {limit_seconds:.0f} s") from None
+        raise TookTooLong(f"did not end within {limit_seconds:g} s") from None
     lines = done.stdout.strip().splitlines()
     if done.returncode != 0 or not lines:
         raise Failed(f"exit status {done.returncode}: {' '.join(command)}\n{done.stderr.strip()[-2000:]}")
