@@ -198,17 +198,41 @@ void Catalog::for_each(const std::function<void(const std::string&, Link)>& f, c
     };
     std::function<void()> broken;
     if (trouble) broken = [&] { tell({}, "a chain of names is broken, so ids in it cannot be found"); };
-    for (std::uint64_t i = 0; i < pool_.super().bucket_count; ++i) {
-        std::uint64_t first = 0;
-        try {
-            pool_.guarded([&] { first = Medium::load(bucket(i)); });
-        } catch (const Error& error) {
-            if (!trouble) throw;
-            trouble({}, error.what());
-            i |= pool::page_bytes / 8 - 1;  // and so does the rest of the page
-            continue;
+    // A large pool has millions of buckets, and where few are in use most of their pages are holes in the file: a look at each
+    // would take longer than all the names do, and give the holes memory.
+    const std::uint64_t begin = pool_.super().bucket_offset;
+    std::array<bool, pool::page_bytes / sizeof(std::uint64_t)> is_used{};
+    const std::uint64_t buckets = pool_.super().bucket_count;
+    for (std::uint64_t i = 0; i < buckets; ++i) {
+        const std::uint64_t in_page = i % is_used.size();
+        if (in_page == 0) {
+            const std::uint64_t data = pool_.file().next_data(begin + i * sizeof(std::uint64_t));
+            if (data >= begin + buckets * sizeof(std::uint64_t)) break;
+            if (const std::uint64_t first = (data - begin) / sizeof(std::uint64_t);
+                first >= i + is_used.size()) {
+                i = first - first % is_used.size() - 1;
+                continue;
+            }
+            const std::uint64_t count = std::min<std::uint64_t>(is_used.size(), buckets - i);
+            bool any = false;
+            try {
+                pool_.guarded([&] {
+                    for (std::uint64_t k = 0; k < count; ++k) {
+                        is_used[k] = Medium::load(bucket(i + k)) != 0;
+                        any = any || is_used[k];
+                    }
+                });
+            } catch (const Error& error) {
+                if (!trouble) throw;
+                trouble({}, error.what());
+                any = false;
+            }
+            if (!any) {
+                i += count - 1;
+                continue;
+            }
         }
-        if (first == 0) continue;
+        if (!is_used[in_page]) continue;
         walk(
             bucket(i),
             [&](Link link, const Entry& entry, const std::string& key) {

@@ -191,6 +191,12 @@ std::uint64_t File::data_end() const {
     }
 }
 
+std::uint64_t File::next_data(std::uint64_t offset) const {
+    const off_t data = calls().lseek(fd_, static_cast<off_t>(offset), SEEK_DATA);
+    if (data >= 0) return static_cast<std::uint64_t>(data);
+    return errno == ENXIO ? UINT64_MAX : offset;
+}
+
 void File::sync_data() {
     while (calls().fdatasync(fd_) != 0) {
         if (errno != EINTR) throw_failure("make durable (fdatasync)", path_, errno);

@@ -59,6 +59,9 @@ public:
     std::uint64_t allocated_bytes() const;
     /// Where the last bytes end that were ever stored: behind them there are only holes, and space that was never used.
     std::uint64_t data_end() const;
+    /// The first byte from `offset` on that may be another than zero: what is in between was never stored to. Where the file cannot
+    /// tell, `offset`; without any, UINT64_MAX.
+    std::uint64_t next_data(std::uint64_t offset) const;
     /// fdatasync. A failure is reported once by the kernel: the caller must not retry.
     void sync_data();
     /// fsync of the file, or of the directory that this is: a new name is durable after it.

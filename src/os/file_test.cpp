@@ -74,6 +74,23 @@ TEST(os, space_is_allocated_and_given_back) {
     EXPECT_FALSE(file.shares_extents());
 }
 
+TEST(os, the_next_data_lie_behind_a_hole) {
+    File file = File::create_unnamed(std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : folder(), 0600);
+    file.resize(std::uint64_t{1} << 20);
+    EXPECT_EQ(file.next_data(0), UINT64_MAX);
+    file.write_exactly("data", 4, std::uint64_t{512} << 10);
+    EXPECT_EQ(file.next_data(0), std::uint64_t{512} << 10);
+    EXPECT_EQ(file.next_data((std::uint64_t{512} << 10) + 1), (std::uint64_t{512} << 10) + 1);
+    EXPECT_EQ(file.next_data(std::uint64_t{600} << 10), UINT64_MAX);
+    Calls unaware = system_calls();
+    unaware.lseek = [](int, off_t, int) -> off_t {
+        errno = EINVAL;
+        return -1;
+    };
+    const ScopedCalls replaced(unaware);
+    EXPECT_EQ(file.next_data(4096), 4096U) << "what cannot be told may be data";
+}
+
 TEST(os, a_failure_names_the_path_and_the_reason) {
     try {
         File::open("/dev/shm/no such file", O_RDONLY);

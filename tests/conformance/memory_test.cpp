@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include <sys/stat.h>
+
 #include "pool_suite.hpp"
 
 namespace pmemcpy::conformance {
@@ -47,6 +49,23 @@ TEST(memory, an_object_of_1_gib_is_stored_and_loaded_without_a_second_copy_of_it
     EXPECT_LT(anonymous_bytes(), before + admitted) << "load";
     EXPECT_EQ(object.front(), 1U);
     EXPECT_EQ(object.back(), object.size());
+}
+
+// A pool of 24 GiB has a table of 24 MiB for its names. The first listing of a hundred names gave all of it memory, and took 0.2 s.
+TEST(memory, listing_names_gives_the_holes_of_a_pool_no_memory) {
+    const Folder directory;
+    PMEM pmem;
+    Options options;
+    options.max_bytes = 16 * gib;
+    pmem.mmap(directory / "sparse.pmem", options);
+    for (int i = 0; i < 100; ++i) pmem.store("v" + std::to_string(i), i);
+    const auto blocks = [&] {
+        struct stat status {};
+        return ::stat((directory / "sparse.pmem").c_str(), &status) == 0 ? status.st_blocks : 0;
+    };
+    const auto before = blocks();
+    EXPECT_EQ(pmem.ids().size(), 100U);
+    EXPECT_EQ(blocks(), before);
 }
 
 }  // namespace
