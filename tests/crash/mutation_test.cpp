@@ -55,7 +55,7 @@ MutantSite named_from_room(MutantSite site) {
 /// What the rooms that write persistent metadata ask of the medium, and whether they excuse it.
 std::map<MutantSite, bool> sites_in_source() {
     const std::regex call(R"((?:\bm|\bmedium_?|medium\(\))\.(flush|fence|persist|sync)\()"
-                          R"(|\b(copy\w*_to_medium\w*|fill_medium)\()");
+                          R"(|\b(copy\w*_to_medium\w*|fill_medium|persist::store)\()");
     std::map<MutantSite, bool> sites;
     for (const char* room : {"pool", "heap", "layout", "catalog", "store"}) {
         for (const auto& entry :
