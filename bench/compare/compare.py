@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 
 import arrays
+import count
 import figures
 import lines
 import objects
@@ -223,7 +224,7 @@ class Run:
         if self.runs["names"]:
             text.append(tables.names(self.runs["names"], objects.LOOKS))
         if self.counts:
-            text.append(f"### lines and tokens of one program\n\n{lines.table(self.counts)}\n")
+            text.append(f"### lines and tokens of one program\n\n{count.table(self.counts)}\n")
         return "\n".join(text)
 
 

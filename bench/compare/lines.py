@@ -1,25 +1,12 @@
 """One and the same small program with each library: that it runs, and how long it is."""
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
+import count
 import programs
 
-FOLDER = Path(__file__).parent / "lines"
 RANKS = 2
-
-
-def load_count():
-    """lines/count.py, which is also a program of its own."""
-    spec = importlib.util.spec_from_file_location("count", FOLDER / "count.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-count = load_count()
-table = count.table
 
 
 def measure(build: Path, folder: Path, tell: Callable[[str], None]) -> tuple[dict[str, tuple[int, int]], list[str]]:
@@ -28,9 +15,11 @@ def measure(build: Path, folder: Path, tell: Callable[[str], None]) -> tuple[dic
     for program in sorted((build / "bench/compare/lines").glob("compare_lines_*")):
         tell(f"1/1  lines: {program.name}")
         path = folder / program.name
-        status, said = programs.end_of([*programs.launcher(RANKS), str(program), str(path)])
-        left = list(folder.glob(path.name + "*"))
-        if status != 0 or not left:
-            failures.append(f"{program.name}: exit status {status}, {len(left)} files\n{said[-2000:]}")
+        try:
+            programs.output_of([*programs.launcher(RANKS), str(program), str(path)])
+            if not list(folder.glob(path.name + "*")):
+                failures.append(f"{program.name}: left no file")
+        except programs.Failed as failure:
+            failures.append(f"{program.name}: {failure}")
         programs.remove(path)
-    return count.counts(FOLDER), failures
+    return count.counts(count.FOLDER), failures

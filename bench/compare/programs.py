@@ -51,24 +51,22 @@ def launcher(ranks: int) -> list[str]:
     return [*MPIRUN, *as_root, "-n", str(ranks)]
 
 
-def end_of(command: list[str], limit_seconds: float = 60) -> tuple[int, str]:
-    """Runs a program that prints no result; its exit status, and what it said."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit_seconds, check=False)
-    except subprocess.TimeoutExpired:
-        return 124, f"did not end within {limit_seconds:g} s"
-    return done.returncode, done.stderr.strip()
-
-
-def run(command: list[str], limit_seconds: float = 1800) -> dict:
-    """Runs one program; its last line is the result. Errors: Failed, with what it said; TookTooLong."""
+def output_of(command: list[str], limit_seconds: float = 60) -> str:
+    """Runs one program; what it printed. Errors: Failed, with what it said; TookTooLong."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit_seconds, check=False)
     except subprocess.TimeoutExpired:
         raise TookTooLong(f"did not end within {limit_seconds:g} s") from None
-    lines = done.stdout.strip().splitlines()
-    if done.returncode != 0 or not lines:
+    if done.returncode != 0:
         raise Failed(f"exit status {done.returncode}: {' '.join(command)}\n{done.stderr.strip()[-2000:]}")
+    return done.stdout.strip()
+
+
+def run(command: list[str], limit_seconds: float = 1800) -> dict:
+    """Runs one contender's program; its last line is the result. Errors: as output_of; Failed when it has no line."""
+    lines = output_of(command, limit_seconds).splitlines()
+    if not lines:
+        raise Failed(f"printed no result: {' '.join(command)}")
     return json.loads(lines[-1])
 
 

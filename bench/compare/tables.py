@@ -11,13 +11,15 @@ def columns_of(figures: dict[summary.Key, Figure], work: str, ranks: int, phases
     return [phase for phase in phases if phase in there]
 
 
+def beside(text: str, ratio: float | None) -> str:
+    """The figure, and in brackets its ratio where there is one."""
+    return text if ratio is None else f"{text} ({ratio:.2f})"
+
+
 def cell(figure: Figure | None) -> str:
     if figure is None:
         return "-"
-    text = f"{figure.gigabytes_a_second:.2f}"
-    if figure.of_limit is not None:
-        text += f" ({figure.of_limit:.2f})"
-    return text
+    return beside(f"{figure.gigabytes_a_second:.2f}", figure.of_limit)
 
 
 def table(rows: list[list[str]]) -> str:
@@ -70,10 +72,7 @@ def size_text(size: int) -> str:
 def rate_cell(rate: Rate | None) -> str:
     if rate is None:
         return "-"
-    text = f"{rate.per_second:,.0f}"
-    if rate.of_reference is not None:
-        text += f" ({rate.of_reference:.2f})"
-    return text
+    return beside(f"{rate.per_second:,.0f}", rate.of_reference)
 
 
 def reasons_of(runs: list[dict]) -> list[str]:

@@ -227,8 +227,4 @@ Pattern make_pattern(const PatternSize& size, int rank, int ranks) {
     throw std::invalid_argument("there is no pattern " + size.name);
 }
 
-std::vector<Piece> written_by(const PatternSize& size, int rank, int ranks) {
-    return make_pattern(size, rank, ranks).written;
-}
-
 }  // namespace compare::arrays

@@ -40,7 +40,4 @@ extern const std::vector<std::pair<std::string, std::string>> pattern_names;
 /// Throws std::invalid_argument for a name that there is none of, Unsupported for a number of ranks it does not fit.
 Pattern make_pattern(const PatternSize& size, int rank, int ranks);
 
-/// The pieces that another rank writes.
-std::vector<Piece> written_by(const PatternSize& size, int rank, int ranks);
-
 }  // namespace compare::arrays

@@ -129,12 +129,12 @@ private:
                 std::find_if(piece, pieces_.end(), [=](const Piece& p) { return p.step != step; });
             if (arguments_.work == Work::write) {
                 if (made_ != step + 1)
-                    for_each(piece, end,
+                    for_each(memory_, piece, end,
                              [&](const Piece& p, std::byte* data) { fill(pattern_.content, p, data); });
                 made_ = step + 1;
                 clock_.count([&] {
                     library_->begin_step(step);
-                    for_each(piece, end, [&](const Piece& p, std::byte* data) {
+                    for_each(memory_, piece, end, [&](const Piece& p, std::byte* data) {
                         library_->write(p.array, p.where, data);
                     });
                     library_->end_step();
@@ -143,41 +143,45 @@ private:
             } else {
                 clock_.count([&] {
                     library_->begin_step(step);
-                    for_each(piece, end, [&](const Piece& p, std::byte* data) {
+                    for_each(memory_, piece, end, [&](const Piece& p, std::byte* data) {
                         library_->read(p.array, p.where, data);
                     });
                     library_->end_step();
                 });
                 if (verifies)
-                    for_each(piece, end,
+                    for_each(memory_, piece, end,
                              [&](const Piece& p, std::byte* data) { verify(pattern_.content, p, data); });
             }
             piece = end;
         }
     }
 
+    using PieceAt = std::vector<Piece>::const_iterator;
+    static PieceAt end_of_step(PieceAt piece, PieceAt end) {
+        return std::find_if(piece, end, [step = piece->step](const Piece& p) { return p.step != step; });
+    }
+
     template <class Call>
-    void for_each(std::vector<Piece>::const_iterator piece, std::vector<Piece>::const_iterator end,
-                  const Call& call) const {
-        for (std::byte* data = memory_.data(); piece != end; data += bytes_of(*piece), ++piece)
+    void for_each(const domain3d::Memory& memory, PieceAt piece, PieceAt end, const Call& call) const {
+        for (std::byte* data = memory.data(); piece != end; data += bytes_of(*piece), ++piece)
             call(*piece, data);
     }
 
     // Each rank reads what the next one has written, where the library can do that.
     void verify_neighbour() {
-        const std::vector<Piece> theirs =
-            written_by(arguments_.pattern, (rank_ + (library_->shares() ? 1 : 0)) % ranks_, ranks_);
+        const int writer = library_->shares() ? (rank_ + 1) % ranks_ : rank_;
+        const std::vector<Piece> theirs = make_pattern(arguments_.pattern, writer, ranks_).written;
         const auto memory = domain3d::Memory::of_process(most_bytes_of_a_step(theirs));
         library_->open(arguments_.path, Access::read, pattern_.content);
         for (auto piece = theirs.begin(); piece != theirs.end();) {
-            const auto begin = piece;
-            library_->begin_step(begin->step);
-            std::byte* data = memory.data();
-            for (; piece != theirs.end() && piece->step == begin->step; data += bytes_of(*piece), ++piece)
-                library_->read(piece->array, piece->where, data);
+            const auto end = end_of_step(piece, theirs.end());
+            library_->begin_step(piece->step);
+            for_each(memory, piece, end,
+                     [&](const Piece& p, std::byte* data) { library_->read(p.array, p.where, data); });
             library_->end_step();
-            data = memory.data();
-            for (auto p = begin; p != piece; data += bytes_of(*p), ++p) verify(pattern_.content, *p, data);
+            for_each(memory, piece, end,
+                     [&](const Piece& p, std::byte* data) { verify(pattern_.content, p, data); });
+            piece = end;
         }
         library_->close();
     }

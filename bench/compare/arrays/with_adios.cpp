@@ -4,10 +4,10 @@
 #include <adios.h>
 #include <adios_read.h>
 
-#include <cstring>
 #include <utility>
 
 #include "library.hpp"
+#include "strided_reads.hpp"
 
 namespace compare::arrays {
 namespace {
@@ -36,29 +36,6 @@ std::string listed(const pmemcpy::Dimensions& dims) {
     std::string list;
     for (const pmemcpy::Extent extent : dims) list += (list.empty() ? "" : ",") + std::to_string(extent);
     return list;
-}
-
-/// The smallest box with all that is selected.
-pmemcpy::Box bounds_of(const pmemcpy::Selection& where) {
-    pmemcpy::Box box{where.offset, where.count};
-    for (int d = 0; d < where.size(); ++d) {
-        if (where.count[d] > 0) box.count[d] = (where.count[d] - 1) * where.stride[d] + 1;
-    }
-    return box;
-}
-
-/// Copies what is selected out of its bounding box.
-void pick(const pmemcpy::Selection& where, const pmemcpy::Dimensions& bounds, std::size_t element_bytes,
-          const char* from, char*& to, int dimension = 0, std::uint64_t row = 0) {
-    if (dimension == where.size()) {
-        std::memcpy(to, from + row * element_bytes, element_bytes);
-        to += element_bytes;
-        return;
-    }
-    for (std::uint64_t n = 0; n < where.count[dimension]; ++n) {
-        pick(where, bounds, element_bytes, from, to, dimension + 1,
-             row * bounds[dimension] + n * where.stride[dimension]);
-    }
 }
 
 class Adios : public Library {
@@ -90,12 +67,8 @@ public:
     void read(std::size_t array, const pmemcpy::Selection& where, void* data) override {
         if (where.empty()) return;
         const pmemcpy::Box bounds = bounds_of(where);
-        if (!where.is_dense()) {  // "No support" for strides, says adios_selection.h
-            const std::size_t bytes = bounds.elements() * size_of(content_->arrays[array].element);
-            picks_.push_back(
-                {array, where, bounds.count, std::make_unique_for_overwrite<char[]>(bytes), data});
-            data = picks_.back().box.get();
-        }
+        // "No support" for strides, says adios_selection.h
+        data = strided_.box_for(where, size_of(content_->arrays[array].element), data);
         ADIOS_SELECTION* selection =
             adios_selection_boundingbox(where.size(), bounds.offset.data(), bounds.count.data());
         selections_.push_back(selection);
@@ -130,13 +103,6 @@ private:
         pmemcpy::Selection where;
         const void* data;
     };
-    struct Pick {
-        std::size_t array;
-        pmemcpy::Selection where;
-        pmemcpy::Dimensions bounds;
-        std::unique_ptr<char[]> box;
-        void* to;
-    };
 
     void write_step() {
         check(adios_delete_vardefs(group_) == 0);
@@ -167,12 +133,7 @@ private:
         check(adios_perform_reads(file_, 1) == 0);
         for (ADIOS_SELECTION* selection : selections_) adios_selection_delete(selection);
         selections_.clear();
-        for (const Pick& picked : picks_) {
-            char* to = static_cast<char*>(picked.to);
-            pick(picked.where, picked.bounds, size_of(content_->arrays[picked.array].element),
-                 picked.box.get(), to);
-        }
-        picks_.clear();
+        strided_.pick();
     }
 
     MPI_Comm comm_;
@@ -184,7 +145,7 @@ private:
     std::uint64_t step_ = 0;
     std::vector<Write> writes_;  // of the step at hand, as the next two
     std::vector<ADIOS_SELECTION*> selections_;
-    std::vector<Pick> picks_;
+    StridedReads strided_;
 };
 
 }  // namespace

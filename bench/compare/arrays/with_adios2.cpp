@@ -5,11 +5,11 @@
 #include <adios2.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <thread>
 
 #include "library.hpp"
+#include "strided_reads.hpp"
 
 namespace compare::arrays {
 namespace {
@@ -38,15 +38,6 @@ adios2::DataType type_of(Element element) {
     throw std::invalid_argument("no such element");
 }
 
-/// The smallest box with all that is selected.
-pmemcpy::Box bounds_of(const pmemcpy::Selection& where) {
-    pmemcpy::Box box{where.offset, where.count};
-    for (int d = 0; d < where.size(); ++d) {
-        if (where.count[d] > 0) box.count[d] = (where.count[d] - 1) * where.stride[d] + 1;
-    }
-    return box;
-}
-
 /// How many elements of the box a block holds.
 std::uint64_t shared_elements(const pmemcpy::Box& box, const adios2::VariableNT::Info& block) {
     std::uint64_t elements = 1;
@@ -57,20 +48,6 @@ std::uint64_t shared_elements(const pmemcpy::Box& box, const adios2::VariableNT:
         elements *= end > first ? end - first : 0;
     }
     return elements;
-}
-
-/// Copies what is selected out of its bounding box.
-void pick(const pmemcpy::Selection& where, const pmemcpy::Dimensions& bounds, std::size_t element_bytes,
-          const char* from, char*& to, int dimension = 0, std::uint64_t row = 0) {
-    if (dimension == where.size()) {
-        std::memcpy(to, from + row * element_bytes, element_bytes);
-        to += element_bytes;
-        return;
-    }
-    for (std::uint64_t n = 0; n < where.count[dimension]; ++n) {
-        pick(where, bounds, element_bytes, from, to, dimension + 1,
-             row * bounds[dimension] + n * where.stride[dimension]);
-    }
 }
 
 class Adios2 : public Library {
@@ -122,12 +99,8 @@ public:
     void read(std::size_t array, const pmemcpy::Selection& where, void* data) override {
         if (where.empty()) return;
         const pmemcpy::Box bounds = bounds_of(where);
-        if (!where.is_dense()) {  // reads are of boxes, too
-            const std::size_t bytes = bounds.elements() * size_of(content_->arrays[array].element);
-            picks_.push_back(
-                {array, where, bounds.count, std::make_unique_for_overwrite<char[]>(bytes), data});
-            data = picks_.back().box.get();
-        }
+        // reads are of boxes, too
+        data = strided_.box_for(where, size_of(content_->arrays[array].element), data);
         // This rank's own file first, and the others only until nothing is missing.
         std::uint64_t missing = bounds.elements();
         for (std::size_t i = 0; i < files_.size() && missing > 0; ++i) {
@@ -146,12 +119,7 @@ public:
                 if (reads_ && file.engine) file.engine.PerformGets();
             }
         });
-        for (const Pick& picked : picks_) {
-            char* to = static_cast<char*>(picked.to);
-            pick(picked.where, picked.bounds, size_of(content_->arrays[picked.array].element),
-                 picked.box.get(), to);
-        }
-        picks_.clear();
+        strided_.pick();
     }
 
     void sync() override { throw Unsupported("ADIOS2 has nothing that waits for the medium"); }
@@ -170,13 +138,6 @@ private:
         std::unique_ptr<adios2::ADIOS> adios;
         adios2::IO io;
         adios2::Engine engine;
-    };
-    struct Pick {
-        std::size_t array;
-        pmemcpy::Selection where;
-        pmemcpy::Dimensions bounds;
-        std::unique_ptr<char[]> box;
-        void* to;
     };
 
     /// The file that the rank wrote, opened at its first use.
@@ -227,7 +188,7 @@ private:
     bool reads_ = false;
     std::uint64_t step_ = 0;
     std::vector<File> files_;  // by the rank that wrote it
-    std::vector<Pick> picks_;  // of the step at hand
+    StridedReads strided_;     // of the step at hand
 };
 
 }  // namespace

@@ -1,14 +1,9 @@
 // The limit: plain copies between a rank's memory and a file of its own that is mapped, in huge pages, and warm. No other rank
 // sees anything, nothing has a name, no checksum, no order: only the memory's speed is left.
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <system_error>
+#include <stdexcept>
 
 #include "bench/apps/memory.hpp"
 #include "library.hpp"

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <map>
 #include <system_error>
 
 #include "library.hpp"

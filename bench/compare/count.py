@@ -15,6 +15,8 @@ PAPERS = {"pmemcpy": (16, 132), "adios": (24, 164), "netcdf": (26, 180), "hdf5":
 # What a program needs besides to have the same in its file.
 NOTES = {"posix": "no names, types or shape in the file", "adios2": "a file for each rank: the wheel has no MPI"}
 
+FOLDER = Path(__file__).parent / "lines"
+
 LITERAL = r'"(?:\\.|[^"\\\n])*"' + r"|'(?:\\.|[^'\\\n])*'"
 COMMENT = re.compile(rf"({LITERAL})|//[^\n]*|/\*.*?\*/", re.DOTALL)
 DIRECTIVE = re.compile(r"^[ ]*#(?:[^\n]*\\\n)*[^\n]*$", re.MULTILINE)
@@ -59,7 +61,7 @@ def table(found: dict[str, tuple[int, int]]) -> str:
 
 
 def main() -> int:
-    print(table(counts(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent)))
+    print(table(counts(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)))
     return 0
 
 
