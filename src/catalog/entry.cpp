@@ -198,58 +198,42 @@ void Catalog::for_each(const std::function<void(const std::string&, Link)>& f, c
     };
     std::function<void()> broken;
     if (trouble) broken = [&] { tell({}, "a chain of names is broken, so ids in it cannot be found"); };
+    const auto tell_entry = [&](Link link, const Entry& entry, const std::string& key) {
+        const Link identity = entry.alias != 0 ? Link{entry.header.word} : link;
+        if (entry.alias != 0) {
+            const auto* renamed = follow<Entry>(pool_, identity);
+            if (renamed == nullptr) return tell(key, "the record that it names is lost");
+            if (Medium::load(&renamed->moved.word) != link.word)
+                return tell(key, "the record that it names has another name");
+        } else if (entry.moved.is_record()) {
+            if (!heap::is_current(pool_, entry.moved)) tell(key, "its new name is lost");
+            return;
+        }
+        if (definition(identity)) return f(key, identity);
+        if (Link{Medium::load(value_word(identity))}.is_dead()) tell(key, "it is half erased");
+    };
     // A large pool has millions of buckets, and where few are in use most of their pages are holes in the file: a look at each
     // would take longer than all the names do, and give the holes memory.
+    constexpr std::uint64_t in_page = pool::page_bytes / sizeof(std::uint64_t);
     const std::uint64_t begin = pool_.super().bucket_offset;
-    std::array<bool, pool::page_bytes / sizeof(std::uint64_t)> is_used{};
     const std::uint64_t buckets = pool_.super().bucket_count;
-    for (std::uint64_t i = 0; i < buckets; ++i) {
-        const std::uint64_t in_page = i % is_used.size();
-        if (in_page == 0) {
-            const std::uint64_t data = pool_.file().next_data(begin + i * sizeof(std::uint64_t));
-            if (data >= begin + buckets * sizeof(std::uint64_t)) break;
-            if (const std::uint64_t first = (data - begin) / sizeof(std::uint64_t);
-                first >= i + is_used.size()) {
-                i = first - first % is_used.size() - 1;
-                continue;
-            }
-            const std::uint64_t count = std::min<std::uint64_t>(is_used.size(), buckets - i);
-            bool any = false;
-            try {
-                pool_.guarded([&] {
-                    for (std::uint64_t k = 0; k < count; ++k) {
-                        is_used[k] = Medium::load(bucket(i + k)) != 0;
-                        any = any || is_used[k];
-                    }
-                });
-            } catch (const Error& error) {
-                if (!trouble) throw;
-                trouble({}, error.what());
-                any = false;
-            }
-            if (!any) {
-                i += count - 1;
-                continue;
-            }
+    for (std::uint64_t page = 0; page < buckets; page += in_page) {
+        const std::uint64_t data = (pool_.file().next_data(begin + page * 8) - begin) / 8;
+        page = data - data % in_page;
+        if (page >= buckets) break;
+        std::array<std::uint64_t, in_page> used;
+        std::size_t count = 0;
+        try {
+            pool_.guarded([&] {
+                for (std::uint64_t i = page; i < std::min(page + in_page, buckets); ++i)
+                    if (Medium::load(bucket(i)) != 0) used[count++] = i;
+            });
+        } catch (const Error& error) {
+            if (!trouble) throw;
+            trouble({}, error.what());
+            continue;
         }
-        if (!is_used[in_page]) continue;
-        walk(
-            bucket(i),
-            [&](Link link, const Entry& entry, const std::string& key) {
-                const Link identity = entry.alias != 0 ? Link{entry.header.word} : link;
-                if (entry.alias != 0) {
-                    const auto* renamed = follow<Entry>(pool_, identity);
-                    if (renamed == nullptr) return tell(key, "the record that it names is lost");
-                    if (Medium::load(&renamed->moved.word) != link.word)
-                        return tell(key, "the record that it names has another name");
-                } else if (entry.moved.is_record()) {
-                    if (!heap::is_current(pool_, entry.moved)) tell(key, "its new name is lost");
-                    return;
-                }
-                if (definition(identity)) return f(key, identity);
-                if (Link{Medium::load(value_word(identity))}.is_dead()) tell(key, "it is half erased");
-            },
-            {}, broken);
+        for (std::size_t i = 0; i < count; ++i) walk(bucket(used[i]), tell_entry, {}, broken);
     }
 }
 

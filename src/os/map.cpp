@@ -53,11 +53,15 @@ bool advise(std::byte* begin, std::uint64_t length, int advice) {
     return true;
 }
 
+bool fault_in(std::byte* begin, std::uint64_t length, int advice) {
+    const std::uint64_t before = reinterpret_cast<std::uintptr_t>(begin) % page_bytes();
+    return advise(begin - before, length + before, advice);
+}
+
 }  // namespace
 
 bool populate(std::byte* begin, std::uint64_t length) {
-    const std::uint64_t before = reinterpret_cast<std::uintptr_t>(begin) % page_bytes();
-    return advise(begin - before, length + before, advice_populate_write);
+    return fault_in(begin, length, advice_populate_write);
 }
 
 Mapping::Mapping(const File& file, std::uint64_t size, MapRequest request)
@@ -110,9 +114,7 @@ void Mapping::unmap() noexcept {
 }
 
 bool Mapping::populate(std::uint64_t offset, std::uint64_t length) {
-    const std::uint64_t begin = base::align_down(offset, page_bytes());
-    return advise(base_ + begin, offset + length - begin,
-                  writable_ ? advice_populate_write : advice_populate_read);
+    return fault_in(base_ + offset, length, writable_ ? advice_populate_write : advice_populate_read);
 }
 
 bool Mapping::collapse(std::uint64_t offset, std::uint64_t length) {

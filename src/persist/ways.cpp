@@ -63,11 +63,7 @@ public:
         const std::uint64_t offset = place_.offset + done_;
         const Ways::Piece known = ways.piece(offset);
         if (known == Ways::Piece::mapped || size <= tried_bytes) return through_mapping(source, size);
-        if (known == Ways::Piece::written_by_call) {
-            os::populate(place_.mapped + done_, size);
-            ways.set(offset, Ways::Piece::mapped);
-            return through_mapping(source, size);
-        }
+        if (known == Ways::Piece::written_by_call) return through_mapping_from_now_on(offset, source, size);
         const std::uint64_t faults = os::page_faults();
         if (!through_mapping(source, tried_bytes)) return false;
         const bool has_small_pages = os::page_faults() - faults >= faults_of_small_pages;
@@ -83,15 +79,20 @@ public:
             by_calls(source, size);
             ways.set(offset, Ways::Piece::written_by_call);
         } else {
-            os::populate(place_.mapped + done_, size);
-            ways.set(offset, Ways::Piece::mapped);
-            if (!through_mapping(source, size)) return false;
+            if (!through_mapping_from_now_on(offset, source, size)) return false;
         }
         ways.took(way, os::monotonic_ns() - begin, size);
         return true;
     }
 
 private:
+    // All faults in one call.
+    bool through_mapping_from_now_on(std::uint64_t piece, const std::byte* source, std::size_t size) {
+        os::populate(place_.mapped + done_, size);
+        place_.ways->set(piece, Ways::Piece::mapped);
+        return through_mapping(source, size);
+    }
+
     void join(const Characteristic& part, std::size_t size) {
         known_.crc = done_ == 0 || !(wanted_.crc || wanted_.element != Element::none)
                          ? part.crc
