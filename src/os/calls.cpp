@@ -64,6 +64,7 @@ Calls system_calls() noexcept {
         .clock_gettime = ::clock_gettime,
         .getpid = ::getpid,
         .sched_yield = ::sched_yield,
+        .nanosleep = ::nanosleep,
         .getrlimit =
             [](int resource, struct rlimit* limit) {
                 return ::getrlimit(static_cast<__rlimit_resource_t>(resource), limit);

@@ -51,6 +51,7 @@ struct Calls {
     int (*clock_gettime)(clockid_t clock, struct timespec* time);
     pid_t (*getpid)();
     int (*sched_yield)();
+    int (*nanosleep)(const struct timespec* time, struct timespec* left);
     int (*getrlimit)(int resource, struct rlimit* limit);
     int (*getrusage)(int who, struct rusage* usage);
     uid_t (*geteuid)();

@@ -44,6 +44,13 @@ std::uint64_t page_faults() {
 
 void yield() { calls().sched_yield(); }
 
+void sleep_ns(std::uint64_t time) {
+    const struct timespec left {
+        static_cast<time_t>(time / 1'000'000'000), static_cast<long>(time % 1'000'000'000)
+    };
+    calls().nanosleep(&left, nullptr);
+}
+
 std::uint64_t wall_ns() { return read_clock(CLOCK_REALTIME); }
 
 }  // namespace pmemcpy::os

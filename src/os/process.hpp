@@ -16,6 +16,8 @@ std::string program_name();
 std::uint64_t monotonic_ns();
 /// Lets other threads and processes go first.
 void yield();
+/// Or less, when a signal comes in between.
+void sleep_ns(std::uint64_t time);
 /// A write call beyond it is a signal (ulimit -f).
 std::uint64_t file_size_limit();
 /// Faults for which nothing had to be read, of the calling thread so far.

@@ -165,7 +165,7 @@ void Pool::begin_slot(Slot& slot) {
     m.store(&slot.intent, 0);
     m.store(&slot.pin_count, 0);
     m.fill(slot.pins.data(), 0, sizeof slot.pins);
-    m.store(&slot.pid, os::process_id());
+    m.store(&slot.pid, process_id_);
     m.store(&slot.attached_ns, os::wall_ns());
 }
 

@@ -4,6 +4,7 @@
 #include "os/fork.hpp"
 #include "os/guard.hpp"
 #include "os/map.hpp"
+#include "os/process.hpp"
 #include "persist/durability.hpp"
 #include "persist/medium.hpp"
 #include "pool/format.hpp"
@@ -148,6 +149,8 @@ public:
     Runtime& runtime() { return *runtime_; }
     Slot& slot() { return runtime_->slot(slot_); }
     std::uint64_t slot_index() const { return slot_; }
+    /// This process's number, for people to read: asked for once, because it costs a call to the kernel.
+    std::uint64_t process_id() const { return process_id_; }
     /// The 29 bits that name this process as owner of chunks and retired records; never 0.
     std::uint64_t owner() const { return owner_; }
     static std::uint64_t owner_of(std::uint64_t slot, std::uint64_t incarnation) {
@@ -245,6 +248,7 @@ private:
     std::uint64_t slot_ = 0;
     std::uint64_t owner_ = 0;
     std::uint64_t fork_generation_;
+    std::uint64_t process_id_ = os::process_id();
     bool attached_ = false;
     std::mutex allocation_mutex_;
     std::mutex sync_mutex_;

@@ -177,7 +177,7 @@ void Store::ensure_in_place(Directory& directory) {
         block.step = d.step;
         block.raw_bytes = block.stored_bytes = bytes;
         block.written_ns = os::wall_ns();
-        block.writer_pid = static_cast<std::uint32_t>(os::process_id());
+        block.writer_pid = static_cast<std::uint32_t>(pool_.process_id());
         block.writer_rank = options_.rank;
         block.dimensions = static_cast<std::uint8_t>(d.dims.size());
         block.flags = catalog::block_in_place;

@@ -46,7 +46,7 @@ void Store::put_value(const std::function<Link()>& entry_of, std::string_view id
     value.step = step_.load();
     value.bytes = encoder.size_bytes();
     value.written_ns = os::wall_ns();
-    value.writer_pid = static_cast<std::uint32_t>(os::process_id());
+    value.writer_pid = static_cast<std::uint32_t>(pool_.process_id());
     value.type_bytes = static_cast<std::uint16_t>(type_bytes.size());
     value.serializer = static_cast<std::uint8_t>(serializer);
     value.flags = options_.checksums ? std::uint32_t{catalog::value_has_crc} : 0U;

@@ -78,7 +78,7 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
         block.step = step_.load();
         block.raw_bytes = selection.elements() * d.type.size();
         block.written_ns = os::wall_ns();
-        block.writer_pid = static_cast<std::uint32_t>(os::process_id());
+        block.writer_pid = static_cast<std::uint32_t>(pool_.process_id());
         block.writer_rank = options_.rank;
         block.dimensions = static_cast<std::uint8_t>(box.size());
         block.codec = static_cast<std::uint8_t>(chosen.kind);

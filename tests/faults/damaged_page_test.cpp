@@ -9,12 +9,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <span>
 #include <sstream>
+#include <vector>
 
 #include <pmemcpy/repair.hpp>
 
@@ -26,10 +26,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A look at a broken chain ends after half a second and some yields (catalog/retry.hpp), and there are many looks.
+// A look at a broken chain ends after a twentieth of a second (catalog/retry.hpp), and there are many looks.
 constexpr unsigned longest_judgement_s = 300;
 constexpr std::size_t most_complaints = 10;
-constexpr std::size_t judged_at_once = 6;
+constexpr std::size_t judged_at_once = 48;
 
 /// The files of a pool; of one in a directory without the readable names, which are derived.
 using Files = std::map<std::string, std::string>;
@@ -170,7 +170,7 @@ protected:
         std::string blow;
         std::string folder;
     };
-    std::deque<Running> running_;
+    std::vector<Running> running_;
     std::size_t complaints_ = 0;
     static inline Counts total_;
     static inline std::set<std::string> forms_;
@@ -336,10 +336,13 @@ void DamagedPage::judge_apart(std::string blow, const Files& files, const Owners
 }
 
 void DamagedPage::finish_one() {
-    const Running one = std::move(running_.front());
-    running_.pop_front();
     int status = 0;
-    ASSERT_EQ(::waitpid(one.child, &status, 0), one.child);
+    const pid_t child = ::waitpid(-1, &status, 0);
+    const auto found = std::find_if(running_.begin(), running_.end(),
+                                    [&](const Running& running) { return running.child == child; });
+    ASSERT_NE(found, running_.end());
+    const Running one = std::move(*found);
+    running_.erase(found);
     Counts counts;
     std::ostringstream wrong;
     if (WIFSIGNALED(status)) {
