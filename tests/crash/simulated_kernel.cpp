@@ -237,7 +237,15 @@ struct Handlers {
     static int madvise(void*, size_t, int) { return 0; }
     static int msync(void*, size_t, int) { return sync(first_fd + pool_fd); }
     static int clock_gettime(clockid_t, struct timespec* time) {
-        *time = {1'700'000'000, ++kernel->state_->ticks};
+        constexpr std::int64_t second = 1'000'000'000;
+        const std::int64_t now = ++kernel->state_->ticks;
+        *time = {1'700'000'000 + now / second, now % second};
+        return 0;
+    }
+    // Nobody else is there to wait for, and time passes here by being asked for.
+    static int yield() { return 0; }
+    static int nanosleep(const struct timespec* time, struct timespec*) {
+        kernel->state_->ticks += time->tv_nsec;
         return 0;
     }
     static pid_t getpid() { return 4242; }
@@ -292,6 +300,8 @@ SimulatedKernel::SimulatedKernel(Model model, Place place)
     calls.madvise = Handlers::madvise;
     calls.msync = Handlers::msync;
     calls.clock_gettime = Handlers::clock_gettime;
+    calls.sched_yield = Handlers::yield;
+    calls.nanosleep = Handlers::nanosleep;
     calls.getpid = Handlers::getpid;
     os::calls() = calls;
     kernel = this;
