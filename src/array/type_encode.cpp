@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/type.hpp>
 
@@ -188,6 +189,7 @@ private:
 
 std::vector<std::byte> Type::encode() const {
     Writer writer;
+    writer.out.reserve(64);
     writer.byte(format_version);
     writer.node(*this);
     if (writer.out.size() > array::max_type_encoded_bytes) {
@@ -198,7 +200,44 @@ std::vector<std::byte> Type::encode() const {
     return std::move(writer.out);
 }
 
+namespace {
+
+/// The descriptions that a thread has decoded last: most objects of a pool are of a few types, and to take one apart costs
+/// more than all the rest of loading a small value.
+class Known {
+public:
+    /// Null when it is not among them.
+    const Type* find(std::span<const std::byte> bytes) const {
+        const One& one = all_[place_of(bytes)];
+        return std::ranges::equal(one.bytes, bytes) ? &one.type : nullptr;
+    }
+    void remember(std::span<const std::byte> bytes, const Type& type) {
+        if (bytes.size() > longest) return;
+        One& one = all_[place_of(bytes)];
+        one.bytes.assign(bytes.begin(), bytes.end());
+        one.type = type;
+    }
+
+private:
+    static constexpr std::size_t longest = 256;
+    struct One {
+        std::vector<std::byte> bytes;
+        Type type;
+    };
+    std::size_t place_of(std::span<const std::byte> bytes) const {
+        std::size_t sum = bytes.size();
+        for (const std::byte byte : bytes.first(std::min<std::size_t>(bytes.size(), 16)))
+            sum = sum * 31 + std::to_integer<std::size_t>(byte);
+        return sum % all_.size();
+    }
+    std::array<One, 16> all_;
+};
+
+}  // namespace
+
 Type Type::decode(std::span<const std::byte> bytes) {
+    thread_local Known known;
+    if (const Type* type = known.find(bytes); type != nullptr && !bytes.empty()) return *type;
     if (bytes.size() > array::max_type_encoded_bytes) corrupt("it is longer than 65536 bytes");
     Reader reader(bytes);
     if (const auto version = reader.byte(); version != format_version) {
@@ -208,6 +247,7 @@ Type Type::decode(std::span<const std::byte> bytes) {
         Type type = reader.node();
         if (!reader.at_end()) corrupt("bytes follow its end");
         if (!std::ranges::equal(type.encode(), bytes)) corrupt("it is not written as this library writes it");
+        known.remember(bytes, type);
         return type;
     } catch (const Error& error) {
         if (error.kind() == Code::corrupt) throw;

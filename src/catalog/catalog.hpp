@@ -64,6 +64,8 @@ public:
 
     /// The live entry that `id` names: of a renamed variable, the identity behind the alias. It may be without value.
     std::optional<Link> find(std::string_view id) const;
+    /// What find() and then definition() say, in one look.
+    std::optional<Link> find_definition(std::string_view id) const;
     std::optional<Link> find_attribute(Link owner, std::string_view name) const;
     /// The record that defines an entry, or nothing while it has none or is erased.
     std::optional<Link> definition(Link entry) const;
@@ -92,6 +94,14 @@ public:
     void make_root() { ensure_group("/"); }
     /// The word that names an entry's definition.
     std::uint64_t* value_word(Link entry) const;
+    /// What the beginning of a definition's record says of it.
+    struct Nature {
+        bool is_array;
+        bool is_group;
+        std::uint64_t step;
+    };
+    /// Nothing when the record is gone.
+    static std::optional<Nature> nature_of(const pool::Pool& pool, Link definition);
     static bool is_group(const pool::Pool& pool, Link definition);
 
     // ---- removing and renaming (erase.cpp, rename.cpp) ----
@@ -125,6 +135,7 @@ private:
     struct Seen {
         Link node{};  // the entry in the chain
         Link identity{};
+        Link definition{};
         bool pending = false;  // an alias whose rename has not happened (yet)
     };
 

@@ -87,21 +87,24 @@ Link Catalog::create_attribute(Link owner, std::string_view name) {
     return attribute;
 }
 
+// Nobody erases a group with something in it, an entry without value included. That takes no lock here: an eraser
+// announces itself before he looks into the group, and whoever inserts looks for erasers afterwards, so that at least one of
+// the two sees the other. Who was there at the same time as an eraser asks again under the lock that erasers hold, and
+// makes the groups anew when they are gone: they were empty when they went.
 Link Catalog::create(std::string_view id) {
     const Key key = key_of(id);
     std::uint64_t* head = bucket(key.hash);
     if (id.find('/') == std::string_view::npos || id == "/") return find_or_insert(head, key);
     for (Retry retry(id);; retry.again()) {
-        if (const auto found = find(id)) return *found;
-        ensure_groups(id);
-        Draft draft(heap_, sizeof(Entry) + id.size());
-        write_entry(draft, key, pool_.offset_of(head), pool_.draw_version());
-        // Nobody can erase the group between this look and our insertion: erasing one takes the same lock.
-        const pool::Pool::AllocationLock lock(pool_);
-        if (!groups_exist(id)) continue;
-        insert(head, key, draft);
         Seen seen;
-        if (find_in_chain(head, key, Looking::to_create, seen) && !seen.pending) return seen.identity;
+        const bool found = find_in_chain(head, key, Looking::to_use, seen);
+        if (found && seen.definition.is_live()) return seen.identity;
+        const std::uint64_t erasures = pool_.group_erasures();
+        ensure_groups(id);
+        const Link entry = found ? seen.identity : find_or_insert(head, key);
+        if (erasures % 2 == 0 && pool_.group_erasures() == erasures) return entry;
+        const pool::Pool::AllocationLock lock(pool_);
+        if (groups_exist(id)) return entry;
     }
 }
 
@@ -125,6 +128,7 @@ void Catalog::ensure_group(std::string_view id) {
         const auto defined = definition(entry);
         if (defined) {
             if (is_group(pool_, *defined)) return;
+            if (definition(entry) != defined) continue;  // erased just then
             throw Error(Code::already_exists, "'" + std::string(id) +
                                                   "' is a variable, so it cannot be a group; choose "
                                                   "another id, or erase or rename it first");

@@ -79,7 +79,7 @@ void check(const BlockRecord& r, const ArrayDefinition& array) {
 }  // namespace
 
 std::optional<ArrayDefinition> read_array(const pool::Pool& pool, Link link) {
-    std::vector<std::byte> copy;
+    heap::RecordCopy copy;
     if (!heap::read_record(pool, link, RecordKind::array, copy) || copy.size() < sizeof(Array))
         return std::nullopt;
     Array record;
@@ -88,7 +88,7 @@ std::optional<ArrayDefinition> read_array(const pool::Pool& pool, Link link) {
         throw Error(Code::corrupt,
                     "an array's record says " + std::to_string(record.dimensions) + " dimensions");
     }
-    Reader reader(std::span<const std::byte>(copy).subspan(sizeof record));
+    Reader reader(std::span<const std::byte>(copy.data(), copy.size()).subspan(sizeof record));
     ArrayDefinition d;
     d.link = link;
     d.incarnation = record.header.incarnation;
@@ -133,7 +133,7 @@ std::vector<std::byte> write_array(const ArrayDefinition& d, std::uint64_t writt
 
 std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, const ArrayDefinition& array) {
     const int dimensions = array.dims.size();
-    std::vector<std::byte> copy;
+    heap::RecordCopy copy;
     if (!heap::read_record(heap.pool(), link, RecordKind::block, copy) || copy.size() < sizeof(Block))
         return std::nullopt;
     BlockRecord r;
@@ -147,7 +147,7 @@ std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, const A
     if (r.block.stored_bytes > r.block.extent.length || !heap.is_sane(r.block.extent)) {
         throw Error(Code::corrupt, "a block's record points outside the pool");
     }
-    Reader reader(std::span<const std::byte>(copy).subspan(sizeof r.block));
+    Reader reader(std::span<const std::byte>(copy.data(), copy.size()).subspan(sizeof r.block));
     r.box.offset = reader.take_dimensions(dimensions);
     r.box.count = reader.take_dimensions(dimensions);
     const bool strided = (r.block.flags & block_strided) != 0;

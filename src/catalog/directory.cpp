@@ -97,7 +97,7 @@ bool Directory::find_segments() {
         if (!heap::is_current(pool_, owner) || next.is_mark(mark_sealed)) return false;
         if (!next.is_record()) return true;
         if (!hops.take(next)) throw Error(Code::corrupt, "an array's directory leads back into itself");
-        std::vector<std::byte> copy;
+        heap::RecordCopy copy;
         if (!heap::read_record(pool_, next, RecordKind::segment, copy) || copy.size() < sizeof(Segment))
             return false;
         const auto& record = *reinterpret_cast<const Segment*>(copy.data());

@@ -47,6 +47,14 @@ std::optional<Link> Catalog::find(std::string_view id) const {
     return seen.identity;
 }
 
+std::optional<Link> Catalog::find_definition(std::string_view id) const {
+    const Key key = key_of(id);
+    Seen seen;
+    if (!find_in_chain(bucket(key.hash), key, Looking::to_use, seen) || !seen.definition.is_live())
+        return std::nullopt;
+    return seen.definition;
+}
+
 std::optional<Link> Catalog::find_attribute(Link owner, std::string_view name) const {
     Seen seen;
     if (!find_in_chain(attributes_word(owner), attribute_key(owner, name), Looking::to_use, seen, owner))
@@ -118,7 +126,7 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
             const bool is_it = equals(pool_, link.offset() + sizeof entry, key.bytes);
             if (!heap::is_current_unguarded(pool_, link)) return false;
             if (is_it) {
-                seen = {link, link, false};
+                seen = {link, link, {entry.header.word}, false};
                 const Link word{entry.header.word};
                 if (entry.alias != 0) {
                     seen.identity = word;
@@ -126,7 +134,9 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
                     if (identity == nullptr) return false;
                     const bool named = Medium::load(&identity->moved.word) == link.word;
                     seen.pending = !named;
-                    const bool dead = Link{Medium::load(&identity->header.word)}.is_dead();
+                    seen.definition = {Medium::load(&identity->header.word)};
+                    if (!heap::is_current_unguarded(pool_, word)) return false;
+                    const bool dead = seen.definition.is_dead();
                     found = named ? !dead : looking == Looking::to_create && !dead;
                 } else {
                     found = !word.is_dead() && !entry.moved.is_record();
@@ -152,7 +162,7 @@ void Catalog::walk(const std::uint64_t* head,
         bool is_whole = true;
         heap::Hops hops;
         for (Link link{Medium::load(head)}; calm && link.is_record();) {
-            std::vector<std::byte> copy;
+            heap::RecordCopy copy;
             bool leads_on = hops.take(link);
             bool is_read = false;
             try {
@@ -225,8 +235,11 @@ void Catalog::for_each(const std::function<void(const std::string&, Link)>& f, c
         std::size_t count = 0;
         try {
             pool_.guarded([&] {
-                for (std::uint64_t i = page; i < std::min(page + in_page, buckets); ++i)
-                    if (Medium::load(bucket(i)) != 0) used[count++] = i;
+                const std::uint64_t* const begin_of_page = bucket(page);
+                const std::uint64_t* const end = begin_of_page + std::min(in_page, buckets - page);
+                for (const std::uint64_t* word = begin_of_page; word != end; ++word)
+                    if (Medium::load(word) != 0)
+                        used[count++] = page + static_cast<std::uint64_t>(word - begin_of_page);
             });
         } catch (const Error& error) {
             if (!trouble) throw;
@@ -249,7 +262,7 @@ void Catalog::for_each_attribute(Link owner, const std::function<void(const std:
 }
 
 std::optional<std::string> Catalog::name_of(Link identity) const {
-    std::vector<std::byte> copy;
+    heap::RecordCopy copy;
     if (!identity.is_record() || !definition(identity)) return std::nullopt;
     const auto* there = follow<Entry>(pool_, identity);
     if (there == nullptr) return std::nullopt;
@@ -269,9 +282,25 @@ bool Catalog::is_in_chain(const std::uint64_t* head, Link node) const {
     return found;
 }
 
+std::optional<Catalog::Nature> Catalog::nature_of(const pool::Pool& pool, Link definition) {
+    Nature nature{};
+    bool is_there = false;
+    pool.guarded([&] {
+        if (const auto* value = follow_unguarded<Value>(pool, definition)) {
+            nature = {false, static_cast<ValueKind>(value->kind) == ValueKind::group, value->step};
+        } else if (const auto* array = follow_unguarded<Array>(pool, definition)) {
+            nature = {true, false, array->step};
+        } else {
+            return;
+        }
+        is_there = heap::is_current_unguarded(pool, definition);
+    });
+    return is_there ? std::optional(nature) : std::nullopt;
+}
+
 bool Catalog::is_group(const pool::Pool& pool, Link definition) {
-    const auto* value = follow<Value>(pool, definition);
-    return value != nullptr && static_cast<ValueKind>(value->kind) == ValueKind::group;
+    const auto nature = nature_of(pool, definition);
+    return nature && nature->is_group;
 }
 
 }  // namespace pmemcpy::catalog

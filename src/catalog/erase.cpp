@@ -26,8 +26,9 @@ void Catalog::erase(Link entry, std::string_view id) {
     bool erased = false;
     std::uint64_t expected = defined->word;
     if (is_group(pool_, *defined)) {
-        // Nobody puts anything into the group while we hold this lock (create.cpp).
         const pool::Pool::AllocationLock lock(pool_);
+        const pool::Pool::GroupErasure announced(
+            pool_);  // to whoever is putting something into it (create.cpp)
         if (has_children(id)) {
             m.store(&slot.intent, 0);
             throw Error(Code::busy,

@@ -18,7 +18,7 @@ void Catalog::for_each_entry(const std::function<void(const std::string&)>& f) c
         heap::racy_copy(&header, pool_.at(offset), sizeof header);
         if (header.magic == 0 || room < sizeof(Entry)) return;
         const Link link = Link::to(offset, header.version);
-        std::vector<std::byte> copy;
+        heap::RecordCopy copy;
         if (!heap::read_record(pool_, link, heap::RecordKind::entry, copy)) {
             const bool is_id = pool_.as<Entry>(offset).parent == 0;
             if (const std::string key = key_beyond_doubt(pool_, offset, room); is_id && !key.empty()) f(key);

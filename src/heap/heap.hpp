@@ -169,6 +169,7 @@ private:
         std::size_t current = 0;
         std::uint64_t cursor = 0;
         std::uint64_t adopt_cursor = 0;
+        std::atomic<std::uint64_t> freed{0};  // the unit freed last: warm in the caches, and mapped
     };
     enum Which { meta = 0, data = 1 };
     struct Unit {
@@ -179,8 +180,11 @@ private:
 
     std::size_t class_of(std::uint64_t bytes) const;
     Unit claim_unit(Which which, std::size_t size_class, std::uint64_t claim_word);
-    bool claim_in(Which which, std::uint64_t chunk, std::uint64_t& cursor, std::uint64_t claim_word,
-                  Unit& out);
+    bool claim_in(Which which, std::uint64_t chunk, SlabCache& cache, std::uint64_t claim_word, Unit& out);
+    bool claim_freed(Which which, std::size_t size_class, SlabCache& cache, std::uint64_t claim_word,
+                     Unit& out);
+    bool claim_at(Which which, std::uint64_t chunk, const SlabHeader& slab, std::uint32_t index,
+                  std::uint64_t claim_word, Unit& out);
     std::uint64_t obtain_slab(Which which, std::size_t size_class, SlabCache& cache);
     bool adopt_slab(Which which, std::size_t size_class, SlabCache& cache, std::uint64_t most,
                     std::uint64_t& chunk);

@@ -54,8 +54,10 @@ bool is_plausible(const pool::Pool& pool, Link link) {
 
 bool is_current_unguarded(const pool::Pool& pool, Link link) {
     if (!is_plausible(pool, link)) return false;
+    // Of the first line the three words that say so; whoever follows the link looks at the rest.
+    static_assert(offsetof(RecordHeader, home) == 32);
     RecordHeader h;
-    racy_copy(&h, pool.at(link.offset()), sizeof h);
+    racy_copy(&h, pool.at(link.offset()), 24);
     const std::uint64_t room = pool.super().chunk_bytes - link.offset() % pool.super().chunk_bytes;
     return h.magic == record_magic && (h.version & Link::tag_mask) == link.tag() && has_sane_length(h, room);
 }
@@ -66,30 +68,31 @@ bool is_current(const pool::Pool& pool, Link link) {
     return is_it;
 }
 
-bool read_record(const pool::Pool& pool, Link link, RecordKind kind, std::vector<std::byte>& out) {
+bool read_record(const pool::Pool& pool, Link link, RecordKind kind, RecordCopy& out) {
     if (!is_plausible(pool, link)) return false;
-    // Most records are short, and one guard is enough for them.
-    alignas(RecordHeader) std::array<std::byte, 512> begin;
-    RecordHeader h;
     const std::uint64_t room = pool.super().chunk_bytes - link.offset() % pool.super().chunk_bytes;
+    const std::byte* const there = pool.at(link.offset());
+    const auto fits = [&](const RecordHeader& h) {
+        return h.magic == record_magic && (h.version & Link::tag_mask) == link.tag() &&
+               static_cast<RecordKind>(h.kind) == kind && has_sane_length(h, room);
+    };
+    std::byte* const here = out.here_.data();
+    const auto& header = *reinterpret_cast<const RecordHeader*>(here);
+    bool is_it = false;
     pool.guarded([&] {
-        racy_copy(&h, pool.at(link.offset()), sizeof h);
-        if (h.length <= begin.size() && h.length <= room)
-            racy_copy(begin.data(), pool.at(link.offset()), h.length);
+        racy_copy(here, there, sizeof header);
+        is_it = fits(header);
+        if (is_it && header.length <= out.here_.size())
+            racy_copy(here + sizeof header, there + sizeof header, header.length - sizeof header);
     });
-    if (h.magic != record_magic || (h.version & Link::tag_mask) != link.tag()) return false;
-    if (static_cast<RecordKind>(h.kind) != kind || !has_sane_length(h, room)) return false;
-    if (h.length <= begin.size()) {
-        out.assign(begin.data(), begin.data() + h.length);
-    } else {
-        out.resize(h.length);
-        pool.guarded([&] { racy_copy(out.data(), pool.at(link.offset()), h.length); });
+    if (!is_it) return false;
+    out.size_ = header.length;
+    if (out.size_ > out.here_.size()) {
+        out.elsewhere_.resize(out.size_);
+        pool.guarded([&] { racy_copy(out.elsewhere_.data(), there, out.size_); });
+        if (out.header().length != out.size_ || !fits(out.header())) return false;
     }
-    std::memcpy(&h, out.data(), sizeof h);
-    if (h.magic != record_magic || h.length != out.size() || (h.version & Link::tag_mask) != link.tag())
-        return false;
-    return has_sane_length(h, out.size()) &&
-           checksum_of(*reinterpret_cast<const RecordHeader*>(out.data()), link.offset()) == h.checksum;
+    return checksum_of(out.header(), link.offset()) == out.header().checksum;
 }
 
 #if defined(__SANITIZE_THREAD__)
@@ -99,8 +102,12 @@ void racy_copy(void* to, const void* from, std::size_t bytes) {
     const auto* source = static_cast<const volatile std::uint64_t*>(from);
     auto* target = static_cast<std::byte*>(to);
     std::size_t i = 0;
-    for (; i + 8 <= bytes; i += 8) {
-        const std::uint64_t word = source[i / 8];
+    for (; i + 32 <= bytes; i += 32, source += 4) {
+        const std::array<std::uint64_t, 4> words{source[0], source[1], source[2], source[3]};
+        std::memcpy(target + i, words.data(), sizeof words);
+    }
+    for (; i + 8 <= bytes; i += 8, ++source) {
+        const std::uint64_t word = *source;
         std::memcpy(target + i, &word, 8);
     }
     const auto* rest = static_cast<const volatile std::uint8_t*>(from);

@@ -3,10 +3,13 @@
 #include "heap/format.hpp"
 #include "pool/pool.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace pmemcpy::heap {
@@ -45,9 +48,33 @@ bool is_current(const pool::Pool& pool, Link link);
 /// The same inside a guard, or where the record has been read just now: memory that is gone is a signal here.
 bool is_current_unguarded(const pool::Pool& pool, Link link);
 
-/// Copies a record that others may free and reuse meanwhile; nothing if it is not, or no longer, the one that
-/// `link` names, or its checksum does not hold.
-bool read_record(const pool::Pool& pool, Link link, RecordKind kind, std::vector<std::byte>& out);
+/// What a reader has copied of a record. Most are short and need no memory from the free store.
+class RecordCopy {
+public:
+    // Of the bytes only those that were read are set, and copied.
+    RecordCopy() {}  // NOLINT(modernize-use-equals-default)
+    RecordCopy(RecordCopy&& other) noexcept { *this = std::move(other); }
+    RecordCopy& operator=(RecordCopy&& other) noexcept {
+        size_ = other.size_;
+        if (size_ <= here_.size()) std::memcpy(here_.data(), other.here_.data(), size_);
+        elsewhere_ = std::move(other.elsewhere_);
+        return *this;
+    }
+    const std::byte* data() const { return size_ <= here_.size() ? here_.data() : elsewhere_.data(); }
+    std::size_t size() const { return size_; }
+
+private:
+    friend bool read_record(const pool::Pool& pool, Link link, RecordKind kind, RecordCopy& out);
+    const RecordHeader& header() const { return *reinterpret_cast<const RecordHeader*>(data()); }
+
+    alignas(RecordHeader) std::array<std::byte, 768> here_;
+    std::vector<std::byte> elsewhere_;
+    std::size_t size_ = 0;
+};
+
+/// Copies a record that others may free and reuse meanwhile. False if it is not, or no longer, the one that `link` names, or
+/// its checksum does not hold.
+bool read_record(const pool::Pool& pool, Link link, RecordKind kind, RecordCopy& out);
 
 /// Copies bytes that another process may be writing: no torn word, no data race that a tool could report.
 void racy_copy(void* to, const void* from, std::size_t bytes);

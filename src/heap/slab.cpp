@@ -63,9 +63,10 @@ Heap::Unit Heap::claim_unit(Which which, std::size_t size_class, std::uint64_t c
     SlabCache& cache = caches_[which][size_class];
     const std::lock_guard one_thread(cache.mutex);
     Unit unit{};
+    if (claim_freed(which, size_class, cache, claim_word, unit)) return unit;
     // Once round, and the first one again from its beginning: that is where units were freed meanwhile.
     for (std::size_t tried = 0; tried <= cache.chunks.size() && !cache.chunks.empty(); ++tried) {
-        if (claim_in(which, cache.chunks[cache.current], cache.cursor, claim_word, unit)) return unit;
+        if (claim_in(which, cache.chunks[cache.current], cache, claim_word, unit)) return unit;
         cache.current = (cache.current + 1) % cache.chunks.size();
         cache.cursor = 0;
     }
@@ -74,33 +75,57 @@ Heap::Unit Heap::claim_unit(Which which, std::size_t size_class, std::uint64_t c
         cache.chunks.push_back(chunk);
         cache.current = cache.chunks.size() - 1;
         cache.cursor = 0;
-        if (claim_in(which, chunk, cache.cursor, claim_word, unit)) return unit;
+        if (claim_in(which, chunk, cache, claim_word, unit)) return unit;
     }
 }
 
-bool Heap::claim_in(Which which, std::uint64_t chunk, std::uint64_t& cursor, std::uint64_t claim_word,
-                    Unit& out) {
+bool Heap::claim_in(Which which, std::uint64_t chunk, SlabCache& cache, std::uint64_t claim_word, Unit& out) {
     SlabHeader slab;
     if (!read_slab(chunk, slab)) return false;
     const std::uint64_t words = (slab.units + 63) / 64;
-    for (; cursor < words; ++cursor) {
-        std::uint64_t* bits = bitmap_word(chunk, slab, static_cast<std::uint32_t>(cursor * 64));
+    for (; cache.cursor < words; ++cache.cursor) {
+        const std::uint64_t first = cache.cursor * 64;
+        std::uint64_t* bits = bitmap_word(chunk, slab, static_cast<std::uint32_t>(first));
         for (std::uint64_t taken = persist::Medium::load(bits); taken != ~0ULL;) {
             const auto bit = static_cast<std::uint32_t>(std::countr_one(taken));
-            const auto index = static_cast<std::uint32_t>(cursor * 64 + bit);
-            if (index >= slab.units) break;
-            taken = pool_.medium().fetch_or(bits, 1ULL << bit) | 1ULL << bit;
-            std::uint64_t expected = 0;
-            std::uint64_t* word = unit_word(chunk, slab, index);
-            if (!pool_.medium().compare_exchange(word, expected, claim_word)) continue;
-            // The word of a record lies in its first line, which is flushed when the record is sealed.
-            if (which == data) pool_.medium().flush(word, sizeof *word);
-            out = {chunk, index,
-                   pool_.chunk_offset(chunk) + slab.first_unit + std::uint64_t{index} * slab.unit_bytes};
-            return true;
+            if (first + bit >= slab.units) break;
+            if (claim_at(which, chunk, slab, static_cast<std::uint32_t>(first + bit), claim_word, out))
+                return true;
+            taken = persist::Medium::load(bits) | taken | 1ULL << bit;
         }
     }
     return false;
+}
+
+// What is overwritten again and again goes to and fro between two places, instead of through all that a slab has.
+bool Heap::claim_freed(Which which, std::size_t size_class, SlabCache& cache, std::uint64_t claim_word,
+                       Unit& out) {
+    const std::uint64_t offset = cache.freed.exchange(0, std::memory_order_relaxed);
+    std::uint64_t chunk = 0;
+    SlabHeader slab;
+    std::uint32_t unit = 0;
+    if (offset == 0 || !find_unit(offset, chunk, slab, unit)) return false;
+    const ChunkWord word{persist::Medium::load(&this->chunk(chunk).word)};
+    const bool is_ours = word.owner() == pool_.owner() && (slab.links != 0) == (which == data) &&
+                         slab.unit_bytes == class_bytes_[size_class];
+    // Whoever is still about to clear its bit must do so while the slab cannot be given back.
+    const bool is_done_with =
+        is_ours && (persist::Medium::load(bitmap_word(chunk, slab, unit)) >> (unit % 64) & 1) == 0;
+    return is_done_with && claim_at(which, chunk, slab, unit, claim_word, out);
+}
+
+// The caller owns the slab.
+bool Heap::claim_at(Which which, std::uint64_t chunk, const SlabHeader& slab, std::uint32_t index,
+                    std::uint64_t claim_word, Unit& out) {
+    pool_.medium().fetch_or(bitmap_word(chunk, slab, index), 1ULL << (index % 64));
+    std::uint64_t expected = 0;
+    std::uint64_t* word = unit_word(chunk, slab, index);
+    if (!pool_.medium().compare_exchange(word, expected, claim_word)) return false;
+    // The word of a record lies in its first line, which is flushed when the record is sealed.
+    if (which == data) pool_.medium().flush(word, sizeof *word);
+    out = {chunk, index,
+           pool_.chunk_offset(chunk) + slab.first_unit + std::uint64_t{index} * slab.unit_bytes};
+    return true;
 }
 
 std::uint64_t Heap::obtain_slab(Which which, std::size_t size_class, SlabCache& cache) {
@@ -257,6 +282,9 @@ bool Heap::free_unit(std::uint64_t offset, UnitState expected) {
     if (!pool_.medium().compare_exchange(word, before, 0)) return false;
     pool_.medium().flush(word, sizeof *word);
     clear_hint(chunk, slab, unit);
+    if (slab.unit_bytes <= largest_record())
+        caches_[slab.links != 0 ? data : meta][class_of(slab.unit_bytes)].freed.store(
+            offset, std::memory_order_relaxed);
     return true;
 }
 

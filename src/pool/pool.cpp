@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 
+#include <atomic>
 #include <cstring>
 #include <vector>
 
@@ -181,15 +182,21 @@ void Pool::throw_latched() const {
                     path() + " NEW` makes a new pool of what is whole");
 }
 
-bool Pool::contains(std::uint64_t offset, std::uint64_t length) const {
-    std::uint64_t end = 0;
-    return offset >= super_.first_chunk_offset && base::checked_add(offset, length, end) &&
-           end <= chunk_offset(usable_chunks());
+std::uint64_t Pool::draw_version() { return medium_.fetch_add(&state().next_version.value, 1); }
+
+// Both sides exchange what they store before they look for what the other has stored, so one of them sees it.
+Pool::GroupErasure::GroupErasure(Pool& pool) : pool_(pool) {
+    std::uint64_t* word = &pool.runtime_->header().group_erasures;
+    if (persist::Medium::load(word) % 2 == 0) pool.medium_.fetch_add(word, 1);  // else its process has died
+    std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-std::uint64_t Pool::usable_chunks() const { return persist::Medium::load(&state().usable_chunks.value); }
+Pool::GroupErasure::~GroupErasure() { pool_.medium_.fetch_add(&pool_.runtime_->header().group_erasures, 1); }
 
-std::uint64_t Pool::draw_version() { return medium_.fetch_add(&state().next_version.value, 1); }
+std::uint64_t Pool::group_erasures() const {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return persist::Medium::load(&runtime_->header().group_erasures);
+}
 
 std::uint64_t Pool::recovery_count() const { return persist::Medium::load(&state().recovery_count.value); }
 

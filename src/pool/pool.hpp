@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/checked.hpp"
 #include "os/file.hpp"
 #include "os/fork.hpp"
 #include "os/guard.hpp"
@@ -123,9 +124,13 @@ public:
         return static_cast<std::uint64_t>(static_cast<const std::byte*>(p) - map_.base());
     }
     /// Whether [offset, offset + length) lies in chunks whose space is allocated.
-    bool contains(std::uint64_t offset, std::uint64_t length) const;
+    bool contains(std::uint64_t offset, std::uint64_t length) const {
+        std::uint64_t end = 0;
+        return offset >= super_.first_chunk_offset && base::checked_add(offset, length, end) &&
+               end <= chunk_offset(usable_chunks());
+    }
 
-    std::uint64_t usable_chunks() const;
+    std::uint64_t usable_chunks() const { return persist::Medium::load(&state().usable_chunks.value); }
     std::uint64_t chunk_offset(std::uint64_t chunk) const {
         return super_.first_chunk_offset + chunk * super_.chunk_bytes;
     }
@@ -191,6 +196,20 @@ public:
     struct StepLock : ByteLock {
         explicit StepLock(Pool& pool);
     };
+
+    /// Held, under the AllocationLock, by whoever looks whether a group is empty and then erases it.
+    class GroupErasure {
+    public:
+        explicit GroupErasure(Pool& pool);
+        ~GroupErasure();
+        GroupErasure(const GroupErasure&) = delete;
+        GroupErasure& operator=(const GroupErasure&) = delete;
+
+    private:
+        Pool& pool_;
+    };
+    /// Odd during one, and another number after it. What this thread stored before is seen by those that begin later.
+    std::uint64_t group_erasures() const;
 
     /// The newest step that readers see; 0: none.
     std::uint64_t committed_step() const { return persist::Medium::load(&state().committed_step.value); }

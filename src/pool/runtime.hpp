@@ -57,6 +57,7 @@ struct RuntimeHeader {
     alignas(64) std::uint64_t sync_started;
     alignas(64) std::uint64_t sync_completed;
     alignas(64) std::uint64_t scavenges;  // times that somebody has cleaned up after a dead owner
+    std::uint64_t group_erasures;         // odd while one is going on, or its process has died in it
 };
 inline constexpr std::uint64_t runtime_valid = 0x2e72742d6c697665ULL;
 inline constexpr std::uint64_t runtime_bytes = page_bytes + slot_count * sizeof(Slot);

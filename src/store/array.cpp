@@ -204,19 +204,18 @@ bool Store::is_array(Link definition) const {
         throw Error(Code::corrupt, "a variable's link leads out of the pool; run pmemcpy verify");
     const auto& header = pool_.as<heap::RecordHeader>(definition.offset());
     pool_.check_memory(&header, sizeof header);
-    return static_cast<RecordKind>(header.kind) == RecordKind::array;
+    // What has been freed may be any other record by now.
+    return static_cast<RecordKind>(header.kind) == RecordKind::array && heap::is_current(pool_, definition);
 }
 
 std::optional<Link> Store::defined(std::string_view id) const {
-    const auto entry = catalog_.find(id);
-    if (!entry) return std::nullopt;
-    const auto definition = catalog_.definition(*entry);
+    const auto definition = catalog_.find_definition(id);
     if (!definition) return std::nullopt;
     if (is_array(*definition)) {
         const auto directory = directory_of(*definition);
         return directory && is_visible(directory->definition().step) ? definition : std::nullopt;
     }
-    return read_value(*entry) ? definition : std::nullopt;
+    return find_value(id) ? definition : std::nullopt;
 }
 
 std::shared_ptr<Directory> Store::directory_of(Link definition) const {
@@ -239,8 +238,11 @@ std::shared_ptr<Directory> Store::directory_of(Link definition) const {
 std::shared_ptr<Directory> Store::array(std::string_view id) const {
     for (Retry retry(id);; retry.again()) {
         const auto definition = defined(id);
-        if (!definition || !is_array(*definition)) throw_no_array(id, definition);
-        if (auto directory = directory_of(*definition)) return directory;
+        if (definition && is_array(*definition)) {
+            if (auto directory = directory_of(*definition)) return directory;
+        } else if (!definition || defined(id) == definition) {
+            throw_no_array(id, definition);
+        }
     }
 }
 
@@ -253,7 +255,7 @@ void Store::throw_no_array(std::string_view id, std::optional<Link> definition) 
     const bool is_group = catalog::Catalog::is_group(pool_, *definition);
     throw Error(Code::type_mismatch,
                 "'" + std::string(id) + "' is " +
-                    (is_group ? "a group" : "a value of type " + (seen ? seen->type.name() : "?")) +
+                    (is_group ? "a group" : "a value of type " + (seen ? seen->type().name() : "?")) +
                     " and no array");
 }
 

@@ -14,7 +14,7 @@ using persist::Medium;
 
 bool Store::exists(std::string_view id) const {
     check_readable();
-    return defined(id).has_value();
+    return find_value(id) || defined(id);
 }
 
 void Store::erase(std::string_view id) {
@@ -57,20 +57,19 @@ std::vector<std::string> Store::ids(std::string_view prefix, bool groups) const 
     std::vector<std::string> found;
     catalog_.for_each([&](const std::string& id, Link entry) {
         if (id == "/" || id.compare(0, prefix.size(), prefix) != 0) return;
-        const auto definition = catalog_.definition(entry);
-        if (!definition || catalog::Catalog::is_group(pool_, *definition) != groups) return;
-        if (step_is_hidden(entry, *definition)) return;
-        found.push_back(id);
+        std::optional<catalog::Catalog::Nature> nature;
+        for (Retry retry(id); !nature;) {
+            const auto definition = catalog_.definition(entry);
+            if (!definition) return;
+            nature = catalog::Catalog::nature_of(pool_, *definition);
+            if (!nature && !retry.once_more())
+                nature.emplace();  // damaged: a variable, for verify to tell of
+        }
+        const bool is_hidden = !is_visible(nature->step) && (nature->is_array || !read_value(entry));
+        if (nature->is_group == groups && !is_hidden) found.push_back(id);
     });
     std::sort(found.begin(), found.end());
     return found;
-}
-
-bool Store::step_is_hidden(Link entry, Link definition) const {
-    if (const auto* array = catalog::follow<catalog::Array>(pool_, definition))
-        return !is_visible(array->step);
-    const auto* value = catalog::follow<catalog::Value>(pool_, definition);
-    return value != nullptr && !is_visible(value->step) && !read_value(entry);
 }
 
 Info Store::describe_value(std::string_view id, const ValueSeen& seen) const {
@@ -78,7 +77,7 @@ Info Store::describe_value(std::string_view id, const ValueSeen& seen) const {
     info.id = std::string(id);
     const bool is_group = static_cast<catalog::ValueKind>(seen.record.kind) == catalog::ValueKind::group;
     info.kind = is_group ? VariableKind::group : VariableKind::value;
-    info.type = seen.type;
+    info.type = seen.type();
     info.serializer = static_cast<SerializerType>(seen.record.serializer);
     info.bytes = seen.record.bytes;
     info.stored_bytes = seen.record.extent.length != 0 ? seen.record.extent.length : seen.record.bytes;

@@ -96,10 +96,17 @@ private:
     friend class Inspection;
     /// A value's record as one reader has copied it.
     struct ValueSeen {
+        ValueSeen() {}  // NOLINT(modernize-use-equals-default): leaves the bytes of `copy` as they are
         Link link;
         catalog::Value record{};
-        Type type;
-        std::vector<std::byte> inline_bytes;
+        heap::RecordCopy copy;
+        /// Errors: corrupt.
+        Type type() const;
+        /// Of a small value all its bytes.
+        std::span<const std::byte> inline_bytes() const {
+            const bool is_inline = record.extent.length == 0;
+            return {copy.data() + sizeof record + record.type_bytes, is_inline ? record.bytes : 0};
+        }
     };
     void check_readable() const { pool_.check_usable(); }
     void check_writable() const { pool_.check_writable(); }
@@ -117,6 +124,7 @@ private:
     }
     bool take_back_space();
 
+    std::optional<ValueSeen> find_value(std::string_view id) const;
     std::optional<ValueSeen> read_value(Link entry) const;
     std::optional<ValueSeen> read_value_record(Link link) const;
     void put_value(const std::function<Link()>& entry_of, std::string_view id, const Type& type,
@@ -131,7 +139,6 @@ private:
     void discard_block(const std::string& id, Link block);
     Link owner_of_attributes(std::string_view id, bool create);
     Link owner_of_attributes(std::string_view id) const;
-    bool step_is_hidden(Link entry, Link definition) const;
     void compact_array(Directory& directory);
     void drop_abandoned_step();
     void drop_uncommitted(Link entry, std::string_view name);

@@ -142,12 +142,12 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
         bool keeps_old = false;
         std::optional<ValueSeen> seen;
         if (old.is_record()) {
-            if (is_array(old)) {
+            seen = read_value_record(old);
+            if (!seen && is_array(old)) {
                 throw Error(
                     Code::already_exists,
                     "'" + std::string(id) + "' is an array; store into a box of it, or erase it first");
             }
-            seen = read_value_record(old);
             if (!seen) continue;
             if (static_cast<catalog::ValueKind>(seen->record.kind) == catalog::ValueKind::group) {
                 throw Error(Code::already_exists,
@@ -187,32 +187,32 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
 }
 
 std::optional<Store::ValueSeen> Store::read_value_record(Link link) const {
-    std::vector<std::byte> copy;
-    if (!heap::read_record(pool_, link, RecordKind::value, copy) || copy.size() < sizeof(Value))
+    std::optional<ValueSeen> seen(std::in_place);
+    if (!heap::read_record(pool_, link, RecordKind::value, seen->copy) || seen->copy.size() < sizeof(Value))
         return std::nullopt;
-    ValueSeen seen;
-    seen.link = link;
-    std::memcpy(&seen.record, copy.data(), sizeof seen.record);
-    const Value& v = seen.record;
-    std::span<const std::byte> rest = std::span<const std::byte>(copy).subspan(sizeof v);
+    seen->link = link;
+    std::memcpy(&seen->record, seen->copy.data(), sizeof seen->record);
+    const Value& v = seen->record;
+    const std::size_t rest = seen->copy.size() - sizeof v;
     const bool is_inline = v.extent.length == 0;
-    if (rest.size() < v.type_bytes || (is_inline && rest.size() - v.type_bytes < v.bytes) ||
+    if (rest < v.type_bytes || (is_inline && rest - v.type_bytes < v.bytes) ||
         (!is_inline && v.bytes > v.extent.length) || !heap_.is_sane(v.extent)) {
         throw Error(Code::corrupt, "a value's record says more than it holds; run pmemcpy verify");
     }
-    if (v.type_bytes > 0) seen.type = Type::decode(rest.first(v.type_bytes));
-    rest = rest.subspan(v.type_bytes);
-    if (is_inline)
-        seen.inline_bytes.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(v.bytes));
     return seen;
+}
+
+Type Store::ValueSeen::type() const {
+    return record.type_bytes > 0 ? Type::decode({copy.data() + sizeof record, record.type_bytes}) : Type();
 }
 
 // The newest version that this process may see: its own step's, or the newest committed one.
 std::optional<Store::ValueSeen> Store::read_value(Link entry) const {
     for (Retry retry("a variable");; retry.again()) {
         const auto definition = catalog_.definition(entry);
-        if (!definition || is_array(*definition)) return std::nullopt;
+        if (!definition) return std::nullopt;
         auto seen = read_value_record(*definition);
+        if (!seen && is_array(*definition)) return std::nullopt;
         heap::Hops hops;
         while (seen && !is_visible(seen->record.step)) {
             if (!seen->record.previous.is_record()) return std::nullopt;
@@ -224,17 +224,24 @@ std::optional<Store::ValueSeen> Store::read_value(Link entry) const {
     }
 }
 
+// Most loads are of a value of which there is one version: that takes one look at the catalog and one at the record.
+std::optional<Store::ValueSeen> Store::find_value(std::string_view id) const {
+    const auto definition = catalog_.find_definition(id);
+    if (!definition) return std::nullopt;
+    if (auto seen = read_value_record(*definition); seen && is_visible(seen->record.step)) return seen;
+    const auto entry = catalog_.find(id);
+    return entry ? read_value(*entry) : std::nullopt;
+}
+
 bool Store::load_raw(std::string_view id, const Type& type, void* value, std::size_t bytes) const {
     check_readable();
-    const auto entry = catalog_.find(id);
-    if (!entry) return false;
-    const auto seen = read_value(*entry);
-    if (!seen || seen->inline_bytes.size() != bytes || seen->record.extent.length != 0) return false;
+    const auto seen = find_value(id);
+    if (!seen || seen->record.bytes != bytes || seen->record.extent.length != 0) return false;
     const auto serializer = static_cast<SerializerType>(seen->record.serializer);
-    if ((serializer != SerializerType::bp4 && serializer != SerializerType::none) || !(seen->type == type))
+    if ((serializer != SerializerType::bp4 && serializer != SerializerType::none) || !(seen->type() == type))
         return false;
     if (type.kind() == Kind::boolean) return false;  // any byte but 0 and 1 in a bool is undefined: decode it
-    std::memcpy(value, seen->inline_bytes.data(), bytes);
+    std::memcpy(value, seen->inline_bytes().data(), bytes);
     return true;
 }
 
@@ -246,17 +253,18 @@ void Store::load_value(std::string_view id, const PMEM::Decode& decode) const {
         return decode(Type::sequence(Type::scalar(Kind::uint64)), SerializerType::none, bytes);
     }
     for (Retry retry(id);; retry.again()) {
-        const auto definition = defined(id);
-        if (!definition)
-            throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
-        if (is_array(*definition)) {
-            throw Error(Code::type_mismatch, "'" + std::string(id) + "' is an array of " +
-                                                 array(id)->definition().type.name() +
-                                                 "; load it with a box");
+        const auto seen = find_value(id);
+        if (!seen) {
+            const auto definition = defined(id);
+            if (!definition)
+                throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
+            if (is_array(*definition)) {
+                throw Error(Code::type_mismatch, "'" + std::string(id) + "' is an array of " +
+                                                     array(id)->definition().type.name() +
+                                                     "; load it with a box");
+            }
+            continue;  // stored just now
         }
-        const auto entry = catalog_.find(id);
-        const auto seen = entry ? read_value(*entry) : std::nullopt;
-        if (!seen) continue;
         if (static_cast<catalog::ValueKind>(seen->record.kind) == catalog::ValueKind::group) {
             throw Error(Code::type_mismatch, "'" + std::string(id) + "' is a group and has no value");
         }
@@ -271,7 +279,7 @@ void Store::load_value(std::string_view id, const PMEM::Decode& decode) const {
 // Decoders follow what the bytes say, so the bytes must not change under them: the extent is pinned first.
 void Store::decode_value(std::string_view id, const ValueSeen& seen, const PMEM::Decode& decode) const {
     const auto serializer = static_cast<SerializerType>(seen.record.serializer);
-    if (seen.record.extent.length == 0) return decode(seen.type, serializer, seen.inline_bytes);
+    if (seen.record.extent.length == 0) return decode(seen.type(), serializer, seen.inline_bytes());
     const Pin pin(heap_, seen.link);
     if (!pin) throw Error(Code::busy, "the value was replaced while it was being loaded");
     const heap::Bytes there = heap_.bytes(seen.record.extent);
@@ -305,20 +313,20 @@ void Store::decode_value(std::string_view id, const ValueSeen& seen, const PMEM:
         throw Error(Code::corrupt, "the checksum of '" + std::string(id) +
                                        "' does not hold: its medium or some process has damaged it");
     }
-    decode(seen.type, serializer, bytes);
+    decode(seen.type(), serializer, bytes);
 }
 
 Pinned Store::view_value(std::string_view id) const {
     check_readable();
     for (Retry retry(id);; retry.again()) {
-        const auto entry = catalog_.find(id);
-        const auto seen = entry ? read_value(*entry) : std::nullopt;
+        const auto seen = find_value(id);
         if (!seen)
             throw Error(Code::not_found, "there is no value '" + std::string(id) + "' in " + pool_.path());
         if (seen->record.extent.length == 0) {  // so small that a copy is the view
-            auto copy = std::make_shared<std::vector<std::byte>>(seen->inline_bytes);
+            const auto bytes = seen->inline_bytes();
+            auto copy = std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end());
             std::byte* data = copy->data();
-            return {std::move(copy), data, seen->inline_bytes.size()};
+            return {std::move(copy), data, bytes.size()};
         }
         auto pin = std::make_shared<HeldPin>(const_cast<Store*>(this)->shared_from_this(), heap_, seen->link);
         if (!pin->holds()) continue;

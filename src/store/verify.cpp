@@ -268,8 +268,9 @@ void Store::check_value(const ValueSeen& seen) const {
     const catalog::Value& v = seen.record;
     const bool has_crc = (v.flags & catalog::value_has_crc) != 0;
     std::uint32_t crc = 0;
+    static_cast<void>(seen.type());
     if (v.extent.length == 0) {
-        crc = base::crc32c(0, seen.inline_bytes.data(), v.bytes);
+        crc = base::crc32c(0, seen.inline_bytes().data(), v.bytes);
     } else {
         const Pin pin(heap_, seen.link);
         if (!pin) return;  // replaced meanwhile

@@ -143,4 +143,62 @@ TEST(processes, all_inserters_killed_at_once_lose_no_key_and_no_space) {
     }
 }
 
+// An eraser that had seen the group empty, and a storer that had seen the group there, must not both go on.
+struct Contest {
+    Word stored;
+    Word erased;
+    Word stop;
+    Word alone;  // times that something lay in a group that was not there
+};
+
+constexpr std::uint64_t least_stored = 10'000;
+constexpr std::uint64_t least_erased = 150;
+
+int store_in_group(const Arguments& arguments) {
+    const Shared<Contest> contest(arguments[1]);
+    PMEM pmem;
+    pmem.mmap(arguments[0]);
+    while (contest->stop == 0) {
+        pmem.store("outer/inner/x", 1);
+        if (!pmem.exists("outer/inner") || !pmem.exists("outer")) ++contest->alone;
+        pmem.erase("outer/inner/x");
+        ++contest->stored;
+    }
+    return 0;
+}
+const Job store_in_group_job("store in group", store_in_group);
+
+int erase_group(const Arguments& arguments) {
+    const Shared<Contest> contest(arguments[1]);
+    PMEM pmem;
+    pmem.mmap(arguments[0]);
+    while (contest->stop == 0) {
+        for (const char* group : {"outer/inner", "outer"}) {
+            try {
+                pmem.erase(group);
+                ++contest->erased;
+            } catch (const pmemcpy::Error&) {  // not empty, or not there
+            }
+        }
+    }
+    return 0;
+}
+const Job erase_group_job("erase group", erase_group);
+
+TEST(processes, a_group_is_not_erased_from_under_what_another_stores_in_it) {
+    const Folder folder;
+    const Shared<Contest> contest(folder / "contest");
+    PMEM pmem;
+    pmem.mmap(folder / "pool", small_pool());
+    Worker storer("store in group", {folder / "pool", folder / "contest"});
+    Worker eraser("erase group", {folder / "pool", folder / "contest"});
+    EXPECT_TRUE(
+        wait_until([&] { return contest->stored >= least_stored && contest->erased >= least_erased; }));
+    contest->stop = 1;
+    EXPECT_EQ(storer.wait(), 0);
+    EXPECT_EQ(eraser.wait(), 0);
+    EXPECT_EQ(contest->alone, 0U);
+    EXPECT_TRUE(pmem.verify().empty());
+}
+
 }  // namespace
