@@ -124,10 +124,11 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
         if (entry.hash == key.hash && entry.parent == key.parent && entry.key_bytes == key.bytes.size() &&
             pool_.contains(link.offset(), sizeof entry + key.bytes.size())) {
             const bool is_it = equals(pool_, link.offset() + sizeof entry, key.bytes);
+            // What it leads to was stored before it was published: so it takes more than the copy's plain read.
+            const Link word{Medium::load(&there.header.word)};
             if (!heap::is_current_unguarded(pool_, link)) return false;
             if (is_it) {
-                seen = {link, link, {entry.header.word}, false};
-                const Link word{entry.header.word};
+                seen = {link, link, word, false};
                 if (entry.alias != 0) {
                     seen.identity = word;
                     const auto* identity = follow_unguarded<Entry>(pool_, word);
