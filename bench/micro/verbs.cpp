@@ -3,7 +3,8 @@
 #include <unistd.h>
 #include <array>
 #include <cstring>
-#include <optional>
+#include <span>
+#include <stdexcept>
 
 #include <pmemcpy/pmemcpy.hpp>
 

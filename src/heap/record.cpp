@@ -55,9 +55,8 @@ bool is_plausible(const pool::Pool& pool, Link link) {
 bool is_current_unguarded(const pool::Pool& pool, Link link) {
     if (!is_plausible(pool, link)) return false;
     // Of the first line the three words that say so; whoever follows the link looks at the rest.
-    static_assert(offsetof(RecordHeader, home) == 32);
     RecordHeader h;
-    racy_copy(&h, pool.at(link.offset()), 24);
+    racy_copy(&h, pool.at(link.offset()), offsetof(RecordHeader, incarnation));
     const std::uint64_t room = pool.super().chunk_bytes - link.offset() % pool.super().chunk_bytes;
     return h.magic == record_magic && (h.version & Link::tag_mask) == link.tag() && has_sane_length(h, room);
 }
