@@ -25,13 +25,13 @@ double seconds_of(const std::function<void()>& work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// A clock is no judge of correctness, and machines are busy: these bounds only catch work that grows where it must not.
+// A clock is no judge of correctness: these bounds only catch work that grows where it must not.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr double patience = 20;
 constexpr int most_variables = 20'000;
 constexpr std::uint64_t most_blocks = 5'000;
 #else
-constexpr double patience = 10;
+constexpr double patience = 1;
 constexpr int most_variables = 1'000'000;
 constexpr std::uint64_t most_blocks = 100'000;
 #endif
