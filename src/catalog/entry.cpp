@@ -287,10 +287,15 @@ std::optional<Catalog::Nature> Catalog::nature_of(const pool::Pool& pool, Link d
     Nature nature{};
     bool is_there = false;
     pool.guarded([&] {
+        // Copied before they are looked at: another may erase the variable now and write something else there.
         if (const auto* value = follow_unguarded<Value>(pool, definition)) {
-            nature = {false, static_cast<ValueKind>(value->kind) == ValueKind::group, value->step};
+            Value copy;
+            heap::racy_copy(&copy, value, sizeof copy);
+            nature = {false, static_cast<ValueKind>(copy.kind) == ValueKind::group, copy.step};
         } else if (const auto* array = follow_unguarded<Array>(pool, definition)) {
-            nature = {true, false, array->step};
+            Array copy;
+            heap::racy_copy(&copy, array, sizeof copy);
+            nature = {true, false, copy.step};
         } else {
             return;
         }

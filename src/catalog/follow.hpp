@@ -17,11 +17,8 @@ inline heap::RecordKind kind_of(const Block*) { return heap::RecordKind::block; 
 /// follow() inside a guard, or where the record has been read just now: memory that is gone is a signal here.
 template <class T>
 T* follow_unguarded(const pool::Pool& pool, Link link) {
-    if (!heap::is_current_unguarded(pool, link)) return nullptr;
-    auto& record = pool.as<T>(link.offset());
-    const bool fits = static_cast<heap::RecordKind>(record.header.kind) == kind_of(&record) &&
-                      record.header.length >= sizeof(T);
-    return fits ? &record : nullptr;
+    const bool is_it = heap::is_current_unguarded(pool, link, kind_of(static_cast<T*>(nullptr)), sizeof(T));
+    return is_it ? &pool.as<T>(link.offset()) : nullptr;
 }
 
 /// The record that `link` leads to, if it is still there and, as far as its first line tells, a T; else null. In a

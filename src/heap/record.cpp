@@ -20,6 +20,15 @@ std::uint32_t covered_end(const RecordHeader& h) {
     return static_cast<RecordKind>(h.kind) == RecordKind::segment ? segment_covered_end : h.length;
 }
 
+/// Of the first line the three words that tell whether the record is the one that `link` names, and which kind it is.
+/// Others may free it and write there meanwhile, so they are looked at in a copy.
+bool copy_current(const pool::Pool& pool, Link link, RecordHeader& h) {
+    if (!is_plausible(pool, link)) return false;
+    racy_copy(&h, pool.at(link.offset()), offsetof(RecordHeader, incarnation));
+    const std::uint64_t room = pool.super().chunk_bytes - link.offset() % pool.super().chunk_bytes;
+    return h.magic == record_magic && (h.version & Link::tag_mask) == link.tag() && has_sane_length(h, room);
+}
+
 }  // namespace
 
 bool has_sane_length(const RecordHeader& h, std::uint64_t room) {
@@ -53,12 +62,13 @@ bool is_plausible(const pool::Pool& pool, Link link) {
 }
 
 bool is_current_unguarded(const pool::Pool& pool, Link link) {
-    if (!is_plausible(pool, link)) return false;
-    // Of the first line the three words that say so; whoever follows the link looks at the rest.
     RecordHeader h;
-    racy_copy(&h, pool.at(link.offset()), offsetof(RecordHeader, incarnation));
-    const std::uint64_t room = pool.super().chunk_bytes - link.offset() % pool.super().chunk_bytes;
-    return h.magic == record_magic && (h.version & Link::tag_mask) == link.tag() && has_sane_length(h, room);
+    return copy_current(pool, link, h);
+}
+
+bool is_current_unguarded(const pool::Pool& pool, Link link, RecordKind kind, std::size_t bytes) {
+    RecordHeader h;
+    return copy_current(pool, link, h) && static_cast<RecordKind>(h.kind) == kind && h.length >= bytes;
 }
 
 bool is_current(const pool::Pool& pool, Link link) {

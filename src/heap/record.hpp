@@ -48,6 +48,9 @@ bool is_current(const pool::Pool& pool, Link link);
 /// The same inside a guard, or where the record has been read just now: memory that is gone is a signal here.
 bool is_current_unguarded(const pool::Pool& pool, Link link);
 
+/// Also that it is of this kind and has at least so many bytes.
+bool is_current_unguarded(const pool::Pool& pool, Link link, RecordKind kind, std::size_t bytes);
+
 /// What a reader has copied of a record. Most are short and need no memory from the free store.
 class RecordCopy {
 public:
