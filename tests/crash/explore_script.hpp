@@ -20,7 +20,8 @@ inline std::uint64_t seed() { return number_from_environment("PMEMCPY_SEED", 1);
 /// The scripts of every verb, and some drawn at random from PMEMCPY_SEED.
 inline std::vector<Script> all_scripts() {
     std::vector<Script> all = scripts();
-    for (std::uint64_t i = 0; i < (is_long() ? 12 : 3); ++i) all.push_back(random_script(seed() + i, 150));
+    for (std::uint64_t i = 0; i < (is_long() ? 12 : 3); ++i)
+        all.push_back(random_script(seed() + i, is_long() ? 150 : 50));
     return all;
 }
 
