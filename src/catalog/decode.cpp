@@ -64,8 +64,9 @@ void check(const ArrayDefinition& d) {
 /// Whether a store into the array can have made such a block.
 void check(const BlockRecord& r, const ArrayDefinition& array) {
     if (r.box.empty()) throw Error(Code::corrupt, "a block's record says that it has no elements");
+    const Dimensions dims = array.order == Order::fortran ? array::reversed(array.dims) : array.dims;
     try {
-        array::validate(r.box, array.order == Order::fortran ? array::reversed(array.dims) : array.dims);
+        array::validate(r.box, dims);
     } catch (const Error& error) {
         throw Error(Code::corrupt, std::string("a block's record makes no sense: ") + error.what());
     }
@@ -74,6 +75,10 @@ void check(const BlockRecord& r, const ArrayDefinition& array) {
         base::checked_mul(r.box.elements(), array.type.size(), bytes) && r.block.raw_bytes == bytes;
     if (!fits || (r.block.codec == 0 && r.block.stored_bytes != bytes))
         throw Error(Code::corrupt, "block " + to_string(r.box) + " has a wrong size");
+    // Stores go into it wherever the array's elements lie.
+    const bool is_in_place = (array.flags & array_contiguous) != 0;
+    if (is_in_place && (r.block.codec != 0 || r.box != Selection(Box::whole(dims))))
+        throw Error(Code::corrupt, "block " + to_string(r.box) + " is not the whole of a contiguous array");
 }
 
 }  // namespace

@@ -136,6 +136,13 @@ TEST(found, a_fifo_in_the_place_of_a_payload) {
     expect_answered("directory", "a_fifo_in_the_place_of_a_payload");
 }
 
+// A store into a contiguous array wrote before the block that it was to fill: the block's record, with a right checksum, said
+// that it began further on. The room behind a block had been checked, not that a contiguous array's only block is all of it.
+// Such a block is damaged, as one is that is compressed.
+TEST(found, a_block_that_is_a_part_of_a_contiguous_array) {
+    expect_answered("pool", "a_block_that_is_a_part_of_a_contiguous_array");
+}
+
 // A time near the earliest that 64 bits can say in attoseconds was printed wrong: the remainder of a division that rounds
 // down was computed from its quotient, times ten to the eighteenth.
 // The remainder comes from the division itself.
