@@ -46,6 +46,15 @@ public:
         }
     }
 
+    /// Of a block that meets the part.
+    bool holds_all_of(Number block, const Box& part) const {
+        for (int d = 0; d < dims_; ++d) {
+            if (offset(block, d) > part.offset[d] || end(block, d) < part.end(d)) return false;
+            if (stride(block, d) != 1 && part.count[d] != 1) return false;
+        }
+        return true;
+    }
+
 private:
     const Extent* at(Number block) const { return parts_.data() + std::size_t{block} * 3 * width(); }
     std::size_t width() const { return static_cast<std::size_t>(dims_); }
@@ -69,15 +78,6 @@ private:
             strided |= stride(block, d) != 1;
         }
         return !strided || covered(Selection(part), selection(block)).has_value();
-    }
-
-    /// Of a block that meets the part.
-    bool holds_all_of(Number block, const Box& part) const {
-        for (int d = 0; d < dims_; ++d) {
-            if (offset(block, d) > part.offset[d] || end(block, d) < part.end(d)) return false;
-            if (stride(block, d) != 1 && part.count[d] != 1) return false;
-        }
-        return true;
     }
 
     /// Each block gives what no newer one has. False, with nothing done, if that makes too many pieces.
@@ -195,20 +195,29 @@ Cover::Cover(const Selection& wanted) : wanted_(wanted) {}
 void Cover::add(const Selection& block, std::uint64_t version, std::uint64_t handle) {
     const auto part = covered(wanted_, block);
     if (!part) return;
-    parts_.insert(parts_.end(), part->offset.begin(), part->offset.end());
-    parts_.insert(parts_.end(), part->count.begin(), part->count.end());
-    parts_.insert(parts_.end(), part->stride.begin(), part->stride.end());
+    const auto dims = static_cast<std::ptrdiff_t>(wanted_.size());
+    parts_.resize(parts_.size() + static_cast<std::size_t>(3 * dims));
+    std::copy(part->offset.begin(), part->offset.end(), parts_.end() - 3 * dims);
+    std::copy(part->count.begin(), part->count.end(), parts_.end() - 2 * dims);
+    std::copy(part->stride.begin(), part->stride.end(), parts_.end() - dims);
     versions_.push_back(version);
     handles_.push_back(handle);
 }
 
 void Cover::plan(const Take& take, const Miss& miss) const {
     if (wanted_.empty()) return;
+    const Box whole = Box::whole(wanted_.count);
+    Planner planner(wanted_.size(), parts_, handles_, take, miss);
+    const auto older = [&](Number a, Number b) { return versions_[a] < versions_[b]; };
     std::vector<Number> newest_first(handles_.size());
     std::iota(newest_first.rbegin(), newest_first.rend(), Number{0});
+    const auto newest = std::max_element(newest_first.begin(), newest_first.end(), older);
+    // Most loads want what one store has written.
+    if (newest != newest_first.end() && planner.holds_all_of(*newest, whole))
+        return take(handles_[*newest], Selection(whole));
     std::stable_sort(newest_first.begin(), newest_first.end(),
-                     [&](Number a, Number b) { return versions_[a] > versions_[b]; });
-    Planner(wanted_.size(), parts_, handles_, take, miss).plan(Box::whole(wanted_.count), newest_first);
+                     [&](Number a, Number b) { return older(b, a); });
+    planner.plan(whole, newest_first);
 }
 
 }  // namespace pmemcpy::array

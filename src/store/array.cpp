@@ -1,5 +1,6 @@
 #include "array/id.hpp"
 #include "array/selection.hpp"
+#include "catalog/follow.hpp"
 #include "catalog/retry.hpp"
 #include "os/guard.hpp"
 #include "os/process.hpp"
@@ -202,20 +203,19 @@ void Store::ensure_in_place(Directory& directory) {
 bool Store::is_array(Link definition) const {
     if (!heap::is_plausible(pool_, definition))
         throw Error(Code::corrupt, "a variable's link leads out of the pool; run pmemcpy verify");
-    const auto& header = pool_.as<heap::RecordHeader>(definition.offset());
-    pool_.check_memory(&header, sizeof header);
-    // What has been freed may be any other record by now.
-    return static_cast<RecordKind>(header.kind) == RecordKind::array && heap::is_current(pool_, definition);
+    return catalog::follow<catalog::Array>(pool_, definition) != nullptr;
 }
 
 std::optional<Link> Store::defined(std::string_view id) const {
     const auto definition = catalog_.find_definition(id);
     if (!definition) return std::nullopt;
+    if (const auto seen = read_value_record(*definition); seen && is_visible(seen->record.step))
+        return definition;
     if (is_array(*definition)) {
         const auto directory = directory_of(*definition);
         return directory && is_visible(directory->definition().step) ? definition : std::nullopt;
     }
-    return find_value(id) ? definition : std::nullopt;
+    return visible_value(id, *definition) ? definition : std::nullopt;
 }
 
 std::shared_ptr<Directory> Store::directory_of(Link definition) const {
@@ -237,12 +237,12 @@ std::shared_ptr<Directory> Store::directory_of(Link definition) const {
 
 std::shared_ptr<Directory> Store::array(std::string_view id) const {
     for (Retry retry(id);; retry.again()) {
-        const auto definition = defined(id);
-        if (definition && is_array(*definition)) {
-            if (auto directory = directory_of(*definition)) return directory;
-        } else if (!definition || defined(id) == definition) {
-            throw_no_array(id, definition);
+        if (const auto definition = catalog_.find_definition(id)) {
+            auto directory = directory_of(*definition);
+            if (directory && is_visible(directory->definition().step)) return directory;
         }
+        const auto there = defined(id);
+        if (!there || !is_array(*there)) throw_no_array(id, there);
     }
 }
 

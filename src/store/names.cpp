@@ -14,7 +14,7 @@ using persist::Medium;
 
 bool Store::exists(std::string_view id) const {
     check_readable();
-    return find_value(id) || defined(id);
+    return defined(id).has_value();
 }
 
 void Store::erase(std::string_view id) {

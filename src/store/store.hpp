@@ -125,6 +125,7 @@ private:
     bool take_back_space();
 
     std::optional<ValueSeen> find_value(std::string_view id) const;
+    std::optional<ValueSeen> visible_value(std::string_view id, Link newest) const;
     std::optional<ValueSeen> read_value(Link entry) const;
     std::optional<ValueSeen> read_value_record(Link link) const;
     void put_value(const std::function<Link()>& entry_of, std::string_view id, const Type& type,

@@ -227,8 +227,11 @@ std::optional<Store::ValueSeen> Store::read_value(Link entry) const {
 // Most loads are of a value of which there is one version: that takes one look at the catalog and one at the record.
 std::optional<Store::ValueSeen> Store::find_value(std::string_view id) const {
     const auto definition = catalog_.find_definition(id);
-    if (!definition) return std::nullopt;
-    if (auto seen = read_value_record(*definition); seen && is_visible(seen->record.step)) return seen;
+    return definition ? visible_value(id, *definition) : std::nullopt;
+}
+
+std::optional<Store::ValueSeen> Store::visible_value(std::string_view id, Link newest) const {
+    if (auto seen = read_value_record(newest); seen && is_visible(seen->record.step)) return seen;
     const auto entry = catalog_.find(id);
     return entry ? read_value(*entry) : std::nullopt;
 }
