@@ -187,9 +187,11 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
 }
 
 std::optional<Store::ValueSeen> Store::read_value_record(Link link) const {
-    std::optional<ValueSeen> seen(std::in_place);
-    if (!heap::read_record(pool_, link, RecordKind::value, seen->copy) || seen->copy.size() < sizeof(Value))
-        return std::nullopt;
+    std::optional<ValueSeen> seen(std::in_place);  // the only thing returned, so that it is never copied
+    if (!heap::read_record(pool_, link, RecordKind::value, seen->copy) || seen->copy.size() < sizeof(Value)) {
+        seen.reset();
+        return seen;
+    }
     seen->link = link;
     std::memcpy(&seen->record, seen->copy.data(), sizeof seen->record);
     const Value& v = seen->record;
@@ -231,9 +233,12 @@ std::optional<Store::ValueSeen> Store::find_value(std::string_view id) const {
 }
 
 std::optional<Store::ValueSeen> Store::visible_value(std::string_view id, Link newest) const {
-    if (auto seen = read_value_record(newest); seen && is_visible(seen->record.step)) return seen;
-    const auto entry = catalog_.find(id);
-    return entry ? read_value(*entry) : std::nullopt;
+    auto seen = read_value_record(newest);
+    if (!seen || !is_visible(seen->record.step)) {
+        const auto entry = catalog_.find(id);
+        seen = entry ? read_value(*entry) : std::nullopt;
+    }
+    return seen;
 }
 
 bool Store::load_raw(std::string_view id, const Type& type, void* value, std::size_t bytes) const {
