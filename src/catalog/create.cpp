@@ -110,15 +110,14 @@ Link Catalog::create(std::string_view id) {
 
 bool Catalog::groups_exist(std::string_view id) const {
     for (const std::string_view group : array::parents(id)) {
-        const auto entry = find(group);
-        if (!entry) return false;
-        const auto defined = definition(*entry);
+        const auto defined = find_definition(group);
         if (!defined || !is_group(pool_, *defined)) return false;
     }
     return true;
 }
 
 void Catalog::ensure_groups(std::string_view id) {
+    if (groups_exist(id)) return;
     for (const std::string_view group : array::parents(id)) ensure_group(group);
 }
 
