@@ -34,7 +34,6 @@ TEST_P(DeathBeforePowerLoss, keeps_every_acknowledged_operation) {
         plan.seed = seed();
         plan.random_images = is_long() ? 20'000 : 300;
         plan.exhaustive_limit = 16;
-        plan.point_every = is_long() ? 1 : 2;
         const Counts counts = Explorer(kernel, run, plan).explore();
         for (const std::string& failure : counts.first_failures)
             ADD_FAILURE() << "death after event " << at << " of " << events << ": " << failure;

@@ -136,6 +136,7 @@ void Explorer::explore_one_by_one(std::uint32_t forced, bool all) {
 
 void Explorer::let_arrive(std::uint32_t line, const Media::Granule& granule, std::size_t stores,
                           std::uint64_t words) {
+    if (words == 0) stores = granule.fewest_like(stores);
     if (stores > 0 || words != 0)
         arrived_.push_back({line, static_cast<std::uint32_t>(stores), words, &granule});
 }

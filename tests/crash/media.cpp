@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/hash.hpp"
+
 namespace pmemcpy::crash {
 namespace {
 
@@ -58,6 +60,8 @@ void Media::commit(Pending::iterator granule, std::size_t stores) {
     auto& all = granule->second.stores;
     for (std::size_t i = 0; i < stores; ++i) image_.commit(all[i].offset, bytes_of(all[i]));
     all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stores));
+    auto& contents = granule->second.contents;
+    contents.erase(contents.begin(), contents.begin() + static_cast<std::ptrdiff_t>(stores));
     granule->second.flushed = 0;
 }
 
@@ -79,6 +83,39 @@ void Media::merge_oldest(std::uint32_t number, Granule& granule) {
     merged_.insert(merged_.end(), bytes.begin(), bytes.end());
     granule.stores.erase(granule.stores.begin(),
                          granule.stores.begin() + static_cast<std::ptrdiff_t>(half - 1));
+    granule.contents.erase(granule.contents.begin() + 1,
+                           granule.contents.begin() + static_cast<std::ptrdiff_t>(half));
+}
+
+std::size_t Media::Granule::fewest_like(std::size_t stores_arrived) const {
+    const auto first = std::find(contents.begin(), contents.end(), contents[stores_arrived]);
+    return static_cast<std::size_t>(first - contents.begin());
+}
+
+// Zeros upon zeros, and whatever else is stored where it is already, make no other image: they would only be tried in every
+// combination with what does. False for such a store.
+bool Media::add(std::uint32_t number, const Store& store, bool is_bulk) {
+    const std::uint32_t begin = number * granule_bytes_;
+    Granule& granule = pending_[number];
+    if (granule.newest.empty()) {
+        const auto size = std::min<std::size_t>(granule_bytes_, image_.certain().size() - begin);
+        const auto certain = image_.certain().begin() + begin;
+        granule.newest.assign(certain, certain + static_cast<std::ptrdiff_t>(size));
+        granule.contents.push_back(base::xxh3_64(granule.newest.data(), granule.newest.size()));
+    }
+    const std::span<const std::byte> bytes = bytes_of(store);
+    std::copy(bytes.begin(), bytes.end(), granule.newest.begin() + (store.offset - begin));
+    const std::uint64_t content = base::xxh3_64(granule.newest.data(), granule.newest.size());
+    const bool changes = content != granule.contents.back();
+    if (changes) {
+        granule.stores.push_back(store);
+        granule.contents.push_back(content);
+        granule.operation = operation_;
+        if (granule.flushed == 0 && granule.stores.size() > most_stores) merge_oldest(number, granule);
+    }
+    if (is_bulk) granule.flushed = granule.stores.size();
+    if (granule.stores.empty()) pending_.erase(number);
+    return changes;
 }
 
 std::vector<std::uint32_t> Media::apply(const Event& event) {
@@ -93,13 +130,9 @@ std::vector<std::uint32_t> Media::apply(const Event& event) {
             for (std::uint32_t done = 0; done < event.size;) {
                 const std::uint32_t at = event.offset + done;
                 const std::uint32_t size = std::min(granule_bytes_ - at % granule_bytes_, event.size - done);
-                Granule& granule = pending_[at / granule_bytes_];
-                granule.stores.push_back({at, size, event.data + done});
-                granule.operation = operation_;
-                if (granule.flushed == 0 && granule.stores.size() > most_stores)
-                    merge_oldest(at / granule_bytes_, granule);
-                if (event.kind == Event::Kind::bulk) granule.flushed = granule.stores.size();
-                changed.push_back(at / granule_bytes_);
+                const std::uint32_t number = at / granule_bytes_;
+                if (add(number, {at, size, event.data + done}, event.kind == Event::Kind::bulk))
+                    changed.push_back(number);
                 done += size;
             }
             break;

@@ -48,8 +48,12 @@ public:
     };
     struct Granule {
         std::vector<Store> stores;
-        std::size_t flushed = 0;  // this many are certain after the next fence
+        std::vector<std::uint64_t> contents;  // hashes of what it holds after the oldest 0, 1, ... of the stores
+        std::vector<std::byte> newest;        // what it holds after all of them
+        std::size_t flushed = 0;              // this many are certain after the next fence
         std::size_t operation = 0;
+        /// The fewest stores after which it holds the same as after the oldest so many.
+        std::size_t fewest_like(std::size_t stores_arrived) const;
     };
     using Pending = std::map<std::uint32_t, Granule>;
     using Allocation = SimulatedKernel::Allocation;
@@ -70,6 +74,7 @@ public:
     }
 
 private:
+    bool add(std::uint32_t number, const Store& store, bool is_bulk);
     void commit(Pending::iterator granule, std::size_t stores);
     void merge_oldest(std::uint32_t number, Granule& granule);
 
