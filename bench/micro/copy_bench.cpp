@@ -87,6 +87,40 @@ void store_rows(benchmark::State& state) {
     };
     measure(state, copy, size / 2);
 }
+// Copies of one size, one behind the other, from and to places that are not aligned to a line: the bytes by which.
+template <class Copy>
+void in_pieces(benchmark::State& state, Copy&& copy) {
+    const auto bytes = static_cast<std::size_t>(state.range(0));
+    const auto from = static_cast<std::size_t>(state.range(1));
+    const auto to = static_cast<std::size_t>(state.range(2));
+    const std::size_t step = (bytes + 127) / 64 * 64;
+    const auto all = [=](std::byte* mapped, const std::byte* own) {
+        for (std::size_t at = 0; at + step <= size; at += step)
+            copy(mapped + at + to, own + at + from, bytes);
+        medium.fence();
+    };
+    measure(state, all, size / step * bytes);
+}
+void pieces_memcpy(benchmark::State& state) {
+    in_pieces(state,
+              [](std::byte* to, const std::byte* from, std::size_t bytes) { std::memcpy(to, from, bytes); });
+}
+void pieces_plain(benchmark::State& state) {
+    in_pieces(state, [](std::byte* to, const std::byte* from, std::size_t bytes) {
+        persist::copy_to_medium(medium, to, from, bytes);
+    });
+}
+void pieces_crc(benchmark::State& state) {
+    in_pieces(state, [](std::byte* to, const std::byte* from, std::size_t bytes) {
+        benchmark::DoNotOptimize(persist::copy_to_medium_crc(medium, to, from, bytes));
+    });
+}
+// A block begins at a line; what the user has may begin anywhere.
+void pieces(benchmark::internal::Benchmark* benchmark) {
+    for (const std::int64_t bytes : {256, 4096, 65536, 1 << 20, 16 << 20}) benchmark->Args({bytes, 0, 0});
+    for (const std::int64_t from : {8, 1}) benchmark->Args({65536, from, 0});
+    benchmark->Args({65536, 8, 8});
+}
 void load_memcpy(benchmark::State& state) {
     measure(state, [](const std::byte* mapped, std::byte* own) { std::memcpy(own, mapped, size); });
 }
@@ -115,6 +149,9 @@ BENCHMARK(store_characterised)->Arg(static_cast<int>(persist::Element::f64));
 BENCHMARK(store_characterised)->Arg(static_cast<int>(persist::Element::f32));
 BENCHMARK(store_characterised)->Arg(static_cast<int>(persist::Element::i16));
 BENCHMARK(store_rows)->Arg(64)->Arg(512)->Arg(4096)->Arg(65536);
+BENCHMARK(pieces_memcpy)->Apply(pieces);
+BENCHMARK(pieces_plain)->Apply(pieces);
+BENCHMARK(pieces_crc)->Apply(pieces);
 BENCHMARK(load_memcpy);
 BENCHMARK(load_plain);
 BENCHMARK(load_rows)->Arg(64)->Arg(512)->Arg(4096)->Arg(65536);
