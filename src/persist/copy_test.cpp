@@ -90,7 +90,7 @@ TEST(persist, copies_of_every_small_size_and_alignment_are_right) {
 }
 
 TEST(persist, copies_around_every_threshold_are_right) {
-    for (const std::size_t around : {1024u, 4096u, 16384u, 32768u, 65536u, 1048576u}) {
+    for (const std::size_t around : {1024u, 4096u, 16384u, 24576u, 32768u, 65536u, 524288u, 1048576u}) {
         for (const std::size_t beside : {0u, 1u, 63u, 64u, 65u}) {
             check_copies(Medium(Durability::none), around + beside, beside, 0);
             check_copies(Medium(Durability::line), around - beside, 0, beside);
