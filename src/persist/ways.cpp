@@ -19,9 +19,12 @@ constexpr std::size_t tried_bytes = std::size_t{16} * 1024;
 constexpr std::uint64_t faults_of_small_pages = 3;
 // Bytes are looked at, and then written while the second-level cache holds them.
 constexpr std::size_t call_bytes = std::size_t{128} * 1024;
-// At first both are tried several times, for a single time may be a bad one; later the slower one now and then.
+// At first both are tried several times, for a single time may be a bad one; later the slower one now and then, so that all
+// its trials together cost a hundredth.
+constexpr std::uint64_t few_trials = 4;  // enough where one takes twice as long
 constexpr std::uint64_t first_trials = 8;
-constexpr std::uint64_t turns_between_trials = 32;
+constexpr std::uint64_t least_turns_between_trials = 32;
+constexpr std::uint64_t most_turns_between_trials = 512;
 
 /// One store on its way.
 class Passage {
@@ -128,12 +131,16 @@ Ways::Way Ways::next() {
     const std::uint64_t turn = turns_.fetch_add(1, std::memory_order_relaxed);
     const std::uint64_t call = picoseconds_a_byte_[0].load(std::memory_order_relaxed);
     const std::uint64_t map = picoseconds_a_byte_[1].load(std::memory_order_relaxed);
-    if (turn < first_trials) return turn % 2 == 0 ? Way::call : Way::map;
+    const auto [least, greatest] = std::minmax(call, map);
+    const bool is_plain = greatest > 2 * least;
+    if (turn < (is_plain ? few_trials : first_trials)) return turn % 2 == 0 ? Way::call : Way::map;
     // What is mapped has to be unmapped again, which nobody sees here: about as much as a fifth of the faults.
     const bool is_call_faster = call * 4 <= map * 5;
     const Way faster = is_call_faster ? Way::call : Way::map;
     const Way slower = is_call_faster ? Way::map : Way::call;
-    return turn % turns_between_trials == turns_between_trials - 1 ? slower : faster;
+    const std::uint64_t between = std::clamp(100 * (greatest - least) / std::max<std::uint64_t>(least, 1),
+                                             least_turns_between_trials, most_turns_between_trials);
+    return turn % between == between - 1 ? slower : faster;
 }
 
 // The last few weigh most: how many others write at the same time changes.

@@ -94,6 +94,25 @@ TEST_F(WaysTest, map_where_the_process_comes_back_to) {
     EXPECT_LT(static_cast<std::uint64_t>(usage.ru_minflt) - faults, 16U);
 }
 
+// Each 32nd piece went the slower way once, which cost a new pool a twelfth where that took four times as long.
+TEST(Ways, try_the_slower_one_more_rarely_the_slower_it_is_and_notice_when_it_is_not) {
+    using Way = Ways::Way;
+    Ways ways;
+    const auto maps_of_a_thousand = [&](std::uint64_t nanoseconds_of_map) {
+        int maps = 0;
+        for (int i = 0; i < 1000; ++i) {
+            const Way way = ways.next();
+            maps += way == Way::map ? 1 : 0;
+            ways.took(way, way == Way::map ? nanoseconds_of_map : 1000, 1000);
+        }
+        return maps;
+    };
+    EXPECT_LE(maps_of_a_thousand(4000), 6);
+    EXPECT_GE(maps_of_a_thousand(4000), 1);
+    maps_of_a_thousand(200);
+    EXPECT_GE(maps_of_a_thousand(200), 960);
+}
+
 TEST_F(WaysTest, never_write_by_calls_where_lines_are_durable) {
     const os::ScopedCalls counting(counted());
     Characteristic known;
