@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "array/region.hpp"
 #include "array/selection.hpp"
@@ -34,8 +35,11 @@ public:
         std::vector<Number> meeting;
         for (const Number block : blocks) {
             if (!meets(block, part)) continue;
+            const bool hides_older = holds_all_of(block, part);
+            // Most loads want what one store has written.
+            if (hides_older && meeting.empty()) return take_(handles_[block], Selection(part));
             meeting.push_back(block);
-            if (holds_all_of(block, part)) break;  // older ones are hidden
+            if (hides_older) break;
         }
         if (meeting.empty()) {
             miss_(part);
@@ -44,15 +48,6 @@ public:
             plan(first, meeting);
             plan(second, meeting);
         }
-    }
-
-    /// Of a block that meets the part.
-    bool holds_all_of(Number block, const Box& part) const {
-        for (int d = 0; d < dims_; ++d) {
-            if (offset(block, d) > part.offset[d] || end(block, d) < part.end(d)) return false;
-            if (stride(block, d) != 1 && part.count[d] != 1) return false;
-        }
-        return true;
     }
 
 private:
@@ -78,6 +73,15 @@ private:
             strided |= stride(block, d) != 1;
         }
         return !strided || covered(Selection(part), selection(block)).has_value();
+    }
+
+    /// Of a block that meets the part.
+    bool holds_all_of(Number block, const Box& part) const {
+        for (int d = 0; d < dims_; ++d) {
+            if (offset(block, d) > part.offset[d] || end(block, d) < part.end(d)) return false;
+            if (stride(block, d) != 1 && part.count[d] != 1) return false;
+        }
+        return true;
     }
 
     /// Each block gives what no newer one has. False, with nothing done, if that makes too many pieces.
@@ -206,18 +210,11 @@ void Cover::add(const Selection& block, std::uint64_t version, std::uint64_t han
 
 void Cover::plan(const Take& take, const Miss& miss) const {
     if (wanted_.empty()) return;
-    const Box whole = Box::whole(wanted_.count);
-    Planner planner(wanted_.size(), parts_, handles_, take, miss);
-    const auto older = [&](Number a, Number b) { return versions_[a] < versions_[b]; };
     std::vector<Number> newest_first(handles_.size());
-    std::iota(newest_first.rbegin(), newest_first.rend(), Number{0});
-    const auto newest = std::max_element(newest_first.begin(), newest_first.end(), older);
-    // Most loads want what one store has written.
-    if (newest != newest_first.end() && planner.holds_all_of(*newest, whole))
-        return take(handles_[*newest], Selection(whole));
-    std::stable_sort(newest_first.begin(), newest_first.end(),
-                     [&](Number a, Number b) { return older(b, a); });
-    planner.plan(whole, newest_first);
+    std::iota(newest_first.begin(), newest_first.end(), Number{0});
+    std::sort(newest_first.begin(), newest_first.end(),
+              [&](Number a, Number b) { return std::pair(versions_[a], a) > std::pair(versions_[b], b); });
+    Planner(wanted_.size(), parts_, handles_, take, miss).plan(Box::whole(wanted_.count), newest_first);
 }
 
 }  // namespace pmemcpy::array
