@@ -48,8 +48,8 @@ public:
     };
     struct Granule {
         std::vector<Store> stores;
-        std::vector<std::uint64_t>
-            contents;                   // hashes of what it holds after the oldest 0, 1, ... of the stores
+        // Hashes of what it holds after the oldest 0, 1, ... of the stores.
+        std::vector<std::uint64_t> contents;
         std::vector<std::byte> newest;  // what it holds after all of them
         std::size_t flushed = 0;        // this many are certain after the next fence
         std::size_t operation = 0;
