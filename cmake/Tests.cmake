@@ -80,7 +80,8 @@ function(pmemcpy_test)
             list(APPEND labels threaded)
             add_dependencies(threaded_tests ${target})
         endif()
-        if(PMEMCPY_TRACE AND room STREQUAL persist)  # where the hook itself is tested
+        # Where the hook itself is tested; and where it puts workers off the processor right after what they store.
+        if(PMEMCPY_TRACE AND (room STREQUAL persist OR room STREQUAL processes))
             list(APPEND labels crash)
         endif()
         if("crash" IN_LIST labels)

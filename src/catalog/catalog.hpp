@@ -151,6 +151,8 @@ private:
               Link owner = {}, const std::function<void()>& broken = {}) const;
     bool owner_is_gone(Link owner) const { return owner.is_record() && !heap::is_current(pool_, owner); }
     bool is_in_chain(const std::uint64_t* head, Link node) const;
+    bool is_entry_reachable(Link record);
+    bool is_entry_in_use(Link record) const;
 
     Link insert(std::uint64_t* head, const Key& key, Draft& draft, Link owner = {});
     void write_entry(Draft& draft, const Key& key, std::uint64_t head_offset, std::uint64_t version,

@@ -3,6 +3,7 @@
 #include "array/selection.hpp"
 #include "base/hash.hpp"
 #include "heap/hops.hpp"
+#include "heap/pin.hpp"
 
 #include <pmemcpy/error.hpp>
 
@@ -55,6 +56,9 @@ bool Directory::refresh() {
 }
 
 void Directory::retire(std::uint64_t handle, std::uint64_t newer_step) {
+    // No tag protects the array's own words from whoever comes late: they may be another record's by now.
+    const heap::Pin pin(heap_, definition_.link);
+    if (!pin) return;
     const Medium& m = pool_.medium();
     auto& array = pool_.as<Array>(definition_.link.offset());
     if (blocks_.at(handle).block.step < newer_step) {

@@ -154,6 +154,8 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
                 if (found) return true;
             }
         }
+        // An entry that was freed and is another by now is owned too, and leads along another chain.
+        if (!heap::is_current_unguarded(pool_, link)) return false;
         link = next;
     }
     return true;
@@ -195,7 +197,7 @@ void Catalog::walk(const std::uint64_t* head,
             const auto& there = pool_.as<Entry>(link.offset());
             const Link next{Medium::load(&there.header.next.word)};
             calm = UnitState{Medium::load(&there.header.state)}.kind() == UnitState::owned &&
-                   entry.key_bytes <= copy.size() - sizeof entry;
+                   heap::is_current(pool_, link) && entry.key_bytes <= copy.size() - sizeof entry;
             if (!calm) break;
             seen.emplace_back(
                 link, entry,
@@ -220,13 +222,26 @@ void Catalog::for_each(const std::function<void(const std::string&, Link)>& f, c
     if (trouble) broken = [&] { tell({}, "a chain of names is broken, so ids in it cannot be found"); };
     const auto tell_entry = [&](Link link, const Entry& entry, const std::string& key) {
         const Link identity = entry.alias != 0 ? Link{entry.header.word} : link;
+        // Somebody may be renaming or erasing just now; what stays as it is will not come right any more.
+        const auto stays = [&](auto&& is_wrong) {
+            for (Retry retry(key); is_wrong() && heap::is_current(pool_, link);)
+                if (!trouble || !retry.once_more()) return true;
+            return false;
+        };
         if (entry.alias != 0) {
             const auto* renamed = follow<Entry>(pool_, identity);
-            if (renamed == nullptr) return tell(key, "the record that it names is lost");
-            if (Medium::load(&renamed->moved.word) != link.word)
-                return tell(key, "the record that it names has another name");
+            const auto has_other_name = [&] { return Medium::load(&renamed->moved.word) != link.word; };
+            if (stays([&] { return follow<Entry>(pool_, identity) == nullptr; }))
+                return tell(key, "the record that it names is lost");
+            if (renamed == nullptr) return;
+            if (stays(has_other_name)) return tell(key, "the record that it names has another name");
+            if (has_other_name()) return;
         } else if (entry.moved.is_record()) {
-            if (!heap::is_current(pool_, entry.moved)) tell(key, "its new name is lost");
+            const auto is_lost = [&] {
+                const auto* renamed = follow<Entry>(pool_, link);
+                return renamed != nullptr && !heap::is_current(pool_, {Medium::load(&renamed->moved.word)});
+            };
+            if (stays(is_lost)) tell(key, "its new name is lost");
             return;
         }
         if (definition(identity)) return f(key, identity);

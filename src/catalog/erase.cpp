@@ -36,7 +36,8 @@ void Catalog::erase(Link entry, std::string_view id) {
         }
         erased = m.compare_exchange(value_word(entry), expected, defined->dead().word);
     } else {
-        while (!erased && Link{expected}.is_live()) {  // an overwrite in between is erased too
+        // An overwrite in between is erased too; but not what has come into the place of an entry that is gone.
+        while (!erased && Link{expected}.is_live() && heap::is_current_unguarded(pool_, entry)) {
             erased = m.compare_exchange(value_word(entry), expected, Link{expected}.dead().word);
         }
     }
@@ -62,15 +63,20 @@ void Catalog::erase_attribute(Link attribute, std::string_view name) { erase(att
 // Others may be at the same, after a death; so everything here can be repeated, and nothing relies on the entry
 // still being there.
 void Catalog::clean_up_erased(Link entry, pool::Slot& slot) {
-    if (follow<Entry>(pool_, entry) == nullptr) return;
-    Entry e;
-    heap::racy_copy(&e, pool_.at(entry.offset()), sizeof e);
-    if (!heap::is_current(pool_, entry)) return;
-    if (const Link defined{e.header.word}; defined.is_record()) retire_definition(defined.alive());
+    const auto* erased = follow<Entry>(pool_, entry);
+    if (erased == nullptr) return;
+    const Link defined{Medium::load(&erased->header.word)};
+    if (!heap::is_current_unguarded(pool_, entry)) return;
+    if (defined.is_record()) retire_definition(defined.alive());
     const auto order = heap_.retiring();
     const pool::Pool::AllocationLock lock(pool_);
+    // Read under the lock: somebody may have been renaming it until now.
+    if (!heap::is_current_unguarded(pool_, entry)) return;
+    Entry e;
+    heap::racy_copy(&e, pool_.at(entry.offset()), sizeof e);
     clean_up_attributes(entry, e, slot);
     if (const auto* name = follow<Entry>(pool_, e.moved)) {
+        finish_rename(entry, e.moved);
         take_out(bucket(name->hash), e.moved);
         heap_.retire(e.moved);
     }
@@ -164,7 +170,9 @@ void Catalog::retire_versions_before(Link value) {
     heap::Hops hops;
     Link link = value;
     for (const Value* record; hops.take(link) && (record = follow<Value>(pool_, link)) != nullptr;) {
-        link = record->previous;
+        const Link previous = record->previous;
+        if (!heap::is_current_unguarded(pool_, link)) break;  // retired and freed by another just then
+        link = previous;
         versions.push_back(link);
     }
     for (auto version = versions.rbegin(); version != versions.rend(); ++version) {

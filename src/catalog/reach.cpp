@@ -38,6 +38,38 @@ const Entry* Catalog::owner_at_home(const Entry& attribute) const {
     return is_its ? &owner : nullptr;
 }
 
+// Others rename and erase meanwhile. What is in use is theirs to take out of its chain and to retire; but that something
+// is not, or not any more, only the lock tells under which they do both.
+bool Catalog::is_entry_reachable(Link record) {
+    if (!is_entry_in_use(record)) {
+        const pool::Pool::AllocationLock lock(pool_);
+        if (!is_entry_in_use(record)) {
+            const auto* entry = follow<Entry>(pool_, record);
+            if (entry != nullptr && entry->alias != 0) take_out(bucket(entry->hash), record);
+            return false;
+        }
+    }
+    const auto* entry = follow<Entry>(pool_, record);
+    const Entry* owner = entry != nullptr && entry->parent != 0 ? owner_at_home(*entry) : nullptr;
+    // Whoever erases the owner takes the whole chain along.
+    if (owner != nullptr && Link{Medium::load(&owner->header.word)}.is_dead()) return true;
+    return !forget_undefined(record);
+}
+
+bool Catalog::is_entry_in_use(Link record) const {
+    const auto* entry = follow<Entry>(pool_, record);
+    if (entry == nullptr) return false;
+    if (entry->alias != 0) {
+        const auto* identity = follow<Entry>(pool_, Link{entry->header.word});
+        return identity != nullptr && Medium::load(&identity->moved.word) == record.word;
+    }
+    if (const Link moved{Medium::load(&entry->moved.word)}; moved.is_record())
+        return heap::is_current(pool_, moved);
+    const std::uint64_t* home = home_word(entry->header);
+    return home != nullptr && (entry->parent == 0 || owner_at_home(*entry) != nullptr) &&
+           is_in_chain(home, record);
+}
+
 bool Catalog::is_reachable(Link record) {
     if (!heap::is_current(pool_, record)) return false;
     const auto& header = pool_.as<RecordHeader>(record.offset());
@@ -46,26 +78,14 @@ bool Catalog::is_reachable(Link record) {
     if (home == nullptr) return false;
     const Link published{Medium::load(home)};
     switch (kind) {
-        case RecordKind::entry: {
-            const auto* entry = follow<Entry>(pool_, record);
-            if (entry == nullptr) return false;
-            if (entry->alias != 0) {
-                const auto* identity = follow<Entry>(pool_, Link{entry->header.word});
-                return identity != nullptr && Medium::load(&identity->moved.word) == record.word;
+        case RecordKind::entry:
+            return is_entry_reachable(record);
+        case RecordKind::value:
+            for (Link newest = published;; newest = {Medium::load(home)}) {
+                if (newest.alive() == record || is_previous(newest.alive(), record)) return true;
+                // Others store, and drop abandoned steps, meanwhile; so only what was published all along tells.
+                if (Medium::load(home) == newest.word) return false;
             }
-            if (entry->moved.is_record()) return heap::is_current(pool_, entry->moved);
-            if (entry->parent != 0) {
-                const Entry* owner = owner_at_home(*entry);
-                if (owner == nullptr) return false;
-                // Whoever erases the owner takes the whole chain along.
-                if (Link{Medium::load(&owner->header.word)}.is_dead()) return is_in_chain(home, record);
-            }
-            return is_in_chain(home, record) && !forget_undefined(record);
-        }
-        case RecordKind::value: {
-            if (published.alive() == record) return true;
-            return is_previous(published.alive(), record);
-        }
         case RecordKind::array:
         case RecordKind::segment:
             return published.alive() == record;

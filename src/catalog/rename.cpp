@@ -35,7 +35,11 @@ void Catalog::rename(std::string_view from, std::string_view to) {
         const pool::Pool::AllocationLock lock(pool_);
         if (!groups_exist(to))
             throw Error(Code::busy, "a group of '" + std::string(to) + "' was erased meanwhile; try again");
+        // Looked at again: what was found may have been erased, and its place be another's by now. Under the lock it stays.
+        if (!definition(*identity))
+            throw Error(Code::not_found, "'" + std::string(from) + "' was erased while it was being renamed");
         std::uint64_t old_name = Medium::load(&entry.moved.word);
+        finish_rename(*identity, Link{old_name});
         write_entry(draft, key, pool_.offset_of(head), pool_.draw_version(), *identity, Link{old_name});
         const Link alias = Link::to(draft.offset(), draft.as<RecordHeader>().version);
         m.store(&slot.intent_a, identity->word);
@@ -57,7 +61,8 @@ void Catalog::rename(std::string_view from, std::string_view to) {
         throw Error(Code::not_found, "'" + std::string(from) + "' was erased while it was being renamed");
 }
 
-// Takes the name that lost out of its chain: the old one, or the new one when the rename did not happen.
+// Takes the name that lost out of its chain: the old one, or the new one when the rename did not happen. Also before the
+// variable is renamed again or goes: whoever died here leaves a name that only the one after it leads to.
 // Caller holds the allocation lock.
 void Catalog::finish_rename(Link identity, Link alias) {
     const auto* new_name = follow<Entry>(pool_, alias);
@@ -71,7 +76,10 @@ void Catalog::finish_rename(Link identity, Link alias) {
     const Link old_link = new_name->attributes;
     if (old_link.is_record()) {
         const auto* old_name = follow<Entry>(pool_, old_link);
-        if (old_name == nullptr) return;
+        // Gone long since, as a rule; and what has come into its place may, once in 2^23 times, carry its tag.
+        if (old_name == nullptr || old_name->alias == 0 ||
+            Medium::load(&old_name->header.word) != identity.word)
+            return;
         take_out(bucket(old_name->hash), old_link);
         heap_.retire(old_link);
     } else {

@@ -97,7 +97,7 @@ public:
     /// Takes `record` out of `word`, which becomes `after`, and retires it. False if the word held something else.
     bool unlink(std::uint64_t* word, Link record, std::uint64_t after);
     /// Puts `fresh` where `old` was, atomically, and retires `old`. False if the word held something else.
-    /// `fresh` is sealed, and its header.word is old.dead().
+    /// `fresh` is sealed, and its header.word is old.dead(), unless it has been published before.
     bool replace(std::uint64_t* word, Link old, Link fresh);
     /// Retires a record that is no longer, or was never, published, if nobody else has.
     void retire(Link record);

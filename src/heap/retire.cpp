@@ -78,7 +78,7 @@ void Heap::vacate_slot(const RecordHeader& block, Link record) {
 bool Heap::replace(std::uint64_t* word, Link old, Link fresh) {
     const std::lock_guard one_at_a_time(retire_mutex_);
     const Medium& m = pool_.medium();
-    begin_step(pool::Intent::replace, fresh.word, 0);
+    begin_step(pool::Intent::replace, fresh.word, old.word);
     std::uint64_t expected = old.word;
     const bool replaced = m.compare_exchange(word, expected, fresh.word);
     if (replaced) {
@@ -230,7 +230,9 @@ bool Heap::may_free(const RecordHeader& record, Link link) {
         const std::uint64_t epoch = UnitState{record.state}.epoch();
         if (Medium::load(&pool_.runtime().header().sync_completed) <= epoch) return false;
     }
-    return extent_of_(record).length == 0 || !pins_.is_pinned(link);
+    const bool may_be_pinned =
+        extent_of_(record).length != 0 || static_cast<RecordKind>(record.kind) == RecordKind::array;
+    return !may_be_pinned || !pins_.is_pinned(link);
 }
 
 void Heap::begin_step(pool::Intent intent, std::uint64_t a, std::uint64_t b) {

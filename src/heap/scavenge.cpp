@@ -40,6 +40,9 @@ void Heap::finish_step(std::uint64_t slot_index, Reachability& reachable) {
                     if (m.compare_exchange(&header.word, word, 0)) m.flush(&header.word, sizeof header.word);
                 }
             }
+            // What was published before does not say what it has replaced.
+            if (const Link old{slot.step_b}; is_current(pool_, old) && !reachable.is_reachable(old))
+                claim(old);
             break;
         }
         default:

@@ -11,6 +11,7 @@
 
 #include "os/lock.hpp"
 #include "os/process.hpp"
+#include "pool/estate.hpp"
 #include "pool/geometry.hpp"
 #include "pool/locks.hpp"
 #include "pool/pool.hpp"
@@ -124,7 +125,7 @@ void Pool::take_slot(Lifecycle& lifecycle) {
             const bool left_behind = persist::Medium::load(&runtime_->slot(i).attached) != 0;
             if (left_behind == also_left_behind && try_slot(i, lifecycle)) {
                 attached_ = true;
-                scavenge_dead(lifecycle, looked_at_when_attaching);
+                scavenge_some(lifecycle);
                 notice_deaths_in_step();
                 return;
             }
@@ -136,14 +137,13 @@ void Pool::take_slot(Lifecycle& lifecycle) {
 }
 
 bool Pool::try_slot(std::uint64_t i, Lifecycle& lifecycle) {
-    if (!os::try_lock(runtime_->file(), os::LockKind::exclusive, Runtime::lock_byte(i), 1)) return false;
+    const Estate estate(*runtime_, i, Estate::Others::pass);
+    if (!estate) return false;
     Slot& slot = runtime_->slot(i);
     slot_ = i;
     owner_ = owner_of(i, slot.incarnation);  // a dead owner's work is finished under its own name
-    if (persist::Medium::load(&slot.attached) != 0 && !clean_up_after(i, lifecycle)) {
-        os::unlock(runtime_->file(), Runtime::lock_byte(i), 1);
-        return false;
-    }
+    if (!clean_up_after_dead(i, lifecycle)) return false;
+    if (!os::try_lock(runtime_->file(), os::LockKind::exclusive, Runtime::owner_byte(i), 1)) return false;
     begin_slot(slot);
     std::uint64_t used = persist::Medium::load(&runtime_->header().slots_used);
     while (used < i + 1 && !medium_.compare_exchange(&runtime_->header().slots_used, used, i + 1)) {
@@ -181,7 +181,7 @@ void Pool::detach(Lifecycle& lifecycle) {
     if (empty) medium_.store(&slot().attached, 0);
     // Two that leave at once would each see the other's lock; so they ask one after the other.
     os::lock(runtime_->file(), os::LockKind::exclusive, detach_byte, 1);
-    os::unlock(runtime_->file(), Runtime::lock_byte(slot_), 1);
+    os::unlock(runtime_->file(), Runtime::owner_byte(slot_), 1);
     if (!failed && os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) {
         close_alone(lifecycle);
     }
@@ -236,44 +236,43 @@ void Pool::set_clean(bool clean) {
     if (probe_.needs_sync) medium_.sync(file_);
 }
 
-bool Pool::is_alive(std::uint64_t owner) {
-    const std::uint64_t i = (owner & 0x1fff) - 1;
-    if (i >= slot_count || owner_of(i, persist::Medium::load(&runtime_->slot(i).incarnation)) != owner)
-        return false;
-    if (i == slot_) return owner == owner_;
-    return persist::Medium::load(&runtime_->slot(i).attached) != 0 && !runtime_->is_dead(i);
-}
-
-// The caller holds the lock of the dead owner's slot.
-bool Pool::clean_up_after(std::uint64_t i, Lifecycle& lifecycle) {
+// The caller holds the estate.
+bool Pool::clean_up_after_dead(std::uint64_t i, Lifecycle& lifecycle) {
+    Slot& slot = runtime_->slot(i);
+    if (!runtime_->is_dead(i)) return true;
     medium_.fetch_add(&runtime_->header().scavenges, 1);  // first: whoever closes the pool has to know
     note_death_in_step(i);
-    medium_.store(&runtime_->slot(i).step, 0);
-    return lifecycle.scavenge(i);
+    medium_.store(&slot.step, 0);
+    if (!lifecycle.scavenge(i)) return false;
+    medium_.store(&slot.attached, 0);
+    return true;
 }
 
-bool Pool::scavenge_dead(Lifecycle& lifecycle, std::uint64_t most) {
+bool Pool::scavenge_dead(Lifecycle& lifecycle) {
     const std::lock_guard one_thread(scavenge_mutex_);
     bool all = true;
     const std::uint64_t used = persist::Medium::load(&runtime_->header().slots_used);
-    std::uint64_t looked = 0;
-    for (std::uint64_t k = 1; k <= used && looked < most; ++k) {
-        const std::uint64_t i = (slot_ + k) % used;
-        if (i == slot_ || persist::Medium::load(&runtime_->slot(i).attached) == 0) continue;
-        ++looked;
-        if (!runtime_->is_dead(i)) continue;
-        // The dead owner's lock is the right to clean up; who dies doing it leaves it to the next.
-        if (!os::try_lock(runtime_->file(), os::LockKind::exclusive, Runtime::lock_byte(i), 1)) continue;
-        if (persist::Medium::load(&runtime_->slot(i).attached) != 0) {
-            if (clean_up_after(i, lifecycle)) {
-                medium_.store(&runtime_->slot(i).attached, 0);
-            } else {
-                all = false;
-            }
-        }
-        os::unlock(runtime_->file(), Runtime::lock_byte(i), 1);
+    for (std::uint64_t i = 0; i < used; ++i) {
+        if (i == slot_ || !runtime_->is_dead(i)) continue;
+        const Estate estate(*runtime_, i, Estate::Others::await);
+        all = clean_up_after_dead(i, lifecycle) && all;
     }
     return all;
+}
+
+// Whoever comes looks at a few, each at others, and passes by what others are cleaning up: nobody waits to get in.
+void Pool::scavenge_some(Lifecycle& lifecycle) {
+    const std::lock_guard one_thread(scavenge_mutex_);
+    const std::uint64_t used = persist::Medium::load(&runtime_->header().slots_used);
+    std::uint64_t looked = 0;
+    for (std::uint64_t k = 1; k < used && looked < looked_at_when_attaching; ++k) {
+        const std::uint64_t i = (slot_ + k) % used;
+        if (persist::Medium::load(&runtime_->slot(i).attached) == 0) continue;
+        ++looked;
+        if (!runtime_->is_dead(i)) continue;
+        const Estate estate(*runtime_, i, Estate::Others::pass);
+        if (estate) clean_up_after_dead(i, lifecycle);
+    }
 }
 
 }  // namespace pmemcpy::pool

@@ -161,12 +161,10 @@ public:
     static std::uint64_t owner_of(std::uint64_t slot, std::uint64_t incarnation) {
         return (slot + 1) | ((incarnation & 0xffff) << 13);
     }
-    /// Whether the process that `owner` names is still attached.
-    bool is_alive(std::uint64_t owner);
 
-    /// Cleans up after processes that have died, looking at no more than `most` slots, the next ones first.
-    /// False while somebody's view keeps some of it.
-    bool scavenge_dead(Lifecycle& lifecycle, std::uint64_t most = slot_count);
+    /// Cleans up after all processes that have died, and waits for others that are at it. False while somebody's view
+    /// keeps some of what they left.
+    bool scavenge_dead(Lifecycle& lifecycle);
 
     /// One of the pool's lock bytes, held alone: by one process, of which by one thread, because threads share the locks of
     /// their descriptors. The kernel drops it when its holder dies (law 7).
@@ -249,7 +247,8 @@ private:
     void take_slot(Lifecycle& lifecycle);
     bool try_slot(std::uint64_t i, Lifecycle& lifecycle);
     void begin_slot(Slot& slot);
-    bool clean_up_after(std::uint64_t i, Lifecycle& lifecycle);
+    void scavenge_some(Lifecycle& lifecycle);
+    bool clean_up_after_dead(std::uint64_t i, Lifecycle& lifecycle);
     std::uint64_t open_step_of(std::uint64_t i) const;
     void note_death_in_step(std::uint64_t i);
     std::uint64_t check_headroom(std::uint64_t chunks);

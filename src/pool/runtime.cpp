@@ -95,7 +95,7 @@ bool Runtime::is_valid(const std::array<std::uint8_t, 16>& uuid) const {
 
 bool Runtime::is_dead(std::uint64_t i) const {
     return persist::Medium::load(&slot(i).attached) != 0 &&
-           !os::conflicts(file_, os::LockKind::exclusive, lock_byte(i), 1);
+           !os::conflicts(file_, os::LockKind::exclusive, owner_byte(i), 1);
 }
 
 }  // namespace pmemcpy::pool

@@ -21,13 +21,15 @@ inline constexpr std::uint64_t pins_per_slot = 448;
 enum class Intent : std::uint64_t {
     none = 0,
     unlink = 1,   // step_a: offset of the word that is being emptied, step_b: what it becomes
-    replace = 2,  // step_a: Link of the record that replaces another
+    replace = 2,  // step_a: Link of the record that replaces another, step_b: of that other
     erase = 3,    // intent_a: Link of the entry
     rename = 4,   // intent_a: Link of the entry, intent_b: Link of its new name
 };
 
 /// One attached process. Its owner holds an OFD write lock on the slot's first byte, which the kernel drops
-/// at death; so `attached` without the lock means a dead process that nobody has cleaned up after.
+/// at death; so `attached` without the lock means a dead process that nobody has cleaned up after. Who cleans up, or
+/// takes the slot for himself, holds a lock on the second byte meanwhile: so the dead look dead until nothing of
+/// theirs is left, also while somebody is at it.
 struct Slot {
     std::uint64_t attached;
     std::uint64_t incarnation;  // counts the owners of this slot; 16 bits of it tag chunks and records
@@ -59,7 +61,7 @@ struct RuntimeHeader {
     alignas(64) std::uint64_t scavenges;  // times that somebody has cleaned up after a dead owner
     std::uint64_t group_erasures;         // odd while one is going on, or its process has died in it
 };
-inline constexpr std::uint64_t runtime_valid = 0x2e72742d6c697665ULL;
+inline constexpr std::uint64_t runtime_valid = 0x2e72742d6c697632ULL;
 inline constexpr std::uint64_t runtime_bytes = page_bytes + slot_count * sizeof(Slot);
 // Whole huge pages, as hugetlbfs wants it; elsewhere what nobody touches takes no space.
 inline constexpr std::uint64_t runtime_file_bytes = base::align_up(runtime_bytes, os::huge_page_bytes);
@@ -84,9 +86,11 @@ public:
     }
     os::File& file() { return file_; }
 
-    /// Whether slot `i`, not this process's own, was left by one that died: attached, and its lock is free.
+    /// Whether slot `i`, not this process's own, was left by one that died: attached, and its owner's lock is free.
+    /// It stays so for as long as the caller holds the lock on what the dead one has left.
     bool is_dead(std::uint64_t i) const;
-    static std::uint64_t lock_byte(std::uint64_t i) { return page_bytes + i * sizeof(Slot); }
+    static std::uint64_t owner_byte(std::uint64_t i) { return page_bytes + i * sizeof(Slot); }
+    static std::uint64_t estate_byte(std::uint64_t i) { return owner_byte(i) + 1; }
 
 private:
     Runtime(os::File file, os::Mapping map);

@@ -4,6 +4,7 @@
 // of what belongs to it; the step is broken then, and stays so until somebody begins it anew when none that were in it
 // are left.
 
+#include "pool/estate.hpp"
 #include "pool/pool.hpp"
 
 namespace pmemcpy::pool {
@@ -28,7 +29,11 @@ std::uint64_t Pool::broken_step() const {
 void Pool::notice_deaths_in_step() {
     const std::uint64_t used = Medium::load(&runtime_->header().slots_used);
     for (std::uint64_t i = 0; i < used; ++i) {
-        if (i != slot_ && open_step_of(i) != 0 && runtime_->is_dead(i)) note_death_in_step(i);
+        if (i == slot_ || open_step_of(i) == 0 || !runtime_->is_dead(i)) continue;
+        // Another may have come first. It has noted the death when it lets go, and somebody living may be there by then.
+        const std::lock_guard one_thread(scavenge_mutex_);
+        const Estate estate(*runtime_, i, Estate::Others::await);
+        if (runtime_->is_dead(i)) note_death_in_step(i);
     }
 }
 

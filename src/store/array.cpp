@@ -105,6 +105,7 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
             const Link there{Medium::load(catalog_.value_word(entry))};
             if (there.is_live()) {
                 if (!is_array(there)) {
+                    if (catalog_.definition(entry) != there) continue;  // erased just then
                     throw Error(Code::already_exists,
                                 "'" + std::string(id) + "' exists and is no array; erase it first");
                 }
@@ -242,7 +243,8 @@ std::shared_ptr<Directory> Store::array(std::string_view id) const {
             if (directory && is_visible(directory->definition().step)) return directory;
         }
         const auto there = defined(id);
-        if (!there || !is_array(*there)) throw_no_array(id, there);
+        // What is no array may have been one until just now: then something else has the name, or it is gone.
+        if (!there || (!is_array(*there) && defined(id) == there)) throw_no_array(id, there);
     }
 }
 

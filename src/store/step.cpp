@@ -1,6 +1,5 @@
 // Steps: what is stored in one carries its number, and one word of the pool says up to which number readers see.
 
-#include "catalog/follow.hpp"
 #include "catalog/retry.hpp"
 #include "store/store.hpp"
 
@@ -94,11 +93,8 @@ void Store::drop_uncommitted(Link entry, std::string_view name) {
             if (!seen) continue;
             if (is_committed(seen->record.step)) return;
             if (const Link previous = seen->record.previous; previous.is_record()) {
-                // The version before it takes its place again, as if it had just been stored.
-                auto* value = catalog::follow<catalog::Value>(pool_, previous);
-                if (value == nullptr) continue;
-                const Link replaced = definition->dead();
-                pool_.medium().store(&value->header.word, replaced.word);
+                // The version before it takes its place again. Nothing is written into it: it may be erased just now.
+                if (!heap::is_current(pool_, previous)) continue;
                 static_cast<void>(heap_.replace(catalog_.value_word(entry), *definition, previous));
                 continue;
             }

@@ -31,7 +31,6 @@ using heap::Link;
 class Store : public std::enable_shared_from_this<Store> {
 public:
     /// Keeps a record's extent from being freed while it lives.
-    class Pin;
 
     static std::shared_ptr<Store> open(const std::string& path, const Options& options);
     /// `salvage`: the pool is a copy of a damaged one, of which recovery is to make the most.

@@ -167,7 +167,7 @@ private:
         check_space(id, {}, definition);
         for (const BlockRecord& block : *blocks) {
             try {
-                const Store::Pin pin(store_.heap_, block.link);
+                const Pin pin(store_.heap_, block.link);
                 if (!pin) continue;  // replaced meanwhile
                 store_.check_block(id, block);
                 check_space(id, block.block.extent, block.link);

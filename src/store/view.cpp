@@ -115,6 +115,8 @@ void Store::freeze(std::string_view id) {
     directory->refresh();
     if (directory->blocks().empty()) return;  // an array without elements
     const BlockRecord& block = directory->blocks().begin()->second;
+    const Pin pin(heap_, block.link);
+    if (!pin) throw Error(Code::not_found, "array '" + std::string(id) + "' was erased meanwhile");
     std::uint64_t* word = &pool_.as<heap::RecordHeader>(block.link.offset()).word;
     std::uint64_t expected = 0;
     const heap::Bytes there = heap_.bytes(block.block.extent);

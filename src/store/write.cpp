@@ -8,6 +8,7 @@
 #include "os/guard.hpp"
 #include "os/process.hpp"
 #include "persist/copy.hpp"
+#include "store/pin.hpp"
 #include "store/store.hpp"
 
 #include <array>
@@ -234,6 +235,8 @@ void Store::store_in_place(std::string_view id, Directory& directory, const void
     if (directory.blocks().empty())
         throw Error(Code::not_found, "array '" + std::string(id) + "' was erased meanwhile");
     const BlockRecord& block = directory.blocks().begin()->second;
+    const Pin pin(heap_, block.link);  // else the space may be another's while it is being filled
+    if (!pin) throw Error(Code::not_found, "array '" + std::string(id) + "' was erased meanwhile");
     if (Medium::load(&pool_.as<heap::RecordHeader>(block.link.offset()).word) != 0) {
         throw Error(Code::invalid_argument,
                     "array '" + std::string(id) + "' is frozen and takes no more stores");

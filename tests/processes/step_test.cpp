@@ -1,5 +1,6 @@
 // Ranks store what belongs to a step, one of them commits: readers see all of it or nothing.
 
+#include "os/lock.hpp"
 #include "worker.hpp"
 
 namespace {
@@ -249,6 +250,24 @@ TEST_F(DeathInStep, is_noticed_by_who_gets_the_dead_ones_slot) {
     }
     EXPECT_EQ(inside.pool().broken_step(), 1u);
     expect_refused(1);
+}
+
+// A process that has just begun to clean up after the dead one, and was put off the processor then, made it look alive:
+// a newcomer began the step anew over what was left of it, and either that was committed too or the commit was refused.
+TEST_F(DeathInStep, is_noticed_also_while_another_has_only_begun_to_clean_up) {
+    Inside inside(folder / "pool");
+    worker_in_step(1).kill();
+    auto& runtime = inside.pool().runtime();
+    std::uint64_t dead = 0;
+    while (runtime.slot(dead).step != 1) ++dead;
+    auto other = pmemcpy::os::File::open(folder / "pool.rt", O_RDWR);
+    pmemcpy::os::lock(other, pmemcpy::os::LockKind::exclusive, runtime.estate_byte(dead), 1);
+    EXPECT_TRUE(runtime.is_dead(dead));
+    std::thread newcomer([&] { expect_that_a_newcomer_can_begin_anew(); });
+    sleep_us(20'000);
+    EXPECT_EQ(pmem.info().committed_step, 0u);
+    pmemcpy::os::unlock(other, runtime.estate_byte(dead), 1);
+    newcomer.join();
 }
 
 TEST_F(DeathInStep, drops_nothing_while_another_is_still_in_the_step) {

@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "persist/trace.hpp"
 #include "tests/folder.hpp"
 #include "tests/inside.hpp"
 
@@ -46,6 +47,27 @@ inline std::map<std::string, Work>& works() {
 /// Makes a function known as a worker of this program.
 struct Job {
     Job(const std::string& name, Work work) { works()[name] = std::move(work); }
+};
+
+/// Puts a worker off the processor now and then, right after something it has stored: as a busy machine does, but there
+/// where it matters. Only in builds that trace.
+class PutOff final : public pmemcpy::persist::TraceSink {
+public:
+    PutOff() {
+        if constexpr (pmemcpy::persist::tracing) pmemcpy::persist::set_trace_sink(this);
+    }
+    ~PutOff() override { pmemcpy::persist::set_trace_sink(nullptr); }
+    void on_store(const void*, std::size_t, const pmemcpy::persist::Site&) override { perhaps(); }
+    void on_bulk(const void*, std::size_t, const pmemcpy::persist::Site&) override { perhaps(); }
+    void on_flush(const void*, std::size_t, const pmemcpy::persist::Site&) override {}
+    void on_fence(const pmemcpy::persist::Site&) override { perhaps(); }
+    void on_sync(const pmemcpy::persist::Site&) override { perhaps(); }
+
+private:
+    static void perhaps() {
+        thread_local std::minstd_rand random(std::random_device{}());
+        if (random() % 512 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 4096));
+    }
 };
 
 /// A process that does one of the jobs; killed when this goes.
@@ -181,6 +203,7 @@ void expect_error(pmemcpy::Code code, F&& f, const std::string& says = "") {
 
 int main(int argc, char** argv) {
     if (argc >= 3 && std::string(argv[1]) == "--worker") {
+        const processes::PutOff put_off;
         try {
             return processes::works().at(argv[2])(processes::Arguments(argv + 3, argv + argc));
         } catch (const std::exception& error) {

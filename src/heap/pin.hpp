@@ -1,0 +1,35 @@
+#pragma once
+
+#include "heap/heap.hpp"
+#include "heap/record.hpp"
+
+namespace pmemcpy::heap {
+
+/// Keeps a record, and the extent that it names, where they are, for as long as this lives: an array's or one with an extent.
+/// Announces the pin and then looks whether the record is still in use: whoever retires a record changes its state before
+/// looking for pins, so one of the two sees the other.
+class Pin {
+public:
+    Pin(Heap& heap, Link record) : heap_(heap), record_(record) {
+        const auto& header = heap_.pool().as<RecordHeader>(record_.offset());
+        heap_.pool().check_memory(&header, sizeof header);
+        heap_.pins().pin(record_);
+        const UnitState state{persist::Medium::load(&header.state)};
+        held_ = state.kind() == UnitState::owned && is_current(heap_.pool(), record_);
+        if (!held_) heap_.pins().unpin(record_);
+    }
+    ~Pin() {
+        if (held_) heap_.pins().unpin(record_);
+    }
+    Pin(const Pin&) = delete;
+    Pin& operator=(const Pin&) = delete;
+    /// False: it is not in use any more, and may be something else now.
+    explicit operator bool() const { return held_; }
+
+private:
+    Heap& heap_;
+    Link record_;
+    bool held_ = false;
+};
+
+}  // namespace pmemcpy::heap
