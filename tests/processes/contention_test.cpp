@@ -38,9 +38,8 @@ Words content(std::uint64_t state) {
 
 class Member {
 public:
-    Member(const Arguments& arguments) : board_(arguments[1]), random_(std::stoull(arguments[2])) {
-        pmem_.mmap(arguments[0]);
-    }
+    Member(PMEM& pmem, const Shared<Board>& board, std::uint64_t seed)
+        : pmem_(pmem), board_(board), random_(seed) {}
 
     void go_on() {
         while (board_->stop == 0) {
@@ -156,18 +155,20 @@ private:
         if (board_->failures.fetch_add(1) == 0) what.copy(board_->message, sizeof board_->message - 1);
     }
 
-    const Shared<Board> board_;
+    PMEM& pmem_;
+    const Shared<Board>& board_;
     std::mt19937_64 random_;
-    PMEM pmem_;
 };
 
 int contend(const Arguments& arguments) {
-    Member(arguments).go_on();
+    const Shared<Board> board(arguments[1]);
+    PMEM pmem;
+    pmem.mmap(arguments[0]);
+    Member(pmem, board, std::stoull(arguments[2])).go_on();
     return 0;
 }
 const Job contend_job("contend", contend);
 
-// `deaths`: of the crowd, one after the other; 0: nobody dies, and all go on for as many calls.
 class Contention : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -188,24 +189,38 @@ protected:
         return board_->failures != 0 ||
                !std::all_of(workers_.begin(), workers_.end(), [](Worker& w) { return w.is_running(); });
     }
-    void run(int deaths, std::uint64_t calls) {
+    void run(int rounds, std::uint64_t calls, bool with_deaths) {
         for (std::size_t i = 0; i < crowd; ++i) workers_.push_back(start());
         Inside inside(folder_ / "pool");
-        for (int death = 0; death < deaths && !has_failed(); ++death) {
+        for (int round = 0; round < rounds && !has_failed(); ++round) {
             EXPECT_TRUE(wait_for_calls(calls));
+            if (!with_deaths) continue;
             Worker& victim = workers_[random_() % crowd];
             victim.kill();
             victim = start();
             inside.scavenge();
         }
-        if (deaths == 0) {
-            EXPECT_TRUE(wait_for_calls(calls));
-        }
         EXPECT_FALSE(has_failed());
         board_->stop = 1;
         for (Worker& worker : workers_) EXPECT_EQ(worker.wait(), 0);
-        EXPECT_EQ(board_->failures, 0u) << board_->message;
         EXPECT_TRUE(inside.scavenge());
+        expect_all_whole(inside);
+    }
+    // That share one handle, and with it what a process knows of the pool.
+    void run_threads(std::uint64_t calls) {
+        const PutOff put_off;
+        std::vector<std::thread> threads;
+        for (std::size_t i = 0; i < crowd; ++i)
+            threads.emplace_back([this, seed = random_()] { Member(pmem_, board_, seed).go_on(); });
+        EXPECT_TRUE(wait_for_calls(calls));
+        board_->stop = 1;
+        for (std::thread& thread : threads) thread.join();
+        pmem_.trim();
+        Inside inside(folder_ / "pool");
+        expect_all_whole(inside);
+    }
+    void expect_all_whole(Inside& inside) {
+        EXPECT_EQ(board_->failures, 0u) << board_->message;
         const auto audit = inside.audit();
         expect_clean(audit);
         EXPECT_EQ(audit.undefined_entries, 0u);
@@ -231,12 +246,17 @@ private:
 };
 
 TEST_F(Contention, of_the_living_leaves_all_whole) {
-    run(0, is_long() ? 10'000'000 : 50'000);
+    run(is_long() ? 10'000 : 50, 1000, false);
+    expect_that_all_can_go();
+}
+
+TEST_F(Contention, of_threads_leaves_all_whole) {
+    run_threads(is_long() ? 1'000'000 : 20'000);
     expect_that_all_can_go();
 }
 
 TEST_F(Contention, with_deaths_leaves_all_whole) {
-    run(is_long() ? 10'000 : 150, 40);
+    run(is_long() ? 10'000 : 150, 40, true);
     expect_that_all_can_go();
 }
 
