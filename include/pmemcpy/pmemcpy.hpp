@@ -183,6 +183,8 @@ public:
         return update<T>(id, Box::whole(load_dims(id)));
     }
     /// Checksums a contiguous array as it is and brings it under the promise. No more updates after that.
+    /// Sharing: whoever stores into it or writes through a view of update() has ended before, by the ranks' own barrier; what
+    ///     is written later than the checksum makes the array corrupt.
     void freeze(std::string_view id);
 
     // ---- names ----

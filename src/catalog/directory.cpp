@@ -8,6 +8,7 @@
 #include <pmemcpy/error.hpp>
 
 #include <algorithm>
+#include <atomic>
 
 namespace pmemcpy::catalog {
 
@@ -69,6 +70,16 @@ void Directory::retire(std::uint64_t handle, std::uint64_t newer_step) {
     }
     m.fetch_add(&array.retirements, 1);  // before the block goes, so that whoever misses it looks again
     heap_.unlink(slot_word(handle), blocks_.at(handle).link, empty_word(handle));
+}
+
+// Where the array's record is gone something else stands there, whose home does not lead to this array.
+bool Directory::is_published() const {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one of retire_array
+    RecordHeader header;
+    heap::racy_copy(&header, pool_.at(definition_.link.offset()), sizeof header);
+    const bool is_inside =
+        header.home % sizeof(std::uint64_t) == 0 && pool_.contains(header.home, sizeof(std::uint64_t));
+    return is_inside && Medium::load(&pool_.as<std::uint64_t>(header.home)) == definition_.link.word;
 }
 
 // What a refresh is about to look at. A segment that it finds new it reads as a whole.

@@ -74,6 +74,8 @@ public:
     /// The blocks with exactly this box, in no order.
     std::vector<std::uint64_t> same_box(const Selection& box) const;
 
+    /// Whether the array has not been erased: asked after a block was put into a slot, it tells whether the eraser will see it.
+    bool is_published() const;
     /// Whether the slot still holds the block that the last refresh saw there.
     bool is_unchanged(std::uint64_t handle) const;
     std::uint64_t* slot_word(std::uint64_t handle) const;

@@ -7,6 +7,8 @@
 
 #include <pmemcpy/error.hpp>
 
+#include <atomic>
+
 namespace pmemcpy::catalog {
 
 using heap::mark_empty;
@@ -182,6 +184,7 @@ void Catalog::retire_versions_before(Link value) {
 
 // Seals every slot and the tail, so that a store that comes late fails (law 4), and retires what was there.
 void Catalog::retire_array(Link array) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one of Directory::is_published
     const Medium& m = pool_.medium();
     std::vector<Link> segments;
     std::uint64_t* tail = &pool_.as<Array>(array.offset()).header.word;

@@ -192,6 +192,13 @@ void Store::publish_block(std::string_view id, Directory& directory, catalog::Dr
             m.persist(slot, sizeof *slot);
         }
         draft.keep();
+        // An erase seals the slots, but one that another was just emptying comes empty behind it. The array's word is dead
+        // before; so either we see that here, or whoever erases it comes by this slot later.
+        if (!directory.is_published()) {
+            heap_.retire(fresh);
+            throw Error(Code::not_found,
+                        "array '" + std::string(id) + "' was erased while a block was being stored in it");
+        }
         retire_covered(directory, box, header.version);
         return;
     }
