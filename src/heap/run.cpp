@@ -50,6 +50,7 @@ std::uint64_t Heap::obtain_chunks(std::uint64_t count) {
         pool_.grow(count - tail);
         first -= tail;
     }
+    pool_.vouch_for_usable_chunks();
     fill_holes(first, count);
     pool_.medium().store(&pool_.state().search_hint.value, first + count);
     return first;

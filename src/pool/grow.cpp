@@ -45,6 +45,18 @@ void Pool::grow(std::uint64_t chunks) {
     // whoever made them usable later would find it there.
     medium_.persist(&state().usable_chunks.value, sizeof(std::uint64_t));
     if (probe_.needs_sync) medium_.sync(file_);
+    durable_chunks_ = usable + step;
+}
+
+// Whoever made them usable may have died before that was durable.
+void Pool::vouch_for_usable_chunks() {
+    const std::uint64_t usable = usable_chunks();
+    if (usable == durable_chunks_) return;
+    medium_.flush(&state().usable_chunks.value, sizeof(std::uint64_t));
+    // No image shows it: that takes a table's entry that came through a power loss alone, and another growth after it. In grow(),
+    // where a script does that, an image shows it.
+    medium_.fence();
+    durable_chunks_ = usable;
 }
 
 void Pool::allocate_again(std::uint64_t first, std::uint64_t chunks) {

@@ -143,6 +143,8 @@ public:
 
     /// Makes at least `chunks` more chunks usable. Caller holds the allocation lock. Throws no_space.
     void grow(std::uint64_t chunks);
+    /// Before the chunk table says anything of chunks that another may have made usable. Caller holds the allocation lock.
+    void vouch_for_usable_chunks();
     /// Space for usable chunks that trim() had given back. Caller holds the allocation lock. Throws no_space.
     void allocate_again(std::uint64_t first, std::uint64_t chunks);
 
@@ -268,6 +270,7 @@ private:
     std::uint64_t fork_generation_;
     std::uint64_t process_id_ = os::process_id();
     bool attached_ = false;
+    std::uint64_t durable_chunks_ = 0;  // so many usable ones are known to be so on the medium
     std::mutex allocation_mutex_;
     std::mutex sync_mutex_;
     std::mutex step_mutex_;

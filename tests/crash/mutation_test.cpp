@@ -121,6 +121,9 @@ std::vector<Script> scripts_for(Model model) {
     for (const Death& death : deaths()) {
         const std::size_t events = events_of(death, model);
         for (std::size_t at = 1; at <= events; at += every) all.push_back(script_of(death, at));
+        // Between the word that makes new chunks usable and its flush. Should the number go stale, a mutant will survive.
+        constexpr std::size_t in_growth = 50;
+        if (death.name == "store_new_large") all.push_back(script_of(death, in_growth));
     }
     return all;
 }
