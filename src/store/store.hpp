@@ -30,8 +30,6 @@ using heap::Link;
 /// The verbs on variables: each only puts what the rooms below can do into the right order.
 class Store : public std::enable_shared_from_this<Store> {
 public:
-    /// Keeps a record's extent from being freed while it lives.
-
     static std::shared_ptr<Store> open(const std::string& path, const Options& options);
     /// `salvage`: the pool is a copy of a damaged one, of which recovery is to make the most.
     Store(const layout::Place& place, const Options& options, catalog::Salvage* salvage = nullptr);

@@ -158,11 +158,12 @@ void Store::publish_block(std::string_view id, Directory& directory, catalog::Dr
     const Medium& m = pool_.medium();
     auto& header = draft.as<heap::RecordHeader>();
     const std::uint64_t step = draft.as<Block>().step;
+    const auto throw_erased = [&] {
+        throw Error(Code::not_found,
+                    "array '" + std::string(id) + "' was erased while a block was being stored in it");
+    };
     for (Retry retry(id);; retry.again()) {
-        if (!directory.refresh()) {
-            throw Error(Code::not_found,
-                        "array '" + std::string(id) + "' was erased while a block was being stored in it");
-        }
+        if (!directory.refresh()) throw_erased();
         // An older block of the same box gives up its slot, unless readers still need it because this one's
         // step is not committed.
         std::uint64_t* slot = nullptr;
@@ -196,8 +197,7 @@ void Store::publish_block(std::string_view id, Directory& directory, catalog::Dr
         // before; so either we see that here, or whoever erases it comes by this slot later.
         if (!directory.is_published()) {
             heap_.retire(fresh);
-            throw Error(Code::not_found,
-                        "array '" + std::string(id) + "' was erased while a block was being stored in it");
+            throw_erased();
         }
         retire_covered(directory, box, header.version);
         return;

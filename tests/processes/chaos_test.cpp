@@ -167,11 +167,7 @@ public:
         PMEM pmem;
         pmem.mmap(pool());
         EXPECT_TRUE(pmem.verify().empty());
-        for (const std::string& id : pmem.ids()) pmem.erase(id);
-        for (const std::string& id : pmem.groups()) pmem.erase(id);
-        pmem.trim();
-        EXPECT_EQ(pmem.info().data_bytes, 0u);
-        EXPECT_EQ(pmem.info().metadata_bytes, 0u);
+        expect_that_all_can_go(pmem);
     }
 
 private:

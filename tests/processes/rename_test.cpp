@@ -14,7 +14,6 @@ constexpr std::uint64_t variables = 12;
 
 struct Board {
     Word stop;
-    Word opened;
     Word done;
 };
 
@@ -46,7 +45,6 @@ int keep_renaming(const Arguments& arguments) {
     const bool erases = arguments.size() > 3;
     PMEM pmem;
     pmem.mmap(arguments[0]);
-    ++board->opened;
     while (board->stop == 0) {
         const std::uint64_t k = random() % variables;
         const std::uint64_t which = random() % 2;
@@ -131,11 +129,7 @@ TEST_F(Renaming, beside_deaths_and_erases_leaves_no_name_of_what_is_gone) {
     run(true);
     // Two that stored it anew, the one after the other had renamed it, have made two variables of it.
     for (std::uint64_t k = 0; k < variables; ++k) EXPECT_LE(count_names(k), 2u) << k;
-    for (const std::string& id : pmem.ids()) pmem.erase(id);
-    for (const std::string& id : pmem.groups()) pmem.erase(id);
-    pmem.trim();
-    EXPECT_EQ(pmem.info().data_bytes, 0u);
-    EXPECT_EQ(pmem.info().metadata_bytes, 0u);
+    expect_that_all_can_go(pmem);
 }
 
 }  // namespace

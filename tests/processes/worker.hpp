@@ -188,6 +188,15 @@ inline void expect_clean(const pmemcpy::catalog::Audit& audit) {
     for (const std::string& complaint : audit.complaints) ADD_FAILURE() << complaint;
 }
 
+/// Erases all there is: no space is left in anybody's use.
+inline void expect_that_all_can_go(pmemcpy::PMEM& pmem) {
+    for (const std::string& id : pmem.ids()) pmem.erase(id);
+    for (const std::string& id : pmem.groups()) pmem.erase(id);
+    pmem.trim();
+    EXPECT_EQ(pmem.info().data_bytes, 0u);
+    EXPECT_EQ(pmem.info().metadata_bytes, 0u);
+}
+
 template <class F>
 void expect_error(pmemcpy::Code code, F&& f, const std::string& says = "") {
     try {
