@@ -25,11 +25,7 @@ TEST_P(DeathBeforePowerLoss, keeps_every_acknowledged_operation) {
     const auto& [death, model] = GetParam();
     const Grain grain = model == Model::page ? Grain::element : Grain::array;
     const std::size_t events = events_of(death, model);
-    // In CI each third event; but where a pool grows, each: a death between the word that makes the new chunks usable and its
-    // flush had been missed. The survivor stored into them, and recovery did not look there.
-    const bool grows = death.name.starts_with("store_new_large");
-    const std::size_t every = is_long() || grows ? 1 : 3;
-    for (std::size_t at = seed() % every; at <= events; at += every) {
+    for (std::size_t at = 0; at <= events; ++at) {
         SimulatedKernel kernel(model);
         const crash::Run run = perform(kernel, script_of(death, at), grain);
         Plan plan;
@@ -37,7 +33,7 @@ TEST_P(DeathBeforePowerLoss, keeps_every_acknowledged_operation) {
         plan.seed = seed();
         plan.random_images = is_long() ? 20'000 : 300;
         plan.exhaustive_limit = 16;
-        plan.point_every = is_long() || !grows ? 1 : 4;  // what such a death leaves lasts for many moments
+        plan.point_every = is_long() ? 1 : 4;  // what a death leaves lasts for many moments
         const Counts counts = Explorer(kernel, run, plan).explore();
         for (const std::string& failure : counts.first_failures)
             ADD_FAILURE() << "death after event " << at << " of " << events << ": " << failure;

@@ -71,8 +71,6 @@ private:
     void check();
     Content observe_now(const PMEM& pmem) const;
     std::string judge(const Content& found) const;
-    static std::string judge_between(const Content& found, const Content& before, const Content& after,
-                                     bool is_done);
     std::string judge_alone(const Content& found) const;
     void recover_and_check();
     static void store_later(PMEM& pmem);

@@ -73,39 +73,31 @@ std::string Explorer::judge_alone(const Content& found) const {
 
 std::string Explorer::judge(const Content& found) const {
     if (plan_.model == Model::page) return judge_alone(found);
-    const bool is_done = allowed_.first == allowed_.last;
-    std::string wrong =
-        judge_between(found, run_.contents[allowed_.first], run_.contents[allowed_.last], is_done);
-    if (wrong.empty()) return {};
-    const Content& before = run_.otherwise[allowed_.first];
-    const Content& after = run_.otherwise[allowed_.last];
-    if (judge_between(found, before, after, is_done).empty()) return {};
-    return wrong;
-}
-
-std::string Explorer::judge_between(const Content& found, const Content& before, const Content& after,
-                                    bool is_done) {
-    for (const auto& [key, hash] : before) {
-        if (is_group(key) && after.contains(key) && !found.contains(key))
-            return "group '" + key + "' is lost";
-    }
-    Content without_new_groups = found;
-    for (auto i = without_new_groups.begin(); i != without_new_groups.end();) {
-        const bool may_be = is_group(i->first) && before.contains(i->first) != after.contains(i->first);
-        i = may_be ? without_new_groups.erase(i) : std::next(i);
-    }
-    const auto without_groups_of_one = [](const Content& all, const Content& other) {
+    const Content& before = run_.contents[allowed_.first];
+    const Content& after = run_.contents[allowed_.last];
+    if (found == before || found == after) return {};
+    // What a process did that died in it may be there or not, as long as nobody has made it durable.
+    const Content& otherwise_before = run_.otherwise[allowed_.first];
+    const Content& otherwise_after = run_.otherwise[allowed_.last];
+    // A group that comes or goes in what is allowed may be there without the rest of it.
+    const auto settled = [&](const Content& all) {
         Content rest;
-        for (const auto& entry : all) {
-            if (!is_group(entry.first) || other.contains(entry.first)) rest.insert(entry);
+        for (const auto& [key, hash] : all) {
+            const bool is_there = before.contains(key);
+            const bool is_settled = after.contains(key) == is_there &&
+                                    otherwise_before.contains(key) == is_there &&
+                                    otherwise_after.contains(key) == is_there;
+            if (is_settled || !is_group(key)) rest.emplace(key, hash);
         }
         return rest;
     };
-    const std::string old_one = difference(without_new_groups, without_groups_of_one(before, after));
-    if (old_one.empty()) return {};
-    const std::string new_one = difference(without_new_groups, without_groups_of_one(after, before));
-    if (new_one.empty()) return {};
-    if (is_done) return new_one;
+    const Content now = settled(found);
+    const std::string old_one = difference(now, settled(before));
+    const std::string new_one = difference(now, settled(after));
+    if (old_one.empty() || new_one.empty() || difference(now, settled(otherwise_before)).empty() ||
+        difference(now, settled(otherwise_after)).empty())
+        return {};
+    if (allowed_.first == allowed_.last) return new_one;
     return "neither before (" + old_one + ") nor after (" + new_one + ")";
 }
 

@@ -81,7 +81,8 @@ Run perform(SimulatedKernel& kernel, const Script& script, Grain grain, std::opt
                 (before == after ? "changed nothing"
                                  : "changed what it should not: " + difference(after, before)));
         }
-        if (operation.is_sync && grain == Grain::element) doubt = doubtful = {};  // behind the page cache
+        // Made durable by now, whoever did it: behind the page cache by a sync, elsewhere by whoever closed the pool.
+        if (grain == Grain::element ? operation.is_sync : !pmem.is_mapped()) doubt = doubtful = {};
         run.otherwise.push_back(with_doubt(after, doubt, doubtful));
         run.contents.push_back(std::move(after));
         if (pmem.is_mapped()) run.old_steps.merge(observe_old_steps(pmem));
