@@ -88,6 +88,9 @@ public:
     /// variable, no_space.
     Link create(std::string_view id);
     Link create_attribute(Link owner, std::string_view name);
+    /// Makes durable, with this thread's next fence, what an entry says: its definition and its name. Whoever has said it may have
+    /// died before he came to flush it, or may not have come to that yet; and what is built on it now is acknowledged (law 2).
+    void vouch_for(Link entry) const;
     /// Takes an entry away again that got no value, because the verb that made it has failed.
     void give_up(Link entry);
     /// The group "/", which only has attributes: the pool's own.

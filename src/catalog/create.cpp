@@ -67,7 +67,10 @@ Link Catalog::find_or_insert(std::uint64_t* head, const Key& key, Link owner) {
             if (insert(head, key, draft, owner) == link) return link;
             continue;
         }
-        if (!seen.pending) return seen.identity;
+        if (!seen.pending) {
+            if (seen.node != seen.identity) vouch_for(seen.identity);
+            return seen.identity;
+        }
         // A rename to this very id is under way, or its process has died: whoever gets the lock knows.
         const auto order = heap_.retiring();
         const pool::Pool::AllocationLock lock(pool_);
@@ -78,7 +81,10 @@ Link Catalog::find_or_insert(std::uint64_t* head, const Key& key, Link owner) {
     }
 }
 
+void Catalog::vouch_for(Link entry) const { pool_.medium().flush(pool_.at(entry.offset()), sizeof(Entry)); }
+
 Link Catalog::create_attribute(Link owner, std::string_view name) {
+    vouch_for(owner);
     const Link attribute = find_or_insert(attributes_word(owner), attribute_key(owner, name), owner);
     if (!definition(owner)) {  // erased meanwhile: whoever cleans up after the variable takes our entry along
         throw Error(Code::not_found,
@@ -98,7 +104,10 @@ Link Catalog::create(std::string_view id) {
     for (Retry retry(id);; retry.again()) {
         Seen seen;
         const bool found = find_in_chain(head, key, Looking::to_use, seen);
-        if (found && seen.definition.is_live()) return seen.identity;
+        if (found && seen.definition.is_live()) {
+            if (seen.node != seen.identity) vouch_for(seen.identity);
+            return seen.identity;
+        }
         const std::uint64_t erasures = pool_.group_erasures();
         ensure_groups(id);
         const Link entry = found ? seen.identity : find_or_insert(head, key);
@@ -117,7 +126,6 @@ bool Catalog::groups_exist(std::string_view id) const {
 }
 
 void Catalog::ensure_groups(std::string_view id) {
-    if (groups_exist(id)) return;
     for (const std::string_view group : array::parents(id)) ensure_group(group);
 }
 
@@ -126,7 +134,7 @@ void Catalog::ensure_group(std::string_view id) {
         const Link entry = create(id);
         const auto defined = definition(entry);
         if (defined) {
-            if (is_group(pool_, *defined)) return;
+            if (is_group(pool_, *defined)) return vouch_for(entry);
             if (definition(entry) != defined) continue;  // erased just then
             throw Error(Code::already_exists, "'" + std::string(id) +
                                                   "' is a variable, so it cannot be a group; choose "

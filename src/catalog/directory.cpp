@@ -63,6 +63,7 @@ void Directory::retire(std::uint64_t handle, std::uint64_t newer_step) {
     const Medium& m = pool_.medium();
     auto& array = pool_.as<Array>(definition_.link.offset());
     if (blocks_.at(handle).block.step < newer_step) {
+        pool_.vouch_for_committed_step();
         std::uint64_t before = Medium::load(&array.kept_since);
         while (before < newer_step && !m.compare_exchange(&array.kept_since, before, newer_step)) {
         }
@@ -72,14 +73,32 @@ void Directory::retire(std::uint64_t handle, std::uint64_t newer_step) {
     heap_.unlink(slot_word(handle), blocks_.at(handle).link, empty_word(handle));
 }
 
-// Where the array's record is gone something else stands there, whose home does not lead to this array.
-bool Directory::is_published() const {
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one of retire_array
+// The word of an entry that publishes the array. Where its record is gone something else stands there, whose home does not
+// lead to this array: null.
+std::uint64_t* Directory::home() const {
     RecordHeader header;
     heap::racy_copy(&header, pool_.at(definition_.link.offset()), sizeof header);
-    const bool is_inside =
-        header.home % sizeof(std::uint64_t) == 0 && pool_.contains(header.home, sizeof(std::uint64_t));
-    return is_inside && Medium::load(&pool_.as<std::uint64_t>(header.home)) == definition_.link.word;
+    constexpr std::uint64_t before = offsetof(Entry, header.word);
+    if (header.home % 8 != 0 || header.home < before || !pool_.contains(header.home - before, sizeof(Entry)))
+        return nullptr;
+    auto* word = &pool_.as<std::uint64_t>(header.home);
+    return Medium::load(word) == definition_.link.word ? word : nullptr;
+}
+
+bool Directory::is_published() const {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one of retire_array
+    return home() != nullptr;
+}
+
+void Directory::vouch() {
+    const Medium& m = pool_.medium();
+    // The whole entry, for it may have been renamed too.
+    if (const std::uint64_t* word = home(); word != nullptr)
+        m.flush(&pool_.as<Entry>(pool_.offset_of(word) - offsetof(Entry, header.word)), sizeof(Entry));
+    for (SegmentSeen& segment : segments_) {
+        if (!segment.is_vouched_for) m.flush(segment.word, sizeof *segment.word);
+        segment.is_vouched_for = true;
+    }
 }
 
 // What a refresh is about to look at. A segment that it finds new it reads as a whole.
@@ -104,9 +123,9 @@ bool Directory::find_segments() {
     heap::Hops hops;
     for (const SegmentSeen& seen : segments_) static_cast<void>(hops.take(seen.link));
     for (;;) {
-        const std::uint64_t* tail = segments_.empty()
-                                        ? &pool_.as<Array>(definition_.link.offset()).header.word
-                                        : &pool_.as<Segment>(segments_.back().link.offset()).header.word;
+        std::uint64_t* tail = segments_.empty()
+                                  ? &pool_.as<Array>(definition_.link.offset()).header.word
+                                  : &pool_.as<Segment>(segments_.back().link.offset()).header.word;
         const Link next{Medium::load(tail)};
         const Link owner = segments_.empty() ? definition_.link : segments_.back().link;
         if (!heap::is_current(pool_, owner) || next.is_mark(mark_sealed)) return false;
@@ -121,6 +140,7 @@ bool Directory::find_segments() {
         }
         SegmentSeen seen;
         seen.link = next;
+        seen.word = tail;
         seen.slots = reinterpret_cast<std::uint64_t*>(&pool_.as<Segment>(next.offset()) + 1);
         seen.count = record.slots;
         seen.first_handle = segments_.empty() ? 0 : segments_.back().first_handle + segments_.back().count;

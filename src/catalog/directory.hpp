@@ -74,6 +74,9 @@ public:
     /// The blocks with exactly this box, in no order.
     std::vector<std::uint64_t> same_box(const Selection& box) const;
 
+    /// Makes durable, with this thread's next fence, what leads to the array and to all of its slots that the last refresh
+    /// has seen. As Catalog::vouch_for, for whoever stores in it.
+    void vouch();
     /// Whether the array has not been erased: asked after a block was put into a slot, it tells whether the eraser will see it.
     bool is_published() const;
     /// Whether the slot still holds the block that the last refresh saw there.
@@ -93,12 +96,15 @@ public:
 private:
     struct SegmentSeen {
         Link link;
+        std::uint64_t* word;  // that leads to it
+        bool is_vouched_for = false;
         std::uint64_t* slots;
         std::uint32_t count;
         std::uint64_t first_handle;
         std::vector<std::uint64_t> words;  // as the last refresh saw them
     };
     const SegmentSeen& segment_of(std::uint64_t handle) const;
+    std::uint64_t* home() const;
     void check_memory() const;
     bool find_segments();
     void take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t word);

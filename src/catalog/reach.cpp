@@ -131,6 +131,11 @@ void Catalog::finish_verb(std::uint64_t slot_index) {
             break;
         case pool::Intent::rename: {
             const pool::Pool::AllocationLock lock(pool_);
+            // Killed before this was durable: the old name must not be all that a power loss leaves of it.
+            if (const auto* renamed = follow<Entry>(pool_, entry); renamed != nullptr) vouch_for(entry);
+            // No image shows it: who comes here has a fence of his own before he gives out the old name's space. But another thread's
+            // reclaim may not wait.
+            pool_.medium().fence();
             finish_rename(entry, Link{slot.intent_b});
             break;
         }

@@ -165,6 +165,8 @@ void Catalog::rebuild() {
     scan.collect();
     if (state.committed_step.value == pool::unknown_step)
         m.store(&state.committed_step.value, scan.highest_step());
+    pool_
+        .vouch_for_committed_step();  // or a power loss now would bring back the step before it, and what of it is dropped here
     scan.elect();
     scan.rewrite(pool_.super().bucket_count - 1);
     m.store(&state.next_version.value, std::max(state.next_version.value, scan.highest_version() + 1));

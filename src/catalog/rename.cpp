@@ -40,6 +40,7 @@ void Catalog::rename(std::string_view from, std::string_view to) {
             throw Error(Code::not_found, "'" + std::string(from) + "' was erased while it was being renamed");
         std::uint64_t old_name = Medium::load(&entry.moved.word);
         finish_rename(*identity, Link{old_name});
+        vouch_for(*identity);
         write_entry(draft, key, pool_.offset_of(head), pool_.draw_version(), *identity, Link{old_name});
         const Link alias = Link::to(draft.offset(), draft.as<RecordHeader>().version);
         m.store(&slot.intent_a, identity->word);

@@ -111,6 +111,7 @@ bool Heap::mark_data_unit(const Extent& extent, Link record, std::uint64_t i, Ch
 void Heap::finish_rebuild() {
     const Medium& m = pool_.medium();
     const std::uint64_t usable = pool_.usable_chunks();
+    std::vector<std::uint64_t> unused;
     for (std::uint64_t i = 0; i < usable; ++i) {
         SlabHeader slab;
         if (ChunkWord{chunk(i).word}.kind() != ChunkKind::meta_slab || !read_slab(i, slab)) continue;
@@ -127,8 +128,16 @@ void Heap::finish_rebuild() {
             if (header.state != 0) m.store(&header.state, 0);
             m.flush(&header, sizeof header);
         }
-        if (!used) set_chunk(i, {}, {});
+        if (!used) unused.push_back(i);
     }
+    if (!unused.empty()) {
+        // Durable before the chunk is another's: no later recovery looks there, and an older version of a value could still be
+        // found through the newer one, intact, and be retired out of what has come into its place.
+        m.fence();
+        // No image shows it: of those that the gate looks at. Of store_over_old_version_alone after other deaths one does.
+        if (pool_.probe().needs_sync) m.sync(pool_.file());
+    }
+    for (const std::uint64_t i : unused) set_chunk(i, {}, {});
     m.store(&pool_.state().search_hint.value, 0);
 }
 

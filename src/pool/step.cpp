@@ -20,6 +20,12 @@ std::uint64_t Pool::open_step_of(std::uint64_t i) const {
     return step > committed_step() ? step : 0;
 }
 
+void Pool::vouch_for_committed_step() const {
+    medium_.flush(&state().committed_step.value, sizeof(std::uint64_t));
+    // No image shows it: each caller has a fence of his own before he frees anything. But another thread's reclaim may not wait.
+    medium_.fence();
+}
+
 std::uint64_t Pool::broken_step() const {
     const std::uint64_t lowest = Medium::load(&state().broken_step.value);
     return lowest > committed_step() ? lowest : 0;

@@ -121,6 +121,8 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
                     if (made) catalog_.erase(entry, id);
                     throw;
                 }
+                catalog_.vouch_for(entry);  // whether another has made it or this call, just now
+                pool_.medium().fence();
                 return;
             }
             if (!there.is_mark(mark_empty) || there.is_dead())
@@ -152,7 +154,6 @@ bool Store::define_array(Link entry, Link empty_word, const ArrayDefinition& ask
     std::uint64_t expected = empty_word.word;
     if (!heap::is_current(pool_, entry) || !pool_.medium().compare_exchange(word, expected, fresh.word))
         return false;
-    pool_.medium().persist(word, sizeof *word);
     draft.keep();
     return true;
 }
@@ -195,8 +196,6 @@ void Store::ensure_in_place(Directory& directory) {
                         "the memory of " + pool_.path() + " failed while an array was being made");
         const Link fresh = draft.seal(pool_.draw_version());
         if (!pool_.medium().compare_exchange(slot, expected, fresh.word)) continue;
-        pool_.medium().flush(slot,
-                             sizeof *slot);  // durable before the mark of a freeze, which comes after a fence
         draft.keep();
     }
 }

@@ -176,7 +176,10 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
         } else {
             // Once a version is committed nobody needs those before it. A rank may be in the next step already while
             // another one is about to commit this one; then readers still need them.
-            if (keeps_old && is_committed(seen->record.step)) catalog_.retire_versions_before(old);
+            if (keeps_old && is_committed(seen->record.step)) {
+                pool_.vouch_for_committed_step();
+                catalog_.retire_versions_before(old);
+            }
             std::uint64_t expected = old.word;
             if (!m.compare_exchange(word, expected, fresh.word)) continue;
             m.persist(word, sizeof *word);

@@ -130,6 +130,9 @@ void Store::freeze(std::string_view id) {
     const Medium& m = pool_.medium();
     m.written(bytes, block.block.stored_bytes);
     m.flush(bytes, block.block.stored_bytes);
+    directory->vouch();
+    const std::uint64_t* slot = directory->slot_word(directory->blocks().begin()->first);
+    m.flush(slot, sizeof *slot);
     m.fence();
     // The mark promises the bytes, and could reach the medium before them.
     pool_.sync();

@@ -180,6 +180,7 @@ void Store::publish_block(std::string_view id, Directory& directory, catalog::Dr
             slot = empty.word;
             expected = empty.empty;
         }
+        directory.vouch();
         const std::uint64_t home = pool_.offset_of(slot);
         const Link replaced = old.is_record() ? old.dead() : Link{};
         m.write(&header.home, &home, sizeof home);

@@ -24,16 +24,23 @@ protected:
 TEST_P(DeathBeforePowerLoss, keeps_every_acknowledged_operation) {
     const auto& [death, model] = GetParam();
     const Grain grain = model == Model::page ? Grain::element : Grain::array;
-    const std::size_t events = events_of(death, model);
+    const std::size_t events = events_of(death, model).size();
+    Content finished;
+    {
+        SimulatedKernel kernel(model);
+        const crash::Run whole = perform(kernel, script_of(death, events), grain);
+        finished = whole.contents[whole.first_operation + 1];
+    }
     for (std::size_t at = 0; at <= events; ++at) {
         SimulatedKernel kernel(model);
-        const crash::Run run = perform(kernel, script_of(death, at), grain);
+        crash::Run run = perform(kernel, script_of(death, at), grain);
+        run.unfinished = finished;
         Plan plan;
         plan.model = model;
         plan.seed = seed();
-        plan.random_images = is_long() ? 20'000 : 300;
+        plan.random_images = is_long() ? 20'000 : 100;
         plan.exhaustive_limit = 16;
-        plan.point_every = is_long() ? 1 : 4;  // what a death leaves lasts for many moments
+        plan.point_every = is_long() ? 1 : 8;  // what a death leaves lasts for many moments
         const Counts counts = Explorer(kernel, run, plan).explore();
         for (const std::string& failure : counts.first_failures)
             ADD_FAILURE() << "death after event " << at << " of " << events << ": " << failure;

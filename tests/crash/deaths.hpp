@@ -13,16 +13,17 @@ struct Death {
     std::string name;
     std::vector<Operation> before;
     Operation verb;
+    std::vector<Operation> then{};  ///< what others do with what they see of it
     bool is_alone = false;
 };
 inline void PrintTo(const Death& death, std::ostream* out) { *out << death.name; }
 
 std::vector<Death> deaths();
 
-/// The death after so many of the verb's events, with no images of what was before; `seen` is told how many events the
-/// verb has had.
-Script script_of(const Death& death, std::size_t events, std::size_t* seen = nullptr);
-/// How many events the verb has if its process does not die in it.
-std::size_t events_of(const Death& death, Model model);
+/// The death after so many of the verb's events, with no images of what was before; `seen` is told how many the verb had, and
+/// that they are the recording's from this one on.
+Script script_of(const Death& death, std::size_t events, Recorder::Part* seen = nullptr);
+/// The events of the verb when its process does not die in it.
+std::vector<Event> events_of(const Death& death, Model model);
 
 }  // namespace pmemcpy::crash

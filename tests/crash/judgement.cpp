@@ -54,7 +54,8 @@ std::string Explorer::judge_alone(const Content& found) const {
         for (std::size_t i = allowed_.first; i <= allowed_.last; ++i) {
             if (condition(run_.contents[i]) || condition(run_.otherwise[i])) return true;
         }
-        return false;
+        // What a dead process had not come to publish may be elected where a later word is lost.
+        return run_.unfinished && allowed_.first <= run_.first_operation && condition(*run_.unfinished);
     };
     for (const auto& [key, hash] : run_.contents[allowed_.first]) {
         if (found.contains(key)) continue;

@@ -22,6 +22,7 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -91,6 +92,7 @@ struct Way {
     std::size_t script;  // of all
     MutantSite site;     // as the recorder names it
     Model model;
+    bool passes = true;  // itself, and not only the recovery of its images
 };
 
 /// All scripts, and how each site is passed.
@@ -112,18 +114,23 @@ bool is_of_session(const MutantSite& site) {
     return site.operation == Operation::sync && site.file.ends_with("slab.cpp");
 }
 
-/// Those of one process; then those in which one dies, each at some of the events of its verb.
+/// Those of one process; then those in which one dies: each time between a store that others see and its flush, and at some of
+/// the other events of its verb.
 std::vector<Script> scripts_for(Model model) {
-    constexpr std::size_t every = 9;
+    constexpr std::size_t every = 40;
     std::vector<Script> all = scripts();
     if (model == Model::page)
         std::erase_if(all, [](const Script& s) { return s.place == SimulatedKernel::Place::device; });
     for (const Death& death : deaths()) {
-        const std::size_t events = events_of(death, model);
-        for (std::size_t at = 1; at <= events; at += every) all.push_back(script_of(death, at));
-        // Between the word that makes new chunks usable and its flush. Should the number go stale, a mutant will survive.
-        constexpr std::size_t in_growth = 50;
-        if (death.name == "store_new_large") all.push_back(script_of(death, in_growth));
+        const std::vector<Event> events = events_of(death, model);
+        for (std::size_t at = 1; at <= events.size(); ++at) {
+            const Event& last = events[at - 1];
+            const bool is_word = last.kind == Event::Kind::store && last.size == sizeof(std::uint64_t);
+            const bool is_flushed_next = at < events.size() && events[at].kind == Event::Kind::flush &&
+                                         events[at].offset == last.offset && events[at].size == last.size;
+            if ((model == Model::line && is_word && is_flushed_next) || at % every == 1)
+                all.push_back(script_of(death, at));
+        }
     }
     return all;
 }
@@ -155,22 +162,32 @@ Ways ways() {
         }
         for (const MutantSite& site : everywhere) {
             std::vector<Way>& of_site = all.of[named_from_room(site)];
+            std::set<std::size_t> passing;
+            for (const Way& way : of_site) passing.insert(way.script);
             of_site.clear();
             for (std::size_t i = first; i < all.scripts.size(); ++i) {
-                if (!is_of_session(site) || !has_death(all.scripts[i])) of_site.push_back({i, site, model});
+                if (is_of_session(site) && has_death(all.scripts[i])) continue;
+                of_site.push_back({i, site, model, passing.contains(i)});
             }
         }
     }
     return all;
 }
 
-/// Whether the script fails with the site left out, as seen at each `point_every`-th moment; adds the images that it took.
-bool is_caught(const Script& script, const Way& way, std::uint64_t point_every, std::uint64_t& images) {
+/// How closely a script is looked at.
+struct Look {
+    std::uint64_t point_every;  // one of so many moments
+    std::uint64_t
+        images;  // drawn for each, where a process dies: there is a recovery or a survivor in it already
+};
+
+/// Whether the script fails with the site left out; adds the images that it took.
+bool is_caught(const Script& script, const Way& way, const Look& look, std::uint64_t& images) {
     Plan plan;
-    plan.point_every = point_every;
+    plan.point_every = look.point_every;
     plan.model = way.model;
     plan.most_failures = 1;
-    plan.random_images = has_death(script) ? 300 : 5000;  // there is a recovery or a survivor in it already
+    plan.random_images = has_death(script) ? look.images : 5000;
     plan.exhaustive_limit = 16;
     plan.left_out = way.site;
     plan.audit_every = 3;
@@ -264,20 +281,20 @@ private:
         std::fflush(stdout);
     }
 
-    /// What has caught others is asked first, and of the rest what is soon answered; all of them at some moments, as a
-    /// line that was never flushed shows for long, before any at every moment.
+    /// What passes the site itself is asked first, then what has caught others, and of the rest what is soon answered; all of
+    /// them with a glance, as a line that was never flushed shows for long, before any is looked at closely.
     const Script* who_catches(const std::vector<Way>& all, std::uint64_t& images) const {
-        for (const std::uint64_t point_every : {std::uint64_t{16}, std::uint64_t{1}}) {
+        for (const Look& look : {Look{16, 30}, Look{4, 100}, Look{1, 300}}) {
             std::vector<Way> left = all;
             while (!left.empty()) {
                 const auto best = std::min_element(left.begin(), left.end(), [&](const Way& a, const Way& b) {
-                    return std::pair(-std::int64_t{catches(a.script)}, ways_.events[a.script]) <
-                           std::pair(-std::int64_t{catches(b.script)}, ways_.events[b.script]);
+                    return std::tuple(!a.passes, -std::int64_t{catches(a.script)}, ways_.events[a.script]) <
+                           std::tuple(!b.passes, -std::int64_t{catches(b.script)}, ways_.events[b.script]);
                 });
                 const Way way = *best;
                 left.erase(best);
                 const Script& script = ways_.scripts[way.script];
-                if (!is_caught(script, way, point_every, images)) continue;
+                if (!is_caught(script, way, look, images)) continue;
                 ++catches(way.script);
                 return &script;
             }

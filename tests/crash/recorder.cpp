@@ -110,8 +110,8 @@ void Recorder::die() {
     ::_exit(0);
 }
 
-std::size_t Recorder::kill_another(const std::function<void()>& prepare, const std::function<void()>& verb,
-                                   std::size_t events) {
+Recorder::Part Recorder::kill_another(const std::function<void()>& prepare, const std::function<void()>& verb,
+                                      std::size_t events) {
     void* shared = ::mmap(nullptr, sizeof(Legacy), PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (shared == MAP_FAILED) throw std::bad_alloc();
@@ -141,9 +141,9 @@ std::size_t Recorder::kill_another(const std::function<void()>& prepare, const s
                              legacy->event.begin() + static_cast<std::ptrdiff_t>(legacy->events));
     recording_.bytes.insert(recording_.bytes.end(), legacy->byte.begin(),
                             legacy->byte.begin() + static_cast<std::ptrdiff_t>(legacy->bytes));
-    const std::size_t seen = recording_.events.size() - legacy->verb_began;
+    const Part part{legacy->verb_began, recording_.events.size() - legacy->verb_began};
     ::munmap(shared, sizeof(Legacy));
-    return seen;
+    return part;
 }
 
 std::set<MutantSite> sites_of(const Recording& recording) {

@@ -60,9 +60,13 @@ public:
     const Recording& recording() const { return recording_; }
 
     /// Another process, a forked child, prepares itself and dies in the verb after so many events of it. What it has done to
-    /// the pool is part of the recording. Returns how many events the verb has had.
-    std::size_t kill_another(const std::function<void()>& prepare, const std::function<void()>& verb,
-                             std::size_t events);
+    /// the pool is part of the recording. Returns which events of it are the verb's.
+    struct Part {
+        std::size_t first = 0;
+        std::size_t count = 0;
+    };
+    Part kill_another(const std::function<void()>& prepare, const std::function<void()>& verb,
+                      std::size_t events);
 
     void on_store(const void* address, std::size_t size, const persist::Site& site) override;
     void on_bulk(const void* address, std::size_t size, const persist::Site& site) override;

@@ -75,11 +75,18 @@ Run perform(SimulatedKernel& kernel, const Script& script, Grain grain, std::opt
         if (operation.effect == Effect::either) {
             doubt = before;
             doubtful = after;
-        } else if ((operation.effect == Effect::changes) == (before == after)) {
+        } else if (operation.effect != Effect::maybe &&
+                   (operation.effect == Effect::changes) == (before == after)) {
             throw std::logic_error(
                 script.name + ", operation " + std::to_string(i) + " (" + operation.name + ") " +
                 (before == after ? "changed nothing"
                                  : "changed what it should not: " + difference(after, before)));
+        }
+        if (grain != Grain::element && after != before) {
+            for (const std::string& key : operation.builds_on) {
+                doubt.erase(key);
+                doubtful.erase(key);
+            }
         }
         // Made durable by now, whoever did it: behind the page cache by a sync, elsewhere by whoever closed the pool.
         if (grain == Grain::element ? operation.is_sync : !pmem.is_mapped()) doubt = doubtful = {};

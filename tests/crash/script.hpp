@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@ enum class Effect {
     neutral,  ///< the user sees the same
     either,  ///< who did it died in it: the user sees another content or not, and after a power loss the one or the other
     hidden,  ///< the user sees the same until a step is committed; the process itself sees more
+    maybe,   ///< the user sees another content if what it builds on is there
 };
 
 /// One call of the library.
@@ -26,8 +28,9 @@ struct Operation {
     std::string name;
     Effect effect;
     std::function<void(PMEM&)> call;
-    bool is_sync = false;  ///< on page media it acknowledges all before it
-    bool formats = false;  ///< until it is done there may be no pool
+    bool is_sync = false;                  ///< on page media it acknowledges all before it
+    bool formats = false;                  ///< until it is done there may be no pool
+    std::vector<std::string> builds_on{};  ///< what the dead did to these stays, once this is acknowledged
 };
 
 /// Calls in order, as one process makes them on a pool of its own.
@@ -49,12 +52,13 @@ struct Run {
     SimulatedKernel::Allocation allocation;
     Recording recording;
     std::size_t first_operation = 0;
-    std::vector<Content> contents;   ///< [0] before the first operation, [i + 1] after operation i
-    std::vector<Content> otherwise;  ///< as contents, without what a process did that died in it
-    Content old_steps;               ///< all that was ever seen of them
-    std::vector<bool> is_sync;       ///< as contents: from here on all before is acknowledged on page media
-    std::vector<bool> formats;       ///< as contents
-    std::vector<bool> is_clean;      ///< as contents: the pool has been closed cleanly
+    std::vector<Content> contents;      ///< [0] before the first operation, [i + 1] after operation i
+    std::vector<Content> otherwise;     ///< as contents, without what a process did that died in it
+    std::optional<Content> unfinished;  ///< what there would be had he who died in a call come to its end
+    Content old_steps;                  ///< all that was ever seen of them
+    std::vector<bool> is_sync;   ///< as contents: from here on all before is acknowledged on page media
+    std::vector<bool> formats;   ///< as contents
+    std::vector<bool> is_clean;  ///< as contents: the pool has been closed cleanly
 };
 
 /// Whether the next to open the pool will trust its links.
