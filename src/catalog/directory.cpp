@@ -261,10 +261,7 @@ void Directory::append_segment() {
             const Link last = Link::mark(mark_empty, version);
             draft.write(offsetof(RecordHeader, word), &last, sizeof last);
             const Link link = draft.seal(version);
-            if (m.compare_exchange(tail, expected, link.word)) {
-                m.flush(tail, sizeof *tail);  // durable before a block in it, which comes after a fence
-                draft.keep();
-            }
+            if (m.compare_exchange(tail, expected, link.word)) draft.keep();  // vouch() flushes it
         }
         if (!find_segments())
             throw Error(Code::not_found, "the array was erased while something was being stored in it");

@@ -24,14 +24,16 @@ protected:
 TEST_P(DeathBeforePowerLoss, keeps_every_acknowledged_operation) {
     const auto& [death, model] = GetParam();
     const Grain grain = model == Model::page ? Grain::element : Grain::array;
-    const std::size_t events = events_of(death, model).size();
+    const std::vector<Event> events = events_of(death, model);
     Content finished;
     {
         SimulatedKernel kernel(model);
-        const crash::Run whole = perform(kernel, script_of(death, events), grain);
+        const crash::Run whole = perform(kernel, script_of(death, events.size()), grain);
         finished = whole.contents[whole.first_operation + 1];
     }
-    for (std::size_t at = 0; at <= events; ++at) {
+    for (std::size_t at = 0; at <= events.size(); ++at) {
+        // In CI each third event, and all that leave what others may build on.
+        if (!is_long() && at % 3 != seed() % 3 && !leaves_unflushed(events, at)) continue;
         SimulatedKernel kernel(model);
         crash::Run run = perform(kernel, script_of(death, at), grain);
         run.unfinished = finished;
@@ -43,7 +45,7 @@ TEST_P(DeathBeforePowerLoss, keeps_every_acknowledged_operation) {
         plan.point_every = is_long() ? 1 : 8;  // what a death leaves lasts for many moments
         const Counts counts = Explorer(kernel, run, plan).explore();
         for (const std::string& failure : counts.first_failures)
-            ADD_FAILURE() << "death after event " << at << " of " << events << ": " << failure;
+            ADD_FAILURE() << "death after event " << at << " of " << events.size() << ": " << failure;
         total_ += counts;
         ++deaths_;
         if (counts.failures > 0) return;

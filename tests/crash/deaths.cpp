@@ -166,4 +166,12 @@ std::vector<Event> events_of(const Death& death, Model model) {
     return {first, first + static_cast<std::ptrdiff_t>(verb.count)};
 }
 
+bool leaves_unflushed(const std::vector<Event>& events, std::size_t count) {
+    if (count == 0 || count >= events.size()) return false;
+    const Event& last = events[count - 1];
+    const Event& next = events[count];
+    return last.kind == Event::Kind::store && last.size == sizeof(std::uint64_t) &&
+           next.kind == Event::Kind::flush && next.offset == last.offset && next.size == last.size;
+}
+
 }  // namespace pmemcpy::crash

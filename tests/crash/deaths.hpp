@@ -25,5 +25,7 @@ std::vector<Death> deaths();
 Script script_of(const Death& death, std::size_t events, Recorder::Part* seen = nullptr);
 /// The events of the verb when its process does not die in it.
 std::vector<Event> events_of(const Death& death, Model model);
+/// Whether a death after so many of a verb's events leaves a word that others see and that nobody has flushed.
+bool leaves_unflushed(const std::vector<Event>& events, std::size_t count);
 
 }  // namespace pmemcpy::crash

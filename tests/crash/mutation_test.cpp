@@ -124,11 +124,7 @@ std::vector<Script> scripts_for(Model model) {
     for (const Death& death : deaths()) {
         const std::vector<Event> events = events_of(death, model);
         for (std::size_t at = 1; at <= events.size(); ++at) {
-            const Event& last = events[at - 1];
-            const bool is_word = last.kind == Event::Kind::store && last.size == sizeof(std::uint64_t);
-            const bool is_flushed_next = at < events.size() && events[at].kind == Event::Kind::flush &&
-                                         events[at].offset == last.offset && events[at].size == last.size;
-            if ((model == Model::line && is_word && is_flushed_next) || at % every == 1)
+            if ((model == Model::line && leaves_unflushed(events, at)) || at % every == 1)
                 all.push_back(script_of(death, at));
         }
     }
