@@ -284,8 +284,10 @@ private:
             std::vector<Way> left = all;
             while (!left.empty()) {
                 const auto best = std::min_element(left.begin(), left.end(), [&](const Way& a, const Way& b) {
-                    return std::tuple(!a.passes, -std::int64_t{catches(a.script)}, ways_.events[a.script]) <
-                           std::tuple(!b.passes, -std::int64_t{catches(b.script)}, ways_.events[b.script]);
+                    return std::tuple(!a.passes, -std::int64_t{catches(a.script)},
+                                      has_death(ways_.scripts[a.script]), ways_.events[a.script]) <
+                           std::tuple(!b.passes, -std::int64_t{catches(b.script)},
+                                      has_death(ways_.scripts[b.script]), ways_.events[b.script]);
                 });
                 const Way way = *best;
                 left.erase(best);
