@@ -48,6 +48,7 @@ Link Catalog::insert(std::uint64_t* head, const Key& key, Draft& draft, Link own
         Seen seen;
         if (find_in_chain(head, key, Looking::to_create, seen, owner)) return seen.node;
         m.store(&header.next.word, first);
+        // No image shows it: of those that the gate comes to in its time.
         m.flush(&header.next, sizeof header.next);
         if (m.compare_exchange(head, first, link.word)) {
             m.flush(head, sizeof *head);
