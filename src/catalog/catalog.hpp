@@ -160,9 +160,11 @@ private:
     Link insert(std::uint64_t* head, const Key& key, Draft& draft, Link owner = {});
     void write_entry(Draft& draft, const Key& key, std::uint64_t head_offset, std::uint64_t version,
                      Link alias_of = {}, Link old_name = {});
+    Link identity_to_use(const Seen& seen) const;
     Link find_or_insert(std::uint64_t* head, const Key& key, Link owner = {});
     void ensure_groups(std::string_view id);
     void ensure_group(std::string_view id);
+    std::optional<Link> find_group(std::string_view id) const;
     bool groups_exist(std::string_view id) const;
 
     void bring_back_slabs();

@@ -48,7 +48,6 @@ Link Catalog::insert(std::uint64_t* head, const Key& key, Draft& draft, Link own
         Seen seen;
         if (find_in_chain(head, key, Looking::to_create, seen, owner)) return seen.node;
         m.store(&header.next.word, first);
-        // No image shows it: of those that the gate comes to in its time.
         m.flush(&header.next, sizeof header.next);
         if (m.compare_exchange(head, first, link.word)) {
             m.flush(head, sizeof *head);
@@ -68,10 +67,7 @@ Link Catalog::find_or_insert(std::uint64_t* head, const Key& key, Link owner) {
             if (insert(head, key, draft, owner) == link) return link;
             continue;
         }
-        if (!seen.pending) {
-            if (seen.node != seen.identity) vouch_for(seen.identity);
-            return seen.identity;
-        }
+        if (!seen.pending) return identity_to_use(seen);
         // A rename to this very id is under way, or its process has died: whoever gets the lock knows.
         const auto order = heap_.retiring();
         const pool::Pool::AllocationLock lock(pool_);
@@ -83,6 +79,12 @@ Link Catalog::find_or_insert(std::uint64_t* head, const Key& key, Link owner) {
 }
 
 void Catalog::vouch_for(Link entry) const { pool_.medium().flush(pool_.at(entry.offset()), sizeof(Entry)); }
+
+// What is stored under the name of an alias must not be found under the old one.
+Link Catalog::identity_to_use(const Seen& seen) const {
+    if (seen.node != seen.identity) vouch_for(seen.identity);
+    return seen.identity;
+}
 
 Link Catalog::create_attribute(Link owner, std::string_view name) {
     vouch_for(owner);
@@ -105,10 +107,7 @@ Link Catalog::create(std::string_view id) {
     for (Retry retry(id);; retry.again()) {
         Seen seen;
         const bool found = find_in_chain(head, key, Looking::to_use, seen);
-        if (found && seen.definition.is_live()) {
-            if (seen.node != seen.identity) vouch_for(seen.identity);
-            return seen.identity;
-        }
+        if (found && seen.definition.is_live()) return identity_to_use(seen);
         const std::uint64_t erasures = pool_.group_erasures();
         ensure_groups(id);
         const Link entry = found ? seen.identity : find_or_insert(head, key);
@@ -118,16 +117,29 @@ Link Catalog::create(std::string_view id) {
     }
 }
 
+std::optional<Link> Catalog::find_group(std::string_view id) const {
+    const Key key = key_of(id);
+    Seen seen;
+    const bool is_there = find_in_chain(bucket(key.hash), key, Looking::to_use, seen) &&
+                          seen.definition.is_live() && is_group(pool_, seen.definition);
+    return is_there ? std::optional(seen.identity) : std::nullopt;
+}
+
 bool Catalog::groups_exist(std::string_view id) const {
     for (const std::string_view group : array::parents(id)) {
-        const auto defined = find_definition(group);
-        if (!defined || !is_group(pool_, *defined)) return false;
+        if (!find_group(group)) return false;
     }
     return true;
 }
 
 void Catalog::ensure_groups(std::string_view id) {
-    for (const std::string_view group : array::parents(id)) ensure_group(group);
+    for (const std::string_view group : array::parents(id)) {
+        if (const auto there = find_group(group)) {
+            vouch_for(*there);
+        } else {
+            ensure_group(group);
+        }
+    }
 }
 
 void Catalog::ensure_group(std::string_view id) {

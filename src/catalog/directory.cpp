@@ -73,28 +73,27 @@ void Directory::retire(std::uint64_t handle, std::uint64_t newer_step) {
     heap_.unlink(slot_word(handle), blocks_.at(handle).link, empty_word(handle));
 }
 
-// The word of an entry that publishes the array. Where its record is gone something else stands there, whose home does not
-// lead to this array: null.
-std::uint64_t* Directory::home() const {
+// That publishes the array. Where its record is gone something else stands there, whose home does not lead to this array: null.
+const Entry* Directory::entry() const {
     RecordHeader header;
     heap::racy_copy(&header, pool_.at(definition_.link.offset()), sizeof header);
     constexpr std::uint64_t before = offsetof(Entry, header.word);
     if (header.home % 8 != 0 || header.home < before || !pool_.contains(header.home - before, sizeof(Entry)))
         return nullptr;
-    auto* word = &pool_.as<std::uint64_t>(header.home);
-    return Medium::load(word) == definition_.link.word ? word : nullptr;
+    const auto* entry = &pool_.as<Entry>(header.home - before);
+    return Medium::load(&entry->header.word) == definition_.link.word ? entry : nullptr;
 }
 
 bool Directory::is_published() const {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one of retire_array
-    return home() != nullptr;
+    return entry() != nullptr;
 }
 
 void Directory::vouch() {
     const Medium& m = pool_.medium();
-    // The whole entry, for it may have been renamed too.
-    if (const std::uint64_t* word = home(); word != nullptr)
-        m.flush(&pool_.as<Entry>(pool_.offset_of(word) - offsetof(Entry, header.word)), sizeof(Entry));
+    // The whole of it, for it may have been renamed too.
+    if (const Entry* published_by = entry(); published_by != nullptr)
+        m.flush(published_by, sizeof *published_by);
     for (SegmentSeen& segment : segments_) {
         if (!segment.is_vouched_for) m.flush(segment.word, sizeof *segment.word);
         segment.is_vouched_for = true;
@@ -118,14 +117,18 @@ std::uint64_t Directory::kept_since() const {
     return Medium::load(&pool_.as<Array>(definition_.link.offset()).kept_since);
 }
 
+// The word behind the last segment that is known, which leads to the next.
+std::uint64_t* Directory::last_word() const {
+    return segments_.empty() ? &pool_.as<Array>(definition_.link.offset()).header.word
+                             : &pool_.as<Segment>(segments_.back().link.offset()).header.word;
+}
+
 // Follows the chain from the last segment that is known. False when the array is being erased.
 bool Directory::find_segments() {
     heap::Hops hops;
     for (const SegmentSeen& seen : segments_) static_cast<void>(hops.take(seen.link));
     for (;;) {
-        std::uint64_t* tail = segments_.empty()
-                                  ? &pool_.as<Array>(definition_.link.offset()).header.word
-                                  : &pool_.as<Segment>(segments_.back().link.offset()).header.word;
+        std::uint64_t* tail = last_word();
         const Link next{Medium::load(tail)};
         const Link owner = segments_.empty() ? definition_.link : segments_.back().link;
         if (!heap::is_current(pool_, owner) || next.is_mark(mark_sealed)) return false;
@@ -241,9 +244,7 @@ void Directory::append_segment() {
     if (!find_segments())
         throw Error(Code::not_found, "the array was erased while something was being stored in it");
     if (segments_.size() == known) {
-        std::uint64_t* tail = segments_.empty()
-                                  ? &pool_.as<Array>(definition_.link.offset()).header.word
-                                  : &pool_.as<Segment>(segments_.back().link.offset()).header.word;
+        std::uint64_t* tail = last_word();
         const auto room = static_cast<std::uint32_t>((heap_.largest_record() - sizeof(Segment)) / 8);
         const std::uint32_t slots =
             std::min({segments_.empty() ? first_slots : 2 * segments_.back().count + 9, most_slots, room});

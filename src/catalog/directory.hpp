@@ -104,7 +104,8 @@ private:
         std::vector<std::uint64_t> words;  // as the last refresh saw them
     };
     const SegmentSeen& segment_of(std::uint64_t handle) const;
-    std::uint64_t* home() const;
+    const Entry* entry() const;
+    std::uint64_t* last_word() const;
     void check_memory() const;
     bool find_segments();
     void take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t word);

@@ -165,8 +165,8 @@ void Catalog::rebuild() {
     scan.collect();
     if (state.committed_step.value == pool::unknown_step)
         m.store(&state.committed_step.value, scan.highest_step());
-    pool_
-        .vouch_for_committed_step();  // or a power loss now would bring back the step before it, and what of it is dropped here
+    // Or a power loss now would bring back the step before it, and what is dropped here of that.
+    pool_.vouch_for_committed_step();
     scan.elect();
     scan.rewrite(pool_.super().bucket_count - 1);
     m.store(&state.next_version.value, std::max(state.next_version.value, scan.highest_version() + 1));

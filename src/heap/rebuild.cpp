@@ -134,7 +134,6 @@ void Heap::finish_rebuild() {
         // Durable before the chunk is another's: no later recovery looks there, and an older version of a value could still be
         // found through the newer one, intact, and be retired out of what has come into its place.
         m.fence();
-        // No image shows it: of those that the gate looks at. Of store_over_old_version_alone after other deaths one does.
         if (pool_.probe().needs_sync) m.sync(pool_.file());
     }
     for (const std::uint64_t i : unused) set_chunk(i, {}, {});

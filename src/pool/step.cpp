@@ -21,7 +21,6 @@ std::uint64_t Pool::open_step_of(std::uint64_t i) const {
 }
 
 void Pool::vouch_for_committed_step() const {
-    // No image shows it: of those that the gate comes to in its time. Of commit_alone, without it, many do.
     medium_.flush(&state().committed_step.value, sizeof(std::uint64_t));
     // No image shows it: each caller has a fence of his own before he frees anything. But another thread's reclaim may not wait.
     medium_.fence();
