@@ -24,13 +24,7 @@ protected:
 TEST_P(DeathBeforePowerLoss, keeps_every_acknowledged_operation) {
     const auto& [death, model] = GetParam();
     const Grain grain = model == Model::page ? Grain::element : Grain::array;
-    const std::vector<Event> events = events_of(death, model);
-    Content finished;
-    {
-        SimulatedKernel kernel(model);
-        const crash::Run whole = perform(kernel, script_of(death, events.size()), grain);
-        finished = whole.contents[whole.first_operation + 1];
-    }
+    const auto [events, finished] = undisturbed(death, model);
     for (std::size_t at = 0; at <= events.size(); ++at) {
         // In CI each third event, and all that leave what others may build on.
         if (!is_long() && at % 3 != seed() % 3 && !leaves_unflushed(events, at)) continue;

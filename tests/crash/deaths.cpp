@@ -157,13 +157,13 @@ Script script_of(const Death& death, std::size_t events, Recorder::Part* seen) {
     return script;
 }
 
-std::vector<Event> events_of(const Death& death, Model model) {
+Undisturbed undisturbed(const Death& death, Model model) {
     Recorder::Part verb;
     SimulatedKernel kernel(model);
     const Run run = perform(kernel, script_of(death, after_the_verb, &verb),
                             model == Model::page ? Grain::element : Grain::array);
     const auto first = run.recording.events.begin() + static_cast<std::ptrdiff_t>(verb.first);
-    return {first, first + static_cast<std::ptrdiff_t>(verb.count)};
+    return {{first, first + static_cast<std::ptrdiff_t>(verb.count)}, run.contents[run.first_operation + 1]};
 }
 
 bool leaves_unflushed(const std::vector<Event>& events, std::size_t count) {

@@ -23,8 +23,12 @@ std::vector<Death> deaths();
 /// The death after so many of the verb's events, with no images of what was before; `seen` is told how many the verb had, and
 /// that they are the recording's from this one on.
 Script script_of(const Death& death, std::size_t events, Recorder::Part* seen = nullptr);
-/// The events of the verb when its process does not die in it.
-std::vector<Event> events_of(const Death& death, Model model);
+/// The verb when its process does not die in it: its events, and what there is then.
+struct Undisturbed {
+    std::vector<Event> events;
+    Content content;
+};
+Undisturbed undisturbed(const Death& death, Model model);
 /// Whether a death after so many of a verb's events leaves a word that others see and that nobody has flushed.
 bool leaves_unflushed(const std::vector<Event>& events, std::size_t count);
 

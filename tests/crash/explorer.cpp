@@ -66,7 +66,7 @@ Counts Explorer::explore() {
 
 // With `newest`, images in which something of it has arrived: all others were possible, and tried, before.
 void Explorer::explore_point(const std::vector<std::uint32_t>& newest, std::uint64_t images) {
-    if (counts_.points++ % plan_.point_every != 0) return;
+    if (counts_.points++ % plan_.point_every != 0 && !newest.empty()) return;
     known_.clear();
     const Media::Pending& pending = media_.pending();
     const std::uint32_t forced = newest.size() == 1 ? newest.front() : ~std::uint32_t{0};

@@ -33,7 +33,7 @@ struct Plan {
     std::uint64_t random_images = 20000;  // about so many for a run
     std::uint64_t exhaustive_limit = 64;  // all choices of old or new where there are no more than these
     bool tears_words = false;             // a store of more than 8 bytes arrives word by word, in any order
-    std::uint64_t point_every = 1;        // moments between two that are looked at
+    std::uint64_t point_every = 1;        // of so many moments one is looked at, and each acknowledgement
     std::uint64_t audit_every = 16;       // images between two that are worked on and then emptied
     std::uint64_t most_failures = 5;      // after which it gives up
     std::uint64_t nested_images = 8;      // of each recovery that is itself cut short

@@ -122,7 +122,7 @@ std::vector<Script> scripts_for(Model model) {
     if (model == Model::page)
         std::erase_if(all, [](const Script& s) { return s.place == SimulatedKernel::Place::device; });
     for (const Death& death : deaths()) {
-        const std::vector<Event> events = events_of(death, model);
+        const std::vector<Event> events = undisturbed(death, model).events;
         for (std::size_t at = 1; at <= events.size(); ++at) {
             if ((model == Model::line && leaves_unflushed(events, at)) || at % every == 1)
                 all.push_back(script_of(death, at));
@@ -173,8 +173,7 @@ Ways ways() {
 /// How closely a script is looked at.
 struct Look {
     std::uint64_t point_every;  // one of so many moments
-    std::uint64_t
-        images;  // drawn for each, where a process dies: there is a recovery or a survivor in it already
+    std::uint64_t images;  // drawn for each, where a process dies: a recovery or a survivor is in it already
 };
 
 /// Whether the script fails with the site left out; adds the images that it took.
@@ -277,17 +276,25 @@ private:
         std::fflush(stdout);
     }
 
-    /// What passes the site itself is asked first, then what has caught others, and of the rest what is soon answered; all of
-    /// them with a glance, as a line that was never flushed shows for long, before any is looked at closely.
+    /// What passes the site itself is asked first.
     const Script* who_catches(const std::vector<Way>& all, std::uint64_t& images) const {
+        std::vector<Way> itself, in_recovery;
+        for (const Way& way : all) (way.passes ? itself : in_recovery).push_back(way);
+        const Script* script = who_of(itself, images);
+        return script != nullptr ? script : who_of(in_recovery, images);
+    }
+
+    /// What has caught others is asked first, and of the rest what is soon answered; all of them with a glance, as a line that was
+    /// never flushed shows for long, before any is looked at closely.
+    const Script* who_of(const std::vector<Way>& all, std::uint64_t& images) const {
         for (const Look& look : {Look{16, 30}, Look{4, 100}, Look{1, 300}}) {
             std::vector<Way> left = all;
             while (!left.empty()) {
                 const auto best = std::min_element(left.begin(), left.end(), [&](const Way& a, const Way& b) {
-                    return std::tuple(!a.passes, -std::int64_t{catches(a.script)},
-                                      has_death(ways_.scripts[a.script]), ways_.events[a.script]) <
-                           std::tuple(!b.passes, -std::int64_t{catches(b.script)},
-                                      has_death(ways_.scripts[b.script]), ways_.events[b.script]);
+                    return std::tuple(-std::int64_t{catches(a.script)}, has_death(ways_.scripts[a.script]),
+                                      ways_.events[a.script]) < std::tuple(-std::int64_t{catches(b.script)},
+                                                                           has_death(ways_.scripts[b.script]),
+                                                                           ways_.events[b.script]);
                 });
                 const Way way = *best;
                 left.erase(best);

@@ -75,7 +75,12 @@ void Recorder::on_flush(const void* address, std::size_t size, const persist::Si
 }
 void Recorder::on_fence(const persist::Site& site) { push({Event::Kind::fence, 0, 0, 0, site}); }
 bool Recorder::site_enabled(persist::Operation operation, const persist::Site& site) {
-    return !left_out_ || !left_out_->is(operation, site);
+    if (!left_out_ || !left_out_->is(operation, site)) return true;
+    // Who is to die after so many events dies at the same place as if this were none the less one of them. A bulk copy is one.
+    if (operation != persist::Operation::bulk && legacy_ != nullptr && last_event_ != 0 &&
+        recording_.events.size() == --last_event_)
+        die();
+    return false;
 }
 void Recorder::on_sync(const persist::Site& site) { push({Event::Kind::sync, 0, 0, 0, site}); }
 void Recorder::on_allocate(std::uint64_t offset, std::uint64_t length) {
@@ -147,14 +152,25 @@ Recorder::Part Recorder::kill_another(const std::function<void()>& prepare, cons
 }
 
 std::set<MutantSite> sites_of(const Recording& recording) {
+    constexpr std::uint32_t line_bytes = 64;
     std::set<MutantSite> sites;
+    std::set<std::uint32_t> stored;  // lines, since their last flush
     for (const Event& event : recording.events) {
+        const std::uint32_t first = event.offset / line_bytes;
+        const std::uint32_t end = (event.offset + event.size + line_bytes - 1) / line_bytes;
+        bool any = false;
         persist::Operation operation{};
         switch (event.kind) {
+            case Event::Kind::store:
+                for (std::uint32_t line = first; line < end; ++line) stored.insert(line);
+                continue;
             case Event::Kind::bulk:
+                for (std::uint32_t line = first; line < end; ++line) stored.insert(line);
                 operation = persist::Operation::bulk;
                 break;
             case Event::Kind::flush:
+                for (std::uint32_t line = first; line < end; ++line) any = stored.erase(line) != 0 || any;
+                if (!any) continue;
                 operation = persist::Operation::flush;
                 break;
             case Event::Kind::fence:

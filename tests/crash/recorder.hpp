@@ -94,7 +94,8 @@ private:
     std::size_t last_event_ = 0;  // of a child
 };
 
-/// Every flush, fence and sync that a recording passed.
+/// Every flush, fence and sync that a recording passed; but no flush of what had been flushed since it was stored, which may be
+/// left out there without any difference.
 std::set<MutantSite> sites_of(const Recording& recording);
 
 }  // namespace pmemcpy::crash
