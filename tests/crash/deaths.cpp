@@ -36,10 +36,6 @@ std::vector<Death> built_upon() {
     const Operation value = store_text("v", 700, 'v'), array = alloc("A", {8, 8});
     ArrayOptions in_place;
     in_place.contiguous = true;
-    const Operation alloc_too = {"alloc A too", Effect::changes, [](PMEM& pmem) {
-                                     pmem.store("allocated", 1);
-                                     pmem.alloc<double>("A", {8, 8});
-                                 }};
     const Operation fill = {"fill and freeze C", Effect::changes, [](PMEM& pmem) {
                                 pmem.store<double>("C", numbers(64, 5).data(), Box{{0, 0}, {8, 8}});
                                 pmem.freeze("C");
@@ -60,7 +56,7 @@ std::vector<Death> built_upon() {
                                                store_text("x", 700, 'x', Effect::hidden),
                                                commit(3)};
     return {
-        {"alloc", {value}, array, {on("A", alloc_too, {"A"})}},
+        {"alloc", {value}, array, {on("A", array, {"A"})}},
         {"alloc_and_store", {value}, array, {on("A", store_box("A", {{0, 0}, {4, 8}}, 1), {"A"})}},
         {"alloc_in_place", {value}, alloc("C", {8, 8}, in_place), {on("C", fill, {"C"})}},
         {"append_segment",
