@@ -60,6 +60,24 @@ if(CLI11_FOUND AND nlohmann_json_FOUND AND fmt_FOUND)
 endif()
 pmemcpy_report("CLI11, nlohmann_json and fmt" "${PMEMCPY_CLI_FOUND}" "the pmemcpy command is not built")
 
+# For faces/python: what pip builds with, or the tools of `./run setup`. A build that is watched by a sanitizer has none, for Python
+# itself is not.
+if(SKBUILD)
+    find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+    find_package(nanobind CONFIG REQUIRED)
+    set(PMEMCPY_NANOBIND_FOUND ON)
+elseif(EXISTS "${PROJECT_SOURCE_DIR}/build/venv/bin/python" AND NOT PMEMCPY_SANITIZE AND NOT PMEMCPY_TRACE)
+    set(Python_EXECUTABLE "${PROJECT_SOURCE_DIR}/build/venv/bin/python")
+    find_package(Python 3.10 QUIET COMPONENTS Interpreter Development.Module)
+    execute_process(COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir
+                    OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    if(Python_Development.Module_FOUND AND nanobind_ROOT)
+        find_package(nanobind CONFIG QUIET)
+        set(PMEMCPY_NANOBIND_FOUND "${nanobind_FOUND}")
+    endif()
+endif()
+pmemcpy_report("nanobind" "${PMEMCPY_NANOBIND_FOUND}" "the Python package is not built here")
+
 # For tests, examples and bench/apps; the library links no MPI. Each flavour found is a target of its own, because one
 # and the same libpmemcpy has to serve both, and FindMPI can find only one in a build.
 find_package(PkgConfig QUIET)

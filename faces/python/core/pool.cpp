@@ -1,0 +1,279 @@
+#include "pool.hpp"
+
+#include "bindings.hpp"
+#include "buffer.hpp"
+#include "dimensions.hpp"
+#include "memory.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <functional>
+#include <optional>
+#include <pmemcpy/repair.hpp>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace pmemcpy::python {
+
+thread_local int InCallback::depth_ = 0;
+
+void Pool::close() {
+    if (InCallback::is_in_one())
+        throw Error(Code::busy,
+                    "close: this pool is in the middle of the call that this function was called from");
+    const nb::gil_scoped_release released;
+    const std::unique_lock lock(mutex_);
+    pmem_.munmap();
+}
+
+namespace {
+
+Mode parse_mode(std::string_view mode) {
+    if (mode == "r") return Mode::read;
+    if (mode == "r+") return Mode::update;
+    if (mode == "a") return Mode::create_or_update;
+    if (mode == "w") return Mode::replace;
+    if (mode == "x") return Mode::exclusive;
+    throw Error(Code::invalid_argument,
+                "open: no mode is called '" + std::string(mode) + "'; there are r, r+, a, w and x");
+}
+
+Layout parse_layout(std::string_view layout) {
+    if (layout == "automatic") return Layout::automatic;
+    if (layout == "file") return Layout::file;
+    if (layout == "directory") return Layout::directory;
+    throw Error(Code::invalid_argument, "open: no layout is called '" + std::string(layout) +
+                                            "'; there are automatic, file and directory");
+}
+
+void open(Pool* self, const std::string& path, std::string_view mode, std::string_view layout,
+          std::optional<bool> map_sync, std::uint64_t max_bytes, std::uint64_t initial_bytes,
+          std::uint64_t chunk_bytes, unsigned permissions, bool prepare, bool checksums, bool characterise,
+          bool verify_loads, int rank) {
+    Options options;
+    options.mode = parse_mode(mode);
+    options.layout = parse_layout(layout);
+    if (map_sync) options.map_sync = *map_sync ? MapSync::on : MapSync::off;
+    options.max_bytes = max_bytes;
+    options.initial_bytes = initial_bytes;
+    options.chunk_bytes = chunk_bytes;
+    options.permissions = permissions;
+    options.prepare = prepare;
+    options.checksums = checksums;
+    options.characterise = characterise;
+    options.verify_loads = verify_loads;
+    options.rank = rank;
+    new (self) Pool(path, options);
+}
+
+void alloc(const Pool& pool, std::string_view id, const Type& type, const Dimensions& dims,
+           std::string_view codec, std::string_view order, bool contiguous, const nb::object& fill_value) {
+    ArrayOptions options;
+    options.codec = parse_codec(codec);
+    if (order != "C" && order != "F")
+        throw Error(Code::invalid_argument,
+                    "create: no order is called '" + std::string(order) + "'; there are C and F");
+    options.order = order == "F" ? Order::fortran : Order::c;
+    options.contiguous = contiguous;
+    if (!fill_value.is_none()) {
+        const Buffer bytes(fill_value, false);
+        options.fill_value.assign(bytes.bytes().begin(), bytes.bytes().end());
+    }
+    pool.call([&](PMEM& pmem) { pmem.alloc(id, type, dims, options); });
+}
+
+void store(const Pool& pool, std::string_view id, const Type& type, const nb::object& data,
+           const Dimensions& offset, const Dimensions& count, const Dimensions& stride,
+           const std::optional<std::string>& codec) {
+    const Selection selection(offset, count, stride);
+    const Buffer from(data, false);
+    from.expect(selection.elements(), type.size());
+    std::optional<Codec> chosen;
+    if (codec) chosen = parse_codec(*codec);
+    pool.call([&](PMEM& pmem) { pmem.store(id, type, from.bytes().data(), selection, chosen); });
+}
+
+void load(const Pool& pool, std::string_view id, const Type& type, const nb::object& data,
+          const Dimensions& offset, const Dimensions& count, const Dimensions& stride,
+          std::optional<std::uint64_t> step) {
+    const Selection selection(offset, count, stride);
+    const Buffer into(data, true);
+    into.expect(selection.elements(), type.size());
+    pool.call([&](PMEM& pmem) { pmem.load(id, type, into.bytes().data(), selection, step); });
+}
+
+/// The pinned memory from the first to the last element, and the strides in elements.
+std::tuple<Memory, Dimensions> view(const Pool& pool, std::string_view id, const Type& type,
+                                    const Dimensions& offset, const Dimensions& count,
+                                    const Dimensions& stride, bool writable) {
+    const Selection selection(offset, count, stride);
+    const PMEM::RawView raw =
+        pool.call([&](const PMEM& pmem) { return pmem.view(id, type, selection, writable); });
+    std::uint64_t elements = selection.empty() ? 0 : 1;
+    if (!selection.empty()) {
+        for (int d = 0; d < count.size(); ++d) elements += (count[d] - 1) * raw.strides[d];
+    }
+    return {Memory{raw.pin, raw.data, elements * type.size(), writable}, raw.strides};
+}
+
+using Encoded = std::tuple<Type, std::string, nb::bytes>;
+
+/// What `load` gives to its decoder, with the bytes as a Python object: the one copy that is made.
+template <class Load>
+Encoded encoded_by(const Pool& pool, Load&& load) {
+    Type found;
+    std::string serializer;
+    nb::bytes bytes;
+    pool.call([&](const PMEM& pmem) {
+        load(pmem, [&](const Type& type, SerializerType by, std::span<const std::byte> value) {
+            const InCallback python;
+            found = type;
+            serializer = name_of(by);
+            bytes = nb::bytes(value.data(), value.size());
+        });
+    });
+    return {found, serializer, bytes};
+}
+
+std::vector<Damage> verify(const Pool& pool, const nb::object& progress) {
+    const std::function<void(std::uint64_t, std::uint64_t)> tell = [&](std::uint64_t done,
+                                                                       std::uint64_t all) {
+        const InCallback python;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (!progress.is_none()) progress(done, all);
+    };
+    return pool.call([&](const PMEM& pmem) { return pmem.verify(tell); });
+}
+
+}  // namespace
+
+void bind_pool(nb::module_& m) {
+    nb::class_<Pool> pool(m, "Pool",
+                          "A pool of named variables. Threads may share one; a forked child opens its own.");
+    pool.def("__init__", &open, "path"_a, "mode"_a = "a", nb::kw_only(), "layout"_a = "automatic",
+             "map_sync"_a = nb::none(), "max_bytes"_a = 0, "initial_bytes"_a = 0, "chunk_bytes"_a = 0,
+             "permissions"_a = 0666, "prepare"_a = false, "checksums"_a = true, "characterise"_a = true,
+             "verify_loads"_a = false, "rank"_a = -1)
+        .def("close", &Pool::close)
+        .def_prop_ro("is_open", &Pool::is_open)
+        .def("sync", [](const Pool& p) { p.call([](PMEM& pmem) { pmem.sync(); }); })
+        .def_prop_ro(
+            "durability",
+            [](const Pool& p) { return name_of(p.call([](PMEM& pmem) { return pmem.durability(); })); })
+        .def("pool_info", [](const Pool& p) { return p.call([](PMEM& pmem) { return pmem.info(); }); })
+        .def(
+            "prepare",
+            [](const Pool& p, std::uint64_t bytes) { p.call([&](PMEM& pmem) { pmem.prepare(bytes); }); },
+            "bytes"_a = 0)
+        .def("compact", [](const Pool& p) { p.call([](PMEM& pmem) { pmem.compact(); }); })
+        .def("trim", [](const Pool& p) { return p.call([](PMEM& pmem) { return pmem.trim(); }); })
+        .def("verify", &verify, "progress"_a = nb::none());
+
+    pool.def("alloc", &alloc, "id"_a, "type"_a, "dims"_a, nb::kw_only(), "codec"_a = "none", "order"_a = "C",
+             "contiguous"_a = false, "fill_value"_a = nb::none(),
+             nb::sig(
+                 "def alloc(self, id: str, type: Type, dims: tuple[int | None, ...], *, codec: str = 'none', "
+                 "order: str = 'C', contiguous: bool = False, fill_value: bytes | None = None) -> None"))
+        .def("store", &store, "id"_a, "type"_a, "data"_a, "offset"_a, "count"_a, "stride"_a,
+             "codec"_a = nb::none())
+        .def("load", &load, "id"_a, "type"_a, "data"_a, "offset"_a, "count"_a, "stride"_a,
+             "step"_a = nb::none())
+        .def("view", &view, "id"_a, "type"_a, "offset"_a, "count"_a, "stride"_a, "writable"_a = false)
+        .def("freeze",
+             [](const Pool& p, std::string_view id) { p.call([&](PMEM& pmem) { pmem.freeze(id); }); });
+
+    pool.def("store_value",
+             [](const Pool& p, std::string_view id, const Type& type, std::string_view serializer,
+                const nb::object& data) {
+                 const Buffer from(data, false);
+                 const SerializerType by = parse_serializer(serializer);
+                 p.call([&](PMEM& pmem) { pmem.store_encoded(id, type, by, BytesEncoder(from.bytes())); });
+             })
+        .def("load_value",
+             [](const Pool& p, std::string_view id) {
+                 return encoded_by(
+                     p, [&](const PMEM& pmem, const PMEM::Decode& decode) { pmem.load_encoded(id, decode); });
+             })
+        .def("view_value",
+             [](const Pool& p, std::string_view id) {
+                 const Pinned pin = p.call([&](const PMEM& pmem) { return pmem.view_bytes(id); });
+                 return Memory{pin, pin.data(), pin.bytes().size(), false};
+             })
+        .def("set_attribute",
+             [](const Pool& p, std::string_view id, std::string_view name, const Type& type,
+                std::string_view serializer, const nb::object& data) {
+                 const Buffer from(data, false);
+                 const SerializerType by = parse_serializer(serializer);
+                 p.call([&](PMEM& pmem) {
+                     pmem.set_attribute_encoded(id, name, type, by, BytesEncoder(from.bytes()));
+                 });
+             })
+        .def("get_attribute",
+             [](const Pool& p, std::string_view id, std::string_view name) {
+                 return encoded_by(p, [&](const PMEM& pmem, const PMEM::Decode& decode) {
+                     pmem.get_attribute_encoded(id, name, decode);
+                 });
+             })
+        .def("attributes",
+             [](const Pool& p, std::string_view id) {
+                 return p.call([&](const PMEM& pmem) { return pmem.attributes(id); });
+             })
+        .def("attribute_info",
+             [](const Pool& p, std::string_view id, std::string_view name) {
+                 return p.call([&](const PMEM& pmem) { return pmem.attribute_info(id, name); });
+             })
+        .def("remove_attribute", [](const Pool& p, std::string_view id, std::string_view name) {
+            p.call([&](PMEM& pmem) { pmem.remove_attribute(id, name); });
+        });
+
+    pool.def("exists",
+             [](const Pool& p, std::string_view id) {
+                 return p.call([&](const PMEM& pmem) { return pmem.exists(id); });
+             })
+        .def("erase", [](const Pool& p, std::string_view id) { p.call([&](PMEM& pmem) { pmem.erase(id); }); })
+        .def("rename", [](const Pool& p, std::string_view from,
+                          std::string_view to) { p.call([&](PMEM& pmem) { pmem.rename(from, to); }); })
+        .def(
+            "ids",
+            [](const Pool& p, std::string_view prefix) {
+                return p.call([&](const PMEM& pmem) { return pmem.ids(prefix); });
+            },
+            "prefix"_a = "")
+        .def(
+            "groups",
+            [](const Pool& p, std::string_view prefix) {
+                return p.call([&](const PMEM& pmem) { return pmem.groups(prefix); });
+            },
+            "prefix"_a = "")
+        .def("info",
+             [](const Pool& p, std::string_view id) {
+                 return p.call([&](const PMEM& pmem) { return pmem.info(id); });
+             })
+        .def("blocks",
+             [](const Pool& p, std::string_view id) {
+                 return p.call([&](const PMEM& pmem) { return pmem.blocks(id); });
+             })
+        .def("begin",
+             [](const Pool& p, std::uint64_t step) { p.call([&](PMEM& pmem) { pmem.begin(step); }); })
+        .def("commit",
+             [](const Pool& p, std::uint64_t step) { p.call([&](PMEM& pmem) { pmem.commit(step); }); });
+
+    m.def(
+        "repair",
+        [](const std::string& from, const std::string& to) {
+            const nb::gil_scoped_release released;
+            return pmemcpy::repair(from, to);
+        },
+        "source"_a, "target"_a);
+}
+
+}  // namespace pmemcpy::python

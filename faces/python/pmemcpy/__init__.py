@@ -1,0 +1,56 @@
+"""pMEMCPY: scientific arrays in memory that outlives the program.
+
+>>> import numpy as np, pmemcpy
+>>> with pmemcpy.open("run.pmem") as pool:
+...     pool["u"] = np.zeros((100, 100))
+...     pool["u"][10:20, ::2] = 1.0
+...     pool["u"].attrs["units"] = "m/s"
+"""
+
+from ._core import version as __version__
+from .arrays import Array, Block
+from .attributes import Attributes
+from .errors import (
+    AlreadyExistsError,
+    BusyError,
+    CorruptError,
+    Error,
+    InvalidArgumentError,
+    IoError,
+    NoSpaceError,
+    NotFoundError,
+    OutOfRangeError,
+    PermissionDeniedError,
+    PoolExistsError,
+    PoolNotFoundError,
+    TypeMismatchError,
+    UnsupportedError,
+)
+from .groups import Group, Value
+from .pool import Pool, open, repair
+
+__all__ = [
+    "AlreadyExistsError",
+    "Array",
+    "Attributes",
+    "Block",
+    "BusyError",
+    "CorruptError",
+    "Error",
+    "Group",
+    "InvalidArgumentError",
+    "IoError",
+    "NoSpaceError",
+    "NotFoundError",
+    "OutOfRangeError",
+    "PermissionDeniedError",
+    "Pool",
+    "PoolExistsError",
+    "PoolNotFoundError",
+    "TypeMismatchError",
+    "UnsupportedError",
+    "Value",
+    "__version__",
+    "open",
+    "repair",
+]

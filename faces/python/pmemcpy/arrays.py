@@ -1,0 +1,342 @@
+"""An array in a pool, indexed as numpy's are: what is loaded is a copy, what is viewed lies in the pool."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from . import _core, selections
+from .attributes import Attributes
+from .dtypes import Element, stored_element
+from .errors import InvalidArgumentError, UnsupportedError
+from .info import Report
+from .selections import Hyperslab, Shape
+
+NDArray = np.ndarray[Any, Any]
+
+
+class Array:
+    """A named array. `a[...]` loads a copy, `a[10:20, ::2] = block` stores a hyperslab, `a.view()` copies nothing.
+
+    Indices are numpy's: numbers, slices with any step, `...`, None, arrays of indices and masks. Arrays of indices and
+    masks load the smallest box that has all they ask for; to store into them, load, change and store.
+    Crash: a store appears whole or not at all.
+    Sharing: threads and processes may load, and store into different boxes; of the same box the last store counts.
+    """
+
+    def __init__(self, pool: _core.Pool, id: str, step: int | None = None, info: _core.Info | None = None) -> None:
+        self._pool = pool
+        self._id = id
+        self._step = step
+        if info is not None:
+            self._info = info
+
+    # ---- what it is ----
+
+    @cached_property
+    def _info(self) -> _core.Info:
+        return self._pool.info(self._id)
+
+    @cached_property
+    def _element(self) -> Element:
+        return stored_element(self._info.type)
+
+    @property
+    def name(self) -> str:
+        """Its id in the pool."""
+        return self._id
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of what a load gives; text is decoded from UTF-8."""
+        return self._element.dtype.base
+
+    @property
+    def shape(self) -> Shape:
+        """As it is now: an unlimited array grows."""
+        return self._extents + self._element.stored.shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for extent in self.shape:
+            size *= extent
+        return size
+
+    @property
+    def nbytes(self) -> int:
+        """Of the elements, before any compression."""
+        return self.size * self._element.stored.base.itemsize
+
+    @property
+    def order(self) -> str:
+        """C or F: which index is fastest."""
+        return self._info.order
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether the first dimension grows when something is stored past its end."""
+        return self._info.is_unlimited
+
+    @property
+    def attrs(self) -> Attributes:
+        return Attributes(self._pool, self._id)
+
+    @property
+    def info(self) -> Report:
+        """All that is known of it without reading its elements."""
+        return Report(self._pool.info(self._id))
+
+    # ---- elements ----
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.load(key)
+
+    def load(self, key: Any = ..., out: NDArray | None = None) -> Any:
+        """A copy of `self[key]`; with `out` into that array, which must have its shape and dtype.
+
+        Errors: NotFoundError for elements that no store has covered, unless there is a fill value; OutOfRangeError.
+        """
+        slab = selections.select(key, self._extents)
+        if out is not None and slab.then is None and self._is_as_stored(out, slab):
+            self._load(slab, out)
+            return out
+        loaded = np.empty(slab.count, self._element.stored, order=self._order)
+        self._load(slab, loaded)
+        loaded = self._element.decoded(loaded)
+        wanted = loaded if slab.then is None else loaded[slab.then]
+        if out is None:
+            return wanted
+        if out.shape != np.shape(wanted):
+            raise InvalidArgumentError(f"out has shape {out.shape}, what is to be loaded has {np.shape(wanted)}")
+        np.copyto(out, wanted, casting="same_kind")
+        return out
+
+    def __setitem__(self, key: Any, data: Any) -> None:
+        self.store(key, data)
+
+    def store(self, key: Any, data: Any, codec: str | None = None) -> None:
+        """`self[key] = data`, for this once with another codec.
+
+        What is smaller is broadcast; numbers are cast within their kind.
+
+        Errors: TypeError (float into int), ValueError (shape), OutOfRangeError, NoSpaceError.
+        """
+        if self._step is not None:
+            raise UnsupportedError(f"{self._id}: what a step held is only read; store into the pool's present one")
+        slab = selections.select(key, self._growing(key, data))
+        if not slab.is_regular:
+            raise UnsupportedError(
+                f"{self._id}: a store takes numbers and slices, which appear at once; "
+                "with arrays of indices load the box, change it, and store it back"
+            )
+        dense = self._dense(slab, data)
+        self._pool.store(self._id, self._element.type, _raw(dense), slab.offset, slab.count, slab.stride, codec)
+
+    def append(self, data: Any) -> None:
+        """Stores `data` behind the last element of an unlimited array, along its first dimension.
+
+        Shape: one more dimension than 0, or one less than the array for a single row.
+        Sharing: two who append at the same time may choose the same place: agree on who does.
+        """
+        if not self.is_unlimited:
+            raise InvalidArgumentError(f"{self._id} has a fixed length; create it with None as its first dimension")
+        data = np.asarray(data)
+        if data.ndim == self.ndim - 1:
+            data = data[np.newaxis]
+        end = self._extents[0]
+        self.store(slice(end, end + len(data)), data)
+
+    # ---- memory ----
+
+    def view(self, key: Any = ...) -> NDArray:
+        """The elements where they lie in the pool: a read-only array, which stays as it is whoever stores or erases.
+
+        Cost: microseconds, whatever the size. Text is given as bytes, in UTF-8.
+        Errors: UnsupportedError when they lie in several blocks (see blocks()), or in a compressed one.
+        """
+        return self._mapped(key, writable=False)
+
+    def update(self, key: Any = ...) -> NDArray:
+        """The elements of a contiguous array to be written in place, shared by all processes, until freeze().
+
+        Crash: what is written so is outside every promise before freeze().
+        """
+        return self._mapped(key, writable=True)
+
+    def freeze(self) -> None:
+        """Brings a contiguous array under the promise as it is now; no updates after that."""
+        self._pool.freeze(self._id)
+
+    def blocks(self) -> list[Block]:
+        """What each store produced, as far as something newer has not covered it."""
+        return [Block(self, block) for block in self._pool.blocks(self._id)]
+
+    # ---- numpy's, Python's ----
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
+        if copy is False:
+            view = self.view()
+            if dtype is not None and np.dtype(dtype) != view.dtype:
+                raise ValueError(f"{self._id} as {np.dtype(dtype)} is a copy")
+            return view
+        loaded: NDArray = self.load()
+        return loaded if dtype is None else loaded.astype(dtype, copy=False)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError(f"{self._id} has no dimensions, so no length")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        at = "" if self._step is None else f" at step {self._step}"
+        return f"<pmemcpy array {self._id!r}{at}: shape {self.shape}, {self.dtype}>"
+
+    def __reduce__(self) -> Any:
+        return Array, (self._pool, self._id, self._step)
+
+    # ---- inside ----
+
+    @property
+    def _order(self) -> Any:
+        return self._info.order
+
+    @property
+    def _extents(self) -> Shape:
+        """The shape without the dimensions that each element has in itself."""
+        if not self._info.is_unlimited:
+            return self._info.dims
+        return self._pool.info(self._id).dims
+
+    def _growing(self, key: Any, data: Any) -> Shape:
+        """The shape that a store may reach: past the end of an unlimited array as far as the key says, or the data."""
+        extents = self._extents
+        if not self.is_unlimited:
+            return extents
+        first = key[0] if isinstance(key, tuple) and key else key
+        end = extents[0]
+        if isinstance(first, slice) and first.stop is not None:
+            end = max(end, int(first.stop))
+        elif isinstance(first, slice) and np.ndim(data) == len(self.shape):
+            end = max(end, int(first.start or 0) + len(data))
+        elif isinstance(first, (int, np.integer)):
+            end = max(end, int(first) + 1)
+        elif first is Ellipsis and np.ndim(data) == len(self.shape):
+            end = max(end, len(data))
+        return (end, *extents[1:])
+
+    def _is_as_stored(self, array: NDArray, slab: Hyperslab) -> bool:
+        """Whether its bytes are what lies in the pool for that slab."""
+        stored = self._element.stored
+        lies_so = array.flags.f_contiguous if self._order == "F" else array.flags.c_contiguous
+        return array.dtype == stored.base and array.shape == slab.count + stored.shape and lies_so
+
+    def _load(self, slab: Hyperslab, into: NDArray) -> None:
+        self._pool.load(self._id, self._element.type, _raw(into), slab.offset, slab.count, slab.stride, self._step)
+
+    def _dense(self, slab: Hyperslab, data: Any) -> NDArray:
+        """The bytes of a store: the data themselves when they lie so, else a copy that does."""
+        stored = self._element.stored
+        if isinstance(data, Array):
+            data = data.load()
+        if isinstance(data, np.ndarray) and slab.then is None and self._is_as_stored(data, slab):
+            return data
+        source = self._element.encoded(np.asarray(data))
+        if not isinstance(data, (bool, int)) and not np.can_cast(source.dtype, stored.base, "same_kind"):
+            raise TypeError(
+                f"{self._id} holds {self.dtype}; cast {source.dtype} to it yourself: .astype({str(self.dtype)!r})"
+            )
+        dense = np.empty(slab.count, stored, order=self._order)
+        if isinstance(data, (bool, int)):
+            source = np.array(data, stored.base)  # numpy's OverflowError when it does not fit
+        try:
+            dense[... if slab.then is None else slab.then] = source
+        except ValueError as error:
+            wanted = slab.shape + stored.shape
+            raise InvalidArgumentError(
+                f"{self._id}: cannot store shape {source.shape} into {wanted}: {error}"
+            ) from None
+        return dense
+
+    def _mapped(self, key: Any, writable: bool) -> NDArray:
+        if self._step is not None:
+            raise UnsupportedError(f"{self._id}: what a step held has no view; load it")
+        slab = selections.select(key, self._extents)
+        if not slab.is_regular:
+            raise UnsupportedError(f"{self._id}: arrays of indices make copies; load instead")
+        stored = self._element.stored
+        memory, strides = self._pool.view(
+            self._id, self._element.type, slab.offset, slab.count, slab.stride, writable=writable
+        )
+        in_bytes = tuple(stride * stored.itemsize for stride in strides)
+        if stored.shape:  # each element is an array in itself
+            in_bytes += np.empty((), stored).strides
+        lies = memoryview(memory)  # type: ignore[arg-type]  # the types of buffers came with Python 3.12
+        array: NDArray = np.ndarray(slab.count + stored.shape, stored.base, lies, strides=in_bytes)
+        array.flags.writeable = writable  # numpy gives memory of its own to what is empty
+        if slab.then is None:
+            return array
+        part: NDArray = array[slab.then if Ellipsis in slab.then else (*slab.then, ...)]
+        return part
+
+
+class Block:
+    """One block of an array: the box that one store produced."""
+
+    def __init__(self, array: Array, info: _core.BlockInfo) -> None:
+        self._array = array
+        self._info = info
+
+    @property
+    def info(self) -> Report:
+        return Report(self._info)
+
+    @property
+    def key(self) -> tuple[slice, ...]:
+        """Where it lies: `array[block.key]`."""
+        lies = zip(self._info.offset, self._info.count, self._info.stride, strict=True)
+        return tuple(slice(first, first + (n - 1) * step + 1 if n else first, step) for first, n, step in lies)
+
+    @property
+    def shape(self) -> Shape:
+        return self._info.count
+
+    @property
+    def minimum(self) -> Any:
+        """The smallest element, None where that was not recorded."""
+        return self._limit(self._info.minimum)
+
+    @property
+    def maximum(self) -> Any:
+        """The largest element, None where that was not recorded."""
+        return self._limit(self._info.maximum)
+
+    def load(self) -> NDArray:
+        """A copy of what the array has now in this block's box."""
+        loaded: NDArray = self._array.load(self.key)
+        return loaded
+
+    def view(self) -> NDArray:
+        """As Array.view(), of this block's box. Errors: UnsupportedError when newer blocks cover part of it."""
+        return self._array.view(self.key)
+
+    def __repr__(self) -> str:
+        return f"<pmemcpy block of {self._array.name!r}: {self._info.size_bytes} bytes, shape {self.shape}>"
+
+    def _limit(self, raw: bytes) -> Any:
+        if not self._info.has_range:
+            return None
+        dtype = self._array._element.stored.base
+        return np.frombuffer(raw[: dtype.itemsize], dtype)[0]
+
+
+def _raw(array: NDArray) -> NDArray:
+    """The bytes of an array that lies in one piece, in the order in which they lie."""
+    flat = array.reshape(-1, order="C" if array.flags.c_contiguous else "F")
+    return flat.view(np.uint8) if flat.size else np.empty(0, np.uint8)

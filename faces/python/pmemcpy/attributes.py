@@ -1,0 +1,44 @@
+"""The attributes of a variable, of a group, or of the pool, as a mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from typing import Any
+
+import numpy as np
+
+from . import _core, values
+
+
+class Attributes(MutableMapping[str, Any]):
+    """Named values beside a variable or group: numbers, text, small arrays, and what JSON has.
+
+    Crash: each one is set or removed whole. Those of a variable go when it is erased.
+    """
+
+    def __init__(self, pool: _core.Pool, id: str) -> None:
+        self._pool = pool
+        self._id = id
+
+    def __getitem__(self, name: str) -> Any:
+        return values.decode(self._pool.get_attribute(self._id, name))
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if isinstance(value, (list, tuple)) and value and all(isinstance(v, (int, float, np.number)) for v in value):
+            value = np.asarray(value)  # netCDF's and HDF5's attributes of numbers are arrays
+        self._pool.set_attribute(self._id, name, *values.encode(value))
+
+    def __delitem__(self, name: str) -> None:
+        self._pool.remove_attribute(self._id, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._pool.attributes(self._id))
+
+    def __len__(self) -> int:
+        return len(self._pool.attributes(self._id))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._pool.attributes(self._id)
+
+    def __repr__(self) -> str:
+        return f"<attributes of {self._id!r}: {dict(self)}>"

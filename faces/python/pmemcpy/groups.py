@@ -1,0 +1,271 @@
+"""Groups, and the pool as the outermost of them: mappings from names to arrays, values and groups."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, MutableMapping
+from typing import Any
+
+import numpy as np
+
+from . import _core, values
+from .arrays import Array
+from .attributes import Attributes
+from .dtypes import element_of
+from .errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
+from .info import Report
+from .selections import Shape
+from .tree import Tree
+
+_Kind = _core.VariableKind
+
+
+class Value:
+    """A stored scalar, text or structure. `v[()]` is the value; `v["key"]` and `v[0]` are taken from it."""
+
+    def __init__(self, pool: _core.Pool, id: str) -> None:
+        self._pool = pool
+        self._id = id
+
+    @property
+    def name(self) -> str:
+        return self._id
+
+    @property
+    def value(self) -> Any:
+        """As values.py tells: what was stored, or its nearest in Python."""
+        return values.decode(self._pool.load_value(self._id))
+
+    @property
+    def raw(self) -> bytes:
+        """Its bytes as they are kept."""
+        return bytes(self._pool.load_value(self._id)[2])
+
+    @property
+    def attrs(self) -> Attributes:
+        return Attributes(self._pool, self._id)
+
+    @property
+    def info(self) -> Report:
+        return Report(self._pool.info(self._id))
+
+    def __getitem__(self, key: Any) -> Any:
+        whole = self.value
+        return whole if key == () or key is Ellipsis else whole[key]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.asarray(self.value, dtype)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    def __repr__(self) -> str:
+        return f"<pmemcpy value {self._id!r}: {self.value!r}>"
+
+    def __reduce__(self) -> Any:
+        return Value, (self._pool, self._id)
+
+
+class Group(MutableMapping[str, Any]):
+    """Names within a group; `/` in a name goes into the groups in it. Groups are made by what is stored in them."""
+
+    _pool: _core.Pool
+    _prefix: str
+    _step: int | None = None
+
+    def __init__(self, pool: _core.Pool, id: str, step: int | None = None) -> None:
+        self._pool = pool
+        self._prefix = id + "/"
+        self._step = step
+
+    @property
+    def name(self) -> str:
+        """Its id, "/" of the pool."""
+        return self._prefix.rstrip("/") or "/"
+
+    @property
+    def attrs(self) -> Attributes:
+        return Attributes(self._pool, self.name)
+
+    # ---- as a mapping ----
+
+    def __getitem__(self, name: str) -> Any:
+        """An Array, a Value or a Group. Errors: NotFoundError, a KeyError."""
+        id = self._id_of(name)
+        info = self._pool.info(id)
+        if info.kind == _Kind.array:
+            return Array(self._pool, id, self._step, info)
+        if info.kind == _Kind.group:
+            return Group(self._pool, id, self._step)
+        if self._step is not None and info.step > self._step:
+            raise NotFoundError(f"{id} at step {self._step}: of a value only the newest is kept, of step {info.step}")
+        return Value(self._pool, id)
+
+    def __setitem__(self, name: str, data: Any) -> None:
+        """Stores an array, made if it is new, or a value in the place of an older one.
+
+        Lists of numbers are arrays, as in numpy; other lists, and dicts, are JSON.
+        Errors: AlreadyExistsError for an array of another shape or dtype: delete that first.
+        """
+        self.store(name, data)
+
+    def __delitem__(self, name: str) -> None:
+        self._check_present()
+        self._pool.erase(self._id_of(name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._children()))
+
+    def __len__(self) -> int:
+        return len(self._children())
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._pool.exists(self._id_of(name))
+
+    # ---- the library's verbs ----
+
+    def load(self, name: str) -> Any:
+        """A copy: a numpy array, or the value."""
+        found = self[name]
+        if isinstance(found, Group):
+            raise InvalidArgumentError(f"{found.name} is a group; load what is in it")
+        return found[()] if isinstance(found, Value) else found[...]
+
+    def store(self, name: str, data: Any, *, codec: str = "none") -> None:
+        """As `self[name] = data`; a new array with a codec such as "zstd:5"."""
+        self._check_present()
+        array = _as_array(data)
+        if array is None:
+            self._pool.store_value(self._id_of(name), *values.encode(data))
+            return
+        if array.dtype.kind == "U" and array.size:  # as many bytes as it needs
+            array = np.char.encode(array, "utf-8")
+            dtype = np.dtype(f"U{-(-max(1, array.dtype.itemsize) // 4)}")
+        else:
+            dtype = array.dtype
+        id = self._id_of(name)
+        if self._pool.exists(id):
+            self._overwrite(id, array)
+            return
+        order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+        self.create(name, array.shape, dtype, order=order, codec=codec)[...] = array
+
+    def create(
+        self,
+        name: str,
+        shape: int | tuple[int | None, ...],
+        dtype: Any = np.float64,
+        *,
+        codec: str = "none",
+        order: str = "C",
+        contiguous: bool = False,
+        fill_value: Any = None,
+    ) -> Array:
+        """Makes an array, or finds the same one: every process may call this.
+
+        Shape: the first extent may be None, and grows. `contiguous` is one block that update() writes in place.
+        Errors: AlreadyExistsError (another dtype, shape or kind), InvalidArgumentError, UnsupportedError (dtype).
+        """
+        self._check_present()
+        dims = _extents(name, shape)
+        element = element_of(dtype)
+        fill = None
+        if fill_value is not None:
+            one = np.empty((), element.stored)
+            one[...] = element.encoded(np.asarray(fill_value))
+            fill = one.tobytes()
+        id = self._id_of(name)
+        self._pool.alloc(id, element.type, dims, codec=codec, order=order, contiguous=contiguous, fill_value=fill)
+        return Array(self._pool, id)
+
+    def rename(self, old: str, new: str) -> None:
+        """Gives a variable another name, atomically."""
+        self._check_present()
+        self._pool.rename(self._id_of(old), self._id_of(new))
+
+    def ids(self, prefix: str = "") -> list[str]:
+        """All variables below, as names from here, sorted."""
+        return [id[self._skipped :] for id in self._pool.ids(self._id_of(prefix))]
+
+    def tree(self) -> Tree:
+        """All below, as a drawing."""
+        return Tree(self._pool, self.name)
+
+    def __repr__(self) -> str:
+        return f"<pmemcpy group {self.name!r}: {len(self)} names>"
+
+    def __reduce__(self) -> Any:
+        return Group, (self._pool, self.name, self._step)
+
+    # ---- inside ----
+
+    @property
+    def _skipped(self) -> int:
+        return 0 if self._prefix == "/" else len(self._prefix)
+
+    def _id_of(self, name: str) -> str:
+        if not isinstance(name, str):
+            raise TypeError(f"names are text, not {type(name).__name__}")
+        return name.lstrip("/") if self._prefix == "/" or name.startswith("/") else self._prefix + name
+
+    def _children(self) -> set[str]:
+        prefix = self._id_of("")
+        below = self._pool.ids(prefix) + self._pool.groups(prefix)
+        return {id[self._skipped :].split("/", 1)[0] for id in below}
+
+    def _check_present(self) -> None:
+        if self._step is not None:
+            raise UnsupportedError("what a step held is only read; change the pool itself")
+
+    def _overwrite(self, id: str, array: np.ndarray[Any, Any]) -> None:
+        there = self._pool.info(id)
+        if there.kind != _Kind.array:
+            raise AlreadyExistsError(f"{id} is a {there.kind.name}; delete it before an array takes its name")
+        stored = Array(self._pool, id, info=there)
+        if stored.shape != array.shape:
+            raise AlreadyExistsError(
+                f"{id} has shape {stored.shape}, not {array.shape}: store into a part of it, or delete it first"
+            )
+        stored[...] = array
+
+
+def _extents(name: str, shape: Any) -> tuple[int | None, ...]:
+    """The extents of a new array. Errors: TypeError, InvalidArgumentError."""
+    extents = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+    if len(extents) > _core.max_dimensions:
+        raise InvalidArgumentError(
+            f"{name}: an array has at most {_core.max_dimensions} dimensions, not {len(extents)}"
+        )
+    given = tuple(None if extent is None else operator.index(extent) for extent in extents)
+    if any(extent is not None and not 0 <= extent < 2**64 - 1 for extent in given):
+        raise InvalidArgumentError(
+            f"{name}: {given} is no shape: extents are 0 or more, and None in front for one that grows"
+        )
+    return given
+
+
+def _as_array(data: Any) -> np.ndarray[Any, Any] | None:
+    """What is to be an array of its own; None for values."""
+    if isinstance(data, np.ndarray):
+        return data
+    if isinstance(data, (list, tuple)) and data:
+        try:
+            array = np.asarray(data)
+        except ValueError:  # rows of different lengths
+            return None
+        return array if array.dtype.kind in "biufcM" else None
+    if not isinstance(data, np.generic) and hasattr(data, "__array__"):
+        return np.asarray(data)
+    return None
+
+
+__all__ = ["Array", "Group", "Shape", "Value"]

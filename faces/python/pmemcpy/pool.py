@@ -1,0 +1,161 @@
+"""Opening a pool, and what concerns it as a whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from . import _core, parallel
+from .errors import AlreadyExistsError, NotFoundError, PoolExistsError, PoolNotFoundError
+from .groups import Group
+from .handle import Handle
+from .info import Report
+
+Path = str | os.PathLike[str]
+
+
+def open(path: Path, mode: str = "a", *, comm: Any = None, per_node: bool = False, **options: Any) -> Pool:
+    """Opens the pool at `path`: one file, or with a path that ends in "/" (or layout="directory") a folder.
+
+    Modes, as in h5py: r reads and needs no permission to write; r+ must exist; a is made if missing (the default);
+    w is a new one in the place of an old one that nobody uses; x must not exist.
+    `comm`, a communicator of mpi4py: all its ranks call this; the first of a node makes the pool. `per_node` allows a
+    communicator of several nodes, with a pool on each.
+    Options of a new pool: max_bytes, initial_bytes, chunk_bytes, permissions, prepare. Of this use of it: map_sync,
+    checksums, characterise (minimum and maximum of each block), verify_loads, rank.
+    Errors: PoolNotFoundError, PoolExistsError, PermissionDeniedError, CorruptError, NoSpaceError, UnsupportedError,
+        BusyError.
+    """
+    if comm is not None:
+        pool: Pool = parallel.open(lambda m, rank: open(path, m, **{"rank": rank, **options}), mode, comm, per_node)
+        return pool
+    try:
+        return Pool(Handle(os.fspath(path), mode, options))
+    except NotFoundError as error:
+        raise PoolNotFoundError(str(error)) from None
+    except AlreadyExistsError as error:
+        raise PoolExistsError(str(error)) from None
+
+
+class Pool(Group):
+    """A pool of named variables, shared by every process that has it open; a mapping from their names.
+
+    Crash: every call is all or nothing, whatever process is killed when.
+    Sharing: threads may share one. A forked child opens its own (BusyError); what is pickled opens the pool anew.
+    """
+
+    _pool: Handle
+
+    def __init__(self, handle: Handle) -> None:
+        self._prefix = "/"
+        self._pool = handle
+
+    # ---- open and closed ----
+
+    def close(self) -> None:
+        """Closes it, on page media after a sync; waits for calls of other threads. Views stay valid until dropped."""
+        self._pool.close()
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def __bool__(self) -> bool:
+        """Whether it is open."""
+        return self._pool.is_open
+
+    def sync(self) -> None:
+        """On page media: what was stored so far survives a power loss when this returns. Elsewhere cheap."""
+        self._pool.sync()
+
+    # ---- what it is ----
+
+    @property
+    def path(self) -> str:
+        return self._pool.path
+
+    @property
+    def durability(self) -> str:
+        """What the medium promises: none, page, line or byte."""
+        return self._pool.durability
+
+    @property
+    def info(self) -> Report:
+        return Report(self._pool.pool_info())
+
+    # ---- steps ----
+
+    @contextmanager
+    def step(self, number: int) -> Iterator[Pool]:
+        """What is stored inside is seen by others at once, at the end. After an exception it is not committed.
+
+        With several processes in a step each calls begin(), and after their own barrier one calls commit().
+        """
+        self.begin(number)
+        yield self
+        self.commit(number)
+
+    def begin(self, number: int) -> None:
+        """What this process stores from now on belongs to the step. Errors: InvalidArgumentError (not newer)."""
+        self._pool.begin(number)
+
+    def commit(self, number: int) -> None:
+        """Shows the step, whoever stored it. Errors: InvalidArgumentError, BusyError when a process died in it."""
+        self._pool.commit(number)
+
+    def at(self, number: int) -> Group:
+        """What the pool's arrays held at a committed step that is still kept, to be loaded."""
+        return _AtStep(self, number)
+
+    # ---- space ----
+
+    def prepare(self, size_bytes: int = 0) -> None:
+        """Allocates ahead, and makes huge pages, once: new mappings then copy at full speed. About 0.4 s/GiB."""
+        self._pool.prepare(size_bytes)
+
+    def compact(self) -> None:
+        """Frees blocks that newer ones cover together, and versions no reader can ask for any more."""
+        self._pool.compact()
+
+    def trim(self) -> int:
+        """Gives free space back to the file system. Returns bytes."""
+        return self._pool.trim()
+
+    def verify(self, progress: Callable[[int, int], None] | None = None) -> list[Report]:
+        """Reads everything and checks it; tells what is damaged, with id and box. Calls progress(done, all)."""
+        return [Report(damage) for damage in self._pool.verify(progress)]
+
+    def __repr__(self) -> str:
+        how = f"mode {self._pool.mode}" if self else "closed"
+        return f"<pmemcpy pool {self.path!r}, {how}>"
+
+    def __reduce__(self) -> Any:
+        return Pool, (self._pool,)
+
+
+class _AtStep(Group):
+    """The pool as it was at a step."""
+
+    def __init__(self, pool: Pool, step: int) -> None:
+        self._prefix = "/"
+        self._of = pool
+        self._pool = pool._pool
+        self._step = step
+
+    def __repr__(self) -> str:
+        return f"<{self._of!r} at step {self._step}>"
+
+    def __reduce__(self) -> Any:
+        return _AtStep, (self._of, self._step)
+
+
+def repair(source: Path, target: Path) -> Report:
+    """Makes a new pool at `target` of what is whole in the one at `source`, which is only read.
+
+    Errors: NotFoundError, AlreadyExistsError, BusyError while anybody has the old one open, CorruptError, NoSpaceError.
+    """
+    return Report(_core.repair(os.fspath(source), os.fspath(target)))

@@ -1,0 +1,138 @@
+"""Python's objects as values and attributes: as what they are recorded, and what they come back as.
+
+| stored                         | recorded as            | comes back as            |
+|--------------------------------|------------------------|--------------------------|
+| bool, int, float, complex      | bool, int64 (uint64 where it needs to be), float64, complex128 | the same |
+| str                            | string                 | str                      |
+| bytes, bytearray, memoryview   | sequence of bytes      | bytes                    |
+| numpy scalars                  | their dtype            | numpy scalars            |
+| datetime, date                 | datetime64[us], [D]    | numpy.datetime64         |
+| dict, list, tuple, None        | JSON text              | dict, list, None         |
+| arrays (attributes only)       | sequence (1-D), array  | numpy arrays             |
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from typing import Any
+
+import numpy as np
+
+from ._core import Kind, Type
+from .dtypes import dtype_of, element_of, type_of
+from .errors import CorruptError, InvalidArgumentError, UnsupportedError
+
+_JSON = Type.opaque(1, "json")
+_BYTES = Type.sequence(Type.opaque(1))
+_RAW = "bp4"
+_PYTHON = frozenset({Kind.int64, Kind.float64, Kind.complex128, Kind.boolean})
+
+Encoded = tuple[Type, str, Any]
+
+
+def encode(value: Any) -> Encoded:
+    """The type, the serializer and the bytes of a value. Errors: TypeError, InvalidArgumentError, UnsupportedError."""
+    if isinstance(value, str):
+        return Type.string(), _RAW, value.encode()
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return _BYTES, _RAW, bytes(value)
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+        return _encode_scalar(_numpy_scalar(value))
+    if isinstance(value, np.generic):
+        return _encode_scalar(value)
+    if isinstance(value, dt.datetime):
+        utc = value.astimezone(dt.timezone.utc).replace(tzinfo=None) if value.tzinfo else value
+        return _encode_scalar(np.datetime64(utc, "us"))
+    if isinstance(value, dt.date):
+        return _encode_scalar(np.datetime64(value, "D"))
+    if value is None or isinstance(value, (dict, list, tuple)):
+        return _JSON, _RAW, _json_text(value)
+    if isinstance(value, np.ndarray):
+        return _encode_array(value)
+    raise TypeError(
+        f"a {type(value).__name__} cannot be stored: give an array, a number, text, bytes, a date, "
+        "or what JSON has (dict, list, None)"
+    )
+
+
+def decode(encoded: Encoded) -> Any:
+    """The object for what is recorded. Errors: UnsupportedError, CorruptError."""
+    type_, serializer, data = encoded
+    if serializer not in ("bp4", "none"):
+        raise UnsupportedError(
+            f"this value was written by the serializer {serializer}, which Python cannot read; .raw has its bytes"
+        )
+    if type_ == _JSON:
+        try:
+            return json.loads(data)
+        except ValueError as error:
+            raise CorruptError(f"a value recorded as JSON is no JSON text: {error}") from None
+    if type_.kind == Kind.string:
+        return data.decode()
+    if type_ == _BYTES:
+        return bytes(data)
+    if type_.kind == Kind.sequence:
+        dtype = dtype_of(type_.element)
+        return np.frombuffer(data, dtype).copy() if len(data) % dtype.itemsize == 0 else _wrong_size(type_, data)
+    if type_.is_fixed_size and len(data) != type_.size:
+        _wrong_size(type_, data)
+    if type_.kind == Kind.array:
+        return np.frombuffer(data, dtype_of(type_.element)).reshape(type_.dimensions).copy()
+    scalar = np.frombuffer(data, dtype_of(type_))[0]
+    if type_.kind in _PYTHON:
+        return scalar.item()
+    if type_.kind == Kind.fixed_string and type_.is_utf8:
+        return scalar.decode()
+    return scalar
+
+
+def _wrong_size(type_: Type, data: Any) -> Any:
+    raise CorruptError(f"found {len(data)} bytes where there must be a {type_.name}")
+
+
+def _numpy_scalar(value: complex) -> np.generic:
+    if isinstance(value, bool):
+        return np.bool_(value)
+    if isinstance(value, int):
+        if -(2**63) <= value < 2**63:
+            return np.int64(value)
+        if value < 2**64:
+            return np.uint64(value)
+        raise InvalidArgumentError(f"{value} has more than 64 bits; store it as text")
+    return np.float64(value) if isinstance(value, float) else np.complex128(value)
+
+
+def _encode_scalar(value: np.generic) -> Encoded:
+    if isinstance(value, np.str_):
+        return encode(str(value))
+    if isinstance(value, np.bytes_):
+        return encode(bytes(value))
+    return type_of(value.dtype), _RAW, value.tobytes()
+
+
+def _encode_array(value: np.ndarray[Any, Any]) -> Encoded:
+    element = element_of(value.dtype)
+    if element.is_text:
+        return _JSON, _RAW, _json_text(value.tolist())
+    data = np.ascontiguousarray(value)
+    if value.ndim == 0:
+        return element.type, _RAW, data.tobytes()
+    if value.ndim == 1 or value.size == 0:
+        return Type.sequence(element.type), _RAW, data.tobytes()
+    return Type.array(element.type, value.shape), _RAW, data.tobytes()
+
+
+def _json_text(value: Any) -> bytes:
+    try:
+        return json.dumps(value, allow_nan=False, ensure_ascii=False, default=_plain).encode()
+    except ValueError as error:
+        raise InvalidArgumentError(f"JSON cannot hold this: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a {type(value).__name__} inside a structure cannot be stored as JSON")
