@@ -1,8 +1,8 @@
-"""Builds the wheel, installs it into a new environment that has nothing but numpy, and works with it there.
+"""Builds the wheel, installs it into a new environment, and works with it there.
 
 usage: wheel.py SOURCE FOLDER      the project; where to build, kept between runs
 
-Needs scikit-build-core and nanobind in the Python that runs this. The new environment sees its numpy, and nothing else of it.
+Needs scikit-build-core, nanobind, numpy and xarray in the Python that runs this; the new environment sees those.
 """
 
 import subprocess
@@ -25,6 +25,9 @@ with pmemcpy.open(path, "r") as pool:
     assert pool["cfg"]["dt"] == 0.1
 assert "site-packages" in pmemcpy.__file__, pmemcpy.__file__
 assert "mpi4py" not in sys.modules
+import xarray as xr
+with xr.open_dataset(path, engine="pmemcpy") as found:  # by its entry point
+    assert found["u"].shape == (30, 40)
 print(pmemcpy.__version__)
 """
 
@@ -35,7 +38,15 @@ def main() -> None:
     for old in wheels.glob("*.whl"):
         old.unlink()
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    build = ["wheel", "-q", "--no-deps", "--no-build-isolation", "-w", wheels, f"--config-settings=build-dir={folder / 'build'}"]
+    build = [
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        wheels,
+        f"--config-settings=build-dir={folder / 'build'}",
+    ]
     subprocess.run([*pip, *build, source], check=True)
     (wheel,) = wheels.glob("*.whl")
     with zipfile.ZipFile(wheel) as files:
@@ -47,10 +58,9 @@ def main() -> None:
     fresh = folder / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--clear", "--without-pip", fresh], check=True)
     packages = Path(sysconfig.get_path("platlib", vars={"base": str(fresh), "platbase": str(fresh)}))
-    for part in Path(numpy.__file__).parents[1].glob("numpy*"):
-        (packages / part.name).symlink_to(part)
+    (packages / "tools.pth").write_text(f"{Path(numpy.__file__).parents[1]}\n")
     subprocess.run([*pip, "--python", fresh / "bin" / "python", "install", "-q", "--no-deps", wheel], check=True)
-    subprocess.run([fresh / "bin" / "python", "-c", USE], check=True, cwd=folder)
+    subprocess.run([fresh / "bin" / "python", "-I", "-c", USE], check=True, cwd=folder)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Zarr 2.18, by Python, at the same work, with the arguments and the line of JSON of compare_objects_<library>.
+"""Zarr 3.1, by Python, at the same work, with the arguments and the line of JSON of compare_objects_<library>.
 
 A group in a directory store with an array per object, as a zarr user keeps many results; `zarr-consolidated` collects
 the arrays' metadata in one file when all are stored, and opens by it. Every run is a process of its own, and only what
@@ -68,7 +68,8 @@ def store(task: argparse.Namespace, numbers: list[int]) -> None:
     group = zarr.open_group(task.path, mode="a")
     for number in numbers:
         # One chunk, because the object is read and written as one; random bytes do not compress.
-        group.create_dataset(name_of(task.seed, number), data=values.of(number), chunks=False, compressor=None)
+        data = values.of(number)
+        group.create_array(name_of(task.seed, number), data=data, chunks=data.shape, compressors=None)
     if task.variant == "zarr-consolidated":
         zarr.consolidate_metadata(task.path)
 

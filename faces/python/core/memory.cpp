@@ -1,6 +1,7 @@
 #include "memory.hpp"
 
 #include "bindings.hpp"
+#include "recycled.hpp"
 
 namespace nb = nanobind;
 
@@ -21,6 +22,13 @@ void bind_memory(nb::module_& m) {
     nb::class_<Memory>(m, "Memory", nb::type_slots(slots),
                        "Bytes in the pool, which stay as they are while this lives.")
         .def("__len__", [](const Memory& memory) { return memory.bytes; });
+    m.def(
+        "recycled",
+        [](std::size_t bytes) {
+            const Pinned pin = recycled(bytes);
+            return Memory{pin, pin.data(), bytes, true};
+        },
+        nb::arg("bytes"), "Memory for a large copy, of which others may have been made before.");
 }
 
 }  // namespace pmemcpy::python

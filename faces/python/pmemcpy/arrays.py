@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +17,8 @@ from .info import Report
 from .selections import Hyperslab, Shape
 
 NDArray = np.ndarray[Any, Any]
+
+_LARGE_BYTES = 4 << 20
 
 
 class Array:
@@ -64,10 +68,7 @@ class Array:
 
     @property
     def size(self) -> int:
-        size = 1
-        for extent in self.shape:
-            size *= extent
-        return size
+        return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
@@ -107,7 +108,7 @@ class Array:
         if out is not None and slab.then is None and self._is_as_stored(out, slab):
             self._load(slab, out)
             return out
-        loaded = np.empty(slab.count, self._element.stored, order=self._order)
+        loaded = self._room(slab)
         self._load(slab, loaded)
         loaded = self._element.decoded(loaded)
         wanted = loaded if slab.then is None else loaded[slab.then]
@@ -174,6 +175,16 @@ class Array:
         """Brings a contiguous array under the promise as it is now; no updates after that."""
         self._pool.freeze(self._id)
 
+    @property
+    def chunks(self) -> tuple[tuple[int, ...], ...]:
+        """Where the blocks' edges cut the array, as dask has it: the lengths along each dimension."""
+        cuts = [{0, extent} for extent in self._extents]
+        for block in self._pool.blocks(self._id):
+            for d, (first, count, stride) in enumerate(zip(block.offset, block.count, block.stride, strict=True)):
+                cuts[d] |= {first, min(first + count, self._extents[d])} if stride == 1 else set()
+        within = tuple((extent,) for extent in self._element.stored.shape)
+        return tuple(_lengths(sorted(edges)) for edges in cuts) + within
+
     def blocks(self) -> list[Block]:
         """What each store produced, as far as something newer has not covered it."""
         return [Block(self, block) for block in self._pool.blocks(self._id)]
@@ -236,6 +247,16 @@ class Array:
         stored = self._element.stored
         lies_so = array.flags.f_contiguous if self._order == "F" else array.flags.c_contiguous
         return array.dtype == stored.base and array.shape == slab.count + stored.shape and lies_so
+
+    def _room(self, slab: Hyperslab) -> NDArray:
+        """An array for what is loaded. A large one has memory of earlier ones that were dropped, for new pages cost
+        more than the copy."""
+        stored = self._element.stored
+        size_bytes = stored.itemsize * math.prod(slab.count)
+        if size_bytes < _LARGE_BYTES:
+            return np.empty(slab.count, stored, order=self._order)
+        lies = memoryview(_core.recycled(size_bytes))  # type: ignore[arg-type]
+        return np.ndarray(slab.count, stored, lies, order=self._order)
 
     def _load(self, slab: Hyperslab, into: NDArray) -> None:
         self._pool.load(self._id, self._element.type, _raw(into), slab.offset, slab.count, slab.stride, self._step)
@@ -334,6 +355,10 @@ class Block:
             return None
         dtype = self._array._element.stored.base
         return np.frombuffer(raw[: dtype.itemsize], dtype)[0]
+
+
+def _lengths(edges: list[int]) -> tuple[int, ...]:
+    return tuple(end - begin for begin, end in itertools.pairwise(edges)) or (0,)
 
 
 def _raw(array: NDArray) -> NDArray:

@@ -196,6 +196,10 @@ class Group(MutableMapping[str, Any]):
         """All variables below, as names from here, sorted."""
         return [id[self._skipped :] for id in self._pool.ids(self._id_of(prefix))]
 
+    def groups(self, prefix: str = "") -> list[str]:
+        """All groups below, as names from here, sorted."""
+        return [id[self._skipped :] for id in self._pool.groups(self._id_of(prefix))]
+
     def tree(self) -> Tree:
         """All below, as a drawing."""
         return Tree(self._pool, self.name)

@@ -48,7 +48,7 @@ def _lines(node: dict[str, Any], margin: str) -> list[str]:
 def _described(info: _core.Info) -> str:
     size = readable_size(info.size_bytes)
     if info.kind != _core.VariableKind.array:
-        return f"{info.type.name}, {size}"
+        return f"{info.type.tag or info.type.name}, {size}"
     extents = [str(extent) for extent in info.dims]
     if info.is_unlimited:
         extents[0] += "+"

@@ -1,0 +1,248 @@
+"""Pools in xarray: `xarray.open_dataset("run.pmem", engine="pmemcpy")`, and `ds.pmemcpy.to_pool(path)`.
+
+A group is a dataset, an array in it a variable. The names of its dimensions are the attribute `_ARRAY_DIMENSIONS`, as
+Zarr had it; which variables are coordinates, the attribute `coordinates`; the rest is decoded by CF. Dimensions without
+a name get one by their length, `phony_dim_0` and so on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from xarray import conventions
+from xarray.backends import BackendEntrypoint
+from xarray.backends.common import AbstractDataStore, BackendArray
+from xarray.backends.store import StoreBackendEntrypoint
+from xarray.core import indexing
+
+from .arrays import Array
+from .errors import UnsupportedError
+from .groups import Group, Value
+from .pool import Path, Pool
+from .pool import open as open_pool
+
+DIMENSIONS = "_ARRAY_DIMENSIONS"
+
+
+class _Lazy(BackendArray):
+    """An array that is read when somebody asks for its values: where it lies if it can be, else as a copy."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+        self.shape = array.shape
+        self.dtype = array.dtype
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.BASIC, self._read)
+
+    def _read(self, key: tuple[Any, ...]) -> Any:
+        if self.dtype.kind != "U":
+            try:
+                return self._array.view(key)
+            except UnsupportedError:  # in several blocks, or in a compressed one
+                pass
+        return np.asarray(self._array[key])
+
+
+class _GroupStore(AbstractDataStore):
+    """What xarray asks of a file, of one group."""
+
+    def __init__(self, pool: Pool, group: Group) -> None:
+        self._pool = pool
+        self._group = group
+        self._unnamed = _Unnamed()
+
+    def get_variables(self) -> dict[str, xr.Variable]:
+        variables = {}
+        for name in self._group:
+            found = self._group[name]
+            if isinstance(found, Array):
+                variables[name] = self._variable(name, found)
+            elif (
+                isinstance(found, Value) and np.ndim(value := found.value) == 0 and not isinstance(value, (dict, bytes))
+            ):
+                variables[name] = xr.Variable((), value, dict(found.attrs))
+        return variables
+
+    def get_attrs(self) -> dict[str, Any]:
+        return dict(self._group.attrs)
+
+    def get_dimensions(self) -> dict[str, int]:
+        return {}
+
+    def get_encoding(self) -> dict[str, Any]:
+        arrays = (found for found in self._group.values() if isinstance(found, Array) and found.is_unlimited)
+        return {
+            "unlimited_dims": {
+                self._dims(array.name.rpartition("/")[2], array, dict(array.attrs))[0] for array in arrays
+            }
+        }
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def _dims(self, name: str, array: Array, attrs: dict[str, Any]) -> tuple[str, ...]:
+        named = attrs.pop(DIMENSIONS, None)
+        if isinstance(named, str):
+            named = [named]
+        if named is not None and len(named) == array.ndim:
+            return tuple(map(str, named))
+        return (name,) if array.ndim == 1 and named is None and _is_axis(attrs) else self._unnamed.names(array.shape)
+
+    def _variable(self, name: str, array: Array) -> xr.Variable:
+        attrs = dict(array.attrs)
+        dims = self._dims(name, array, attrs)
+        encoding = {"preferred_chunks": dict(zip(dims, array.chunks, strict=True)), "codec": array.info.codec}
+        return xr.Variable(dims, indexing.LazilyIndexedArray(_Lazy(array)), attrs, encoding)
+
+
+class _Unnamed:
+    """Names for dimensions without one: the same for the same length, as h5netcdf does it."""
+
+    def __init__(self) -> None:
+        self._of: dict[tuple[int, int], str] = {}
+
+    def names(self, shape: tuple[int, ...]) -> tuple[str, ...]:
+        names = []
+        for i, extent in enumerate(shape):
+            which = (extent, shape[:i].count(extent))
+            names.append(self._of.setdefault(which, f"phony_dim_{len(self._of)}"))
+        return tuple(names)
+
+
+def _is_axis(attrs: Mapping[str, Any]) -> bool:
+    """Whether CF's attributes say that a variable of one dimension is that dimension's coordinate."""
+    return "axis" in attrs or attrs.get("standard_name") in {"time", "latitude", "longitude", "height", "depth"}
+
+
+class PoolBackend(BackendEntrypoint):
+    """xarray's engine "pmemcpy"."""
+
+    description = "Open pMEMCPY's pools (.pmem)"
+    supports_groups = True
+
+    def guess_can_open(self, filename_or_obj: Any) -> bool:
+        return isinstance(filename_or_obj, (str, os.PathLike)) and str(filename_or_obj).rstrip("/").endswith(".pmem")
+
+    def open_dataset(
+        self,
+        filename_or_obj: Any,
+        *,
+        drop_variables: str | Iterable[str] | None = None,
+        group: str = "/",
+        mask_and_scale: bool = True,
+        decode_times: bool = True,
+        concat_characters: bool = True,
+        decode_coords: bool = True,
+        use_cftime: bool | None = None,
+        decode_timedelta: bool | None = None,
+    ) -> xr.Dataset:
+        pool = filename_or_obj if isinstance(filename_or_obj, Pool) else open_pool(filename_or_obj, "r")
+        store = _GroupStore(pool, pool if group.strip("/") == "" else pool[group.strip("/")])
+        return StoreBackendEntrypoint().open_dataset(
+            store,
+            drop_variables=drop_variables,
+            mask_and_scale=mask_and_scale,
+            decode_times=decode_times,
+            concat_characters=concat_characters,
+            decode_coords=decode_coords,
+            use_cftime=use_cftime,
+            decode_timedelta=decode_timedelta,
+        )
+
+    def open_groups_as_dict(
+        self, filename_or_obj: Any, *, drop_variables: str | Iterable[str] | None = None, **options: Any
+    ) -> dict[str, xr.Dataset]:
+        with closing(open_pool(filename_or_obj, "r")) as pool:
+            names = ["/", *(f"/{name}" for name in pool.groups())]
+        return {
+            name: self.open_dataset(filename_or_obj, drop_variables=drop_variables, group=name, **options)
+            for name in names
+        }
+
+    def open_datatree(
+        self, filename_or_obj: Any, *, drop_variables: str | Iterable[str] | None = None, **options: Any
+    ) -> xr.DataTree:
+        groups = self.open_groups_as_dict(filename_or_obj, drop_variables=drop_variables, **options)
+        tree: xr.DataTree = xr.DataTree.from_dict(groups)
+        return tree
+
+
+@xr.register_dataset_accessor("pmemcpy")  # type: ignore[no-untyped-call]
+class PoolAccessor:
+    """`ds.pmemcpy`, once `import pmemcpy.xarray` was said."""
+
+    def __init__(self, dataset: xr.Dataset) -> None:
+        self._dataset = dataset
+
+    def to_pool(
+        self,
+        pool: Pool | Path,
+        group: str = "",
+        *,
+        mode: str = "a",
+        step: int | None = None,
+        encoding: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        """Stores every variable, coordinate and attribute, into a group of a pool.
+
+        Variables of dask are stored chunk by chunk. `encoding` may name a codec: {"u": {"codec": "zstd:5"}}.
+        Crash: with `step` all of it appears at once; without, each variable for itself.
+        Errors: AlreadyExistsError where a variable has another shape there; UnsupportedError for odd objects.
+        """
+        if isinstance(pool, Pool):
+            self._into(pool, group, step, encoding or {})
+            return
+        with open_pool(pool, mode) as opened:
+            self._into(opened, group, step, encoding or {})
+
+    def _into(self, pool: Pool, group: str, step: int | None, encoding: Mapping[str, Mapping[str, Any]]) -> None:
+        unknown = set(encoding) - set(self._dataset.variables)
+        if unknown:
+            raise ValueError(f"encoding names what is no variable: {sorted(map(str, unknown))}")
+        if step is not None:
+            pool.begin(step)
+        prefix = f"{group.strip('/')}/" if group.strip("/") else ""
+        unlimited = set(self._dataset.encoding.get("unlimited_dims", ()))
+        variables, attrs = conventions.encode_dataset_coordinates(self._dataset)
+        for name, variable in variables.items():
+            self._store(pool, f"{prefix}{name}", _plain(variable), unlimited, dict(encoding.get(str(name), {})))
+        if prefix and attrs and not variables:
+            raise UnsupportedError(f"{group}: a group without variables keeps no attributes")
+        (pool[prefix.rstrip("/")] if prefix else pool).attrs.update(attrs)
+        if step is not None:
+            pool.commit(step)
+
+    def _store(self, pool: Pool, id: str, variable: xr.Variable, unlimited: set[Any], encoding: dict[str, Any]) -> None:
+        shape: tuple[int | None, ...] = variable.shape
+        if variable.dims and variable.dims[0] in unlimited:
+            shape = (None, *variable.shape[1:])
+        array = pool.create(id, shape, variable.dtype, **encoding)
+        if variable.chunks is not None:
+            import dask.array
+
+            dask.array.store(variable.data, array, lock=False)
+        elif variable.size:
+            array[tuple(slice(0, extent) for extent in variable.shape) or ...] = np.asarray(variable.data)
+        array.attrs.update(variable.attrs)
+        array.attrs[DIMENSIONS] = [str(dim) for dim in variable.dims]
+
+
+def _plain(variable: xr.Variable) -> xr.Variable:
+    """The variable with elements that a pool can hold: objects as text, spans of time as numbers with a unit."""
+    if variable.dtype.kind == "m":
+        return conventions.encode_cf_variable(variable)
+    if variable.dtype.kind == "O":
+        data = np.asarray(variable.data)
+        if not all(isinstance(one, str) for one in data.flat):
+            raise UnsupportedError("a variable of objects that are no text cannot be stored; give it a dtype")
+        return xr.Variable(variable.dims, data.astype(str), variable.attrs)
+    return variable
+
+
+__all__ = ["PoolAccessor", "PoolBackend"]
