@@ -211,10 +211,10 @@ public:
     /// Odd during one, and another number after it. What this thread stored before is seen by those that begin later.
     std::uint64_t group_erasures() const;
 
-    /// The newest step that readers see; 0: none.
     /// Makes the newest committed step durable, whose committer may have died before he came to that: what only older steps need
     /// may go then (law 11).
     void vouch_for_committed_step() const;
+    /// The newest step that readers see; 0: none.
     std::uint64_t committed_step() const { return persist::Medium::load(&state().committed_step.value); }
     /// This process stores in `step` from now on; 0: in none.
     void enter_step(std::uint64_t step);

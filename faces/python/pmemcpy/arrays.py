@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, selections
+from . import _core, html, selections
 from .attributes import Attributes
 from .dtypes import Element, stored_element
 from .errors import InvalidArgumentError, UnsupportedError
@@ -208,6 +208,9 @@ class Array:
     def __repr__(self) -> str:
         at = "" if self._step is None else f" at step {self._step}"
         return f"<pmemcpy array {self._id!r}{at}: shape {self.shape}, {self.dtype}>"
+
+    def _repr_html_(self) -> str:
+        return html.of_array(self)
 
     def __reduce__(self) -> Any:
         return Array, (self._pool, self._id, self._step)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, MutableMapping
+from html import escape
 from typing import Any
 
 import numpy as np
 
-from . import _core, values
+from . import _core, html, values
 from .arrays import Array
 from .attributes import Attributes
 from .dtypes import element_of
@@ -205,7 +206,10 @@ class Group(MutableMapping[str, Any]):
         return Tree(self._pool, self.name)
 
     def __repr__(self) -> str:
-        return f"<pmemcpy group {self.name!r}: {len(self)} names>"
+        return f"<pmemcpy group {self.name!r}: {html.count(len(self))}>"
+
+    def _repr_html_(self) -> str:
+        return html.of_group(self._pool, self.name, escape(repr(self).strip("<>")))
 
     def __reduce__(self) -> Any:
         return Group, (self._pool, self.name, self._step)

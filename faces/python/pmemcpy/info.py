@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from . import _core
+
 
 class Report:
     """The fields of one of the library's descriptions; times are numpy.datetime64."""
@@ -51,3 +53,15 @@ def readable_size(size_bytes: int) -> str:
             return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
         size /= 1024
     raise AssertionError
+
+
+def described(info: _core.Info) -> str:
+    """float64 (3, 4), 96 B; of a value its type and size."""
+    size = readable_size(info.size_bytes)
+    name = info.type.tag or info.type.name
+    if info.kind != _core.VariableKind.array:
+        return f"{name}, {size}"
+    extents = [str(extent) for extent in info.dims]
+    if info.is_unlimited:
+        extents[0] += "+"
+    return f"{name} ({', '.join(extents)}), {size}"

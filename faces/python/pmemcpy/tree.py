@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
-from .info import readable_size
+from .info import described
 
 
 class Tree:
@@ -20,7 +20,7 @@ class Tree:
         for name in pool.ids(prefix):
             parent, _, last = name[len(prefix) :].rpartition("/")
             try:
-                self._node(parent)[last] = _described(pool.info(name))
+                self._node(parent)[last] = described(pool.info(name))
             except LookupError:
                 continue  # erased since it was listed
 
@@ -43,13 +43,3 @@ def _lines(node: dict[str, Any], margin: str) -> list[str]:
         if is_group:
             lines.extend(_lines(below, margin + ("    " if is_last else "│   ")))
     return lines
-
-
-def _described(info: _core.Info) -> str:
-    size = readable_size(info.size_bytes)
-    if info.kind != _core.VariableKind.array:
-        return f"{info.type.tag or info.type.name}, {size}"
-    extents = [str(extent) for extent in info.dims]
-    if info.is_unlimited:
-        extents[0] += "+"
-    return f"{info.type.name} ({', '.join(extents)}), {size}"
