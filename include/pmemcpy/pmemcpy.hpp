@@ -16,6 +16,7 @@
 #include <pmemcpy/serializer.hpp>
 #include <pmemcpy/type.hpp>
 #include <pmemcpy/view.hpp>
+#include <pmemcpy/watch.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -217,6 +218,9 @@ public:
     std::vector<std::string> attributes(std::string_view id) const;
     Info attribute_info(std::string_view id, std::string_view name) const;
     void remove_attribute(std::string_view id, std::string_view name);
+
+    /// Waits for what any process stores under `id`, which need not be there yet. Errors: invalid_argument (id).
+    Watch watch(std::string_view id) const;
 
     // ---- time steps: several stores that appear at once ----
 

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace pmemcpy::os {
@@ -18,6 +19,9 @@ namespace {
 int call_open(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
 int call_openat(int directory, const char* path, int flags, mode_t mode) {
     return ::openat(directory, path, flags, mode);
+}
+long call_futex(const std::uint32_t* word, int operation, std::uint32_t value, const struct timespec* time) {
+    return ::syscall(SYS_futex, word, operation, value, time, nullptr, 0);
 }
 int call_fcntl_lock(int fd, int command, struct flock* lock) { return ::fcntl(fd, command, lock); }
 int call_ioctl(int fd, unsigned long request, void* argument) { return ::ioctl(fd, request, argument); }
@@ -65,6 +69,7 @@ Calls system_calls() noexcept {
         .getpid = ::getpid,
         .sched_yield = ::sched_yield,
         .nanosleep = ::nanosleep,
+        .futex = call_futex,
         .getrlimit =
             [](int resource, struct rlimit* limit) {
                 return ::getrlimit(static_cast<__rlimit_resource_t>(resource), limit);

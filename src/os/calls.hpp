@@ -1,6 +1,7 @@
 #pragma once
 
 #include <csignal>
+#include <cstdint>
 #include <ctime>
 
 #include <fcntl.h>
@@ -52,6 +53,7 @@ struct Calls {
     pid_t (*getpid)();
     int (*sched_yield)();
     int (*nanosleep)(const struct timespec* time, struct timespec* left);
+    long (*futex)(const std::uint32_t* word, int operation, std::uint32_t value, const struct timespec* time);
     int (*getrlimit)(int resource, struct rlimit* limit);
     int (*getrusage)(int who, struct rusage* usage);
     uid_t (*geteuid)();

@@ -12,7 +12,7 @@ namespace {
 
 std::uint64_t read_clock(clockid_t clock) {
     struct timespec time {};
-    calls().clock_gettime(clock, &time);  // cannot fail for the two clocks asked for here
+    calls().clock_gettime(clock, &time);  // cannot fail for the clocks asked for here
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
@@ -31,6 +31,8 @@ std::string host_name() {
 std::string program_name() { return program_invocation_short_name; }
 
 std::uint64_t monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }
+
+std::uint64_t coarse_ns() { return read_clock(CLOCK_MONOTONIC_COARSE); }
 
 std::uint64_t file_size_limit() {
     struct rlimit limit {};

@@ -10,5 +10,6 @@ inline constexpr std::uint64_t detach_byte = attach_byte + 1;
 inline constexpr std::uint64_t allocation_byte = attach_byte + 2;
 inline constexpr std::uint64_t sync_byte = attach_byte + 3;
 inline constexpr std::uint64_t step_byte = attach_byte + 4;
+inline constexpr std::uint64_t news_byte = attach_byte + 5;
 
 }  // namespace pmemcpy::pool

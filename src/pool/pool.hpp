@@ -3,6 +3,7 @@
 #include "base/checked.hpp"
 #include "os/file.hpp"
 #include "os/fork.hpp"
+#include "os/futex.hpp"
 #include "os/guard.hpp"
 #include "os/map.hpp"
 #include "os/process.hpp"
@@ -230,6 +231,26 @@ public:
     /// The page of the copy of the superblock that is not whole, while the other one is in use.
     std::optional<std::uint64_t> damaged_superblock() const;
 
+    /// Somebody who waits for what others publish.
+    class NewsWait {
+    public:
+        /// Errors: io_error.
+        explicit NewsWait(Pool& pool);
+        ~NewsWait();
+        NewsWait(const NewsWait&) = delete;
+        NewsWait& operator=(const NewsWait&) = delete;
+        /// Ask before looking at what is there; then what is published after that look wakes.
+        std::uint64_t news() const;
+        /// Until somebody may have published after `seen` was the news.
+        os::Woken wait(std::uint64_t seen, std::uint64_t at_most_ns) const;
+
+    private:
+        Pool& pool_;
+        std::uint64_t began_ns_;
+    };
+    /// Wakes those who wait for what has just been published. Free when nobody does.
+    void tell();
+
     /// Even, and the same before and after a read without locks: nobody rebuilt the links meanwhile.
     std::uint64_t recovery_count() const;
 
@@ -256,6 +277,7 @@ private:
     bool clean_up_after_dead(std::uint64_t i, Lifecycle& lifecycle);
     std::uint64_t open_step_of(std::uint64_t i) const;
     void note_death_in_step(std::uint64_t i);
+    bool somebody_waits();
     std::uint64_t check_headroom(std::uint64_t chunks);
     void set_clean(bool clean);
 
@@ -278,6 +300,10 @@ private:
     std::mutex sync_mutex_;
     std::mutex step_mutex_;
     std::function<void()> before_sync_;
+    std::mutex news_mutex_;
+    std::atomic<std::uint64_t> waiting_here_ = 0;  // in this process, by way of this object
+    std::atomic<std::uint64_t> looked_ns_ = 0;
+    std::atomic<bool> others_wait_ = false;  // as seen then
     std::mutex scavenge_mutex_;  // threads share the locks of their descriptors, so those do not part them
 };
 

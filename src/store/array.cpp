@@ -135,6 +135,7 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
             }
         }
     });
+    pool_.tell();
     if (options.contiguous) name_changed(id);
 }
 

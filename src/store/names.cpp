@@ -30,10 +30,14 @@ void Store::erase(std::string_view id) {
     if (!definition) {
         throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
     }
-    if (!directory_layout_) return catalog_.erase(*entry, id);
+    if (!directory_layout_) {
+        catalog_.erase(*entry, id);
+        return pool_.tell();
+    }
     const bool is_group = catalog::Catalog::is_group(pool_, *definition);
     if (!is_group) directory_layout_->leaving(id);
     catalog_.erase(*entry, id);
+    pool_.tell();
     if (is_group) return directory_layout_->group_erased(id);
     name_changed(id);
 }
@@ -48,6 +52,7 @@ void Store::rename(std::string_view from, std::string_view to) {
                         "' inside a step: it would be seen at once; rename it after commit");
     }
     with_space([&] { catalog_.rename(from, to); });
+    pool_.tell();
     name_changed(from);
     name_changed(to);
 }

@@ -3,6 +3,7 @@
 #include <pmemcpy/pmemcpy.hpp>
 
 #include "store/store.hpp"
+#include "store/watching.hpp"
 
 #include <algorithm>
 
@@ -44,6 +45,11 @@ void PMEM::compact() { opened().compact(); }
 std::uint64_t PMEM::trim() { return opened().trim(); }
 std::vector<Damage> PMEM::verify(const std::function<void(std::uint64_t, std::uint64_t)>& progress) const {
     return opened().verify(progress);
+}
+
+Watch PMEM::watch(std::string_view id) const {
+    opened();
+    return Watch(std::make_shared<store::Watching>(store_, std::string(id)));
 }
 
 Pinned PMEM::view_bytes(std::string_view id) const { return opened().view_value(id); }

@@ -61,6 +61,7 @@ void Store::commit(std::uint64_t step) {
     while (before < step && !pool_.medium().compare_exchange(committed, before, step)) {
     }
     pool_.medium().persist(committed, sizeof *committed);
+    pool_.tell();
     step_ = 0;
     pool_.enter_step(0);
     settle_names();

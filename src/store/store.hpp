@@ -79,6 +79,15 @@ public:
     Oid oid(std::string_view id) const;
     std::string name_of(const Oid& oid) const;
 
+    // watching.cpp
+    /// What readers see under an id, as far as it tells one version from another.
+    struct Seen {
+        Link link{};
+        std::uint64_t newest = 0;  // of the blocks of an array
+        bool operator==(const Seen&) const = default;
+    };
+    Seen look(std::string_view id) const;
+
     // step.cpp, space.cpp, verify.cpp
     void begin(std::uint64_t step);
     void commit(std::uint64_t step);
@@ -91,6 +100,7 @@ public:
 
 private:
     friend class Inspection;
+    friend class Watching;
     /// A value's record as one reader has copied it.
     struct ValueSeen {
         ValueSeen() {}  // NOLINT(modernize-use-equals-default): leaves the bytes of `copy` as they are

@@ -35,6 +35,7 @@ void Store::store_value(std::string_view id, const Type& type, SerializerType se
     check_writable();
     array::validate_new_id(id);
     with_space([&] { put_value([&] { return catalog_.create(id); }, id, type, serializer, encoder); });
+    pool_.tell();
     name_changed(id);
     heap_.reclaim();
 }

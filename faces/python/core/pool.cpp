@@ -11,6 +11,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <pmemcpy/repair.hpp>
@@ -266,6 +268,25 @@ void bind_pool(nb::module_& m) {
              [](const Pool& p, std::uint64_t step) { p.call([&](PMEM& pmem) { pmem.begin(step); }); })
         .def("commit",
              [](const Pool& p, std::uint64_t step) { p.call([&](PMEM& pmem) { pmem.commit(step); }); });
+
+    nb::class_<Watch>(m, "Watch", "Waits for what is stored under one id.")
+        .def(
+            "wait",
+            [](Watch& watch, std::optional<double> seconds) {
+                bool came = false;
+                {
+                    const nb::gil_scoped_release released;
+                    std::optional<std::chrono::nanoseconds> at_most;
+                    if (seconds) at_most = std::chrono::nanoseconds(std::llround(*seconds * 1e9));
+                    came = watch.wait(at_most);
+                }
+                if (PyErr_CheckSignals() != 0) throw nb::python_error();
+                return came;
+            },
+            "seconds"_a = nb::none());
+    pool.def("watch", [](const Pool& p, std::string_view id) {
+        return p.call([&](const PMEM& pmem) { return pmem.watch(id); });
+    });
 
     m.def(
         "repair",

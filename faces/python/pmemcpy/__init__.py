@@ -28,6 +28,7 @@ from .errors import (
 )
 from .groups import Group, Value
 from .pool import Pool, open, repair
+from .watch import Watch
 
 __all__ = [
     "AlreadyExistsError",
@@ -50,6 +51,7 @@ __all__ = [
     "TypeMismatchError",
     "UnsupportedError",
     "Value",
+    "Watch",
     "__version__",
     "open",
     "repair",

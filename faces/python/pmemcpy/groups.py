@@ -17,6 +17,7 @@ from .errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, Uns
 from .info import Report
 from .selections import Shape
 from .tree import Tree
+from .watch import Watch
 
 _Kind = _core.VariableKind
 
@@ -200,6 +201,15 @@ class Group(MutableMapping[str, Any]):
     def groups(self, prefix: str = "") -> list[str]:
         """All groups below, as names from here, sorted."""
         return [id[self._skipped :] for id in self._pool.groups(self._id_of(prefix))]
+
+    def watch(self, name: str, timeout: float | None = None) -> Watch:
+        """For each version that any process publishes from now on: the Array, Value or Group, or None when it is gone.
+
+        Sleeps until something comes, in the kernel; the name need not be there yet. Writing through update() is not
+        noticed. With `timeout` it ends when nothing has come for so many seconds.
+        Example: for u in pool.watch("u"): plot(u[...])
+        """
+        return Watch(self._pool.watch(self._id_of(name)), lambda: self.get(name), timeout)
 
     def tree(self) -> Tree:
         """All below, as a drawing."""

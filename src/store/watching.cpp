@@ -1,0 +1,68 @@
+#include "store/watching.hpp"
+
+#include "array/id.hpp"
+#include "catalog/retry.hpp"
+#include "os/process.hpp"
+
+#include <algorithm>
+#include <pmemcpy/watch.hpp>
+
+namespace pmemcpy {
+
+bool Watch::wait(std::optional<std::chrono::nanoseconds> at_most) { return watching_->wait(at_most); }
+
+namespace store {
+
+using catalog::Retry;
+
+Store::Seen Store::look(std::string_view id) const {
+    check_readable();
+    for (Retry retry(id);; retry.again()) {
+        const auto definition = catalog_.find_definition(id);
+        if (!definition) return {};
+        if (!is_array(*definition)) {
+            const auto seen = visible_value(id, *definition);
+            return {seen ? seen->link : Link{}, 0};
+        }
+        const auto directory = directory_of(*definition);
+        if (!directory) continue;
+        const std::lock_guard one_thread(directory->mutex());
+        if (!directory->refresh()) continue;
+        Seen seen{is_visible(directory->definition().step) ? *definition : Link{}, 0};
+        for (const auto& [handle, block] : directory->blocks()) {
+            if (is_visible(block.block.step)) seen.newest = std::max(seen.newest, block.version);
+        }
+        return seen;
+    }
+}
+
+Watching::Watching(std::shared_ptr<Store> store, std::string id)
+    : store_(std::move(store)), id_(std::move(id)), waiting_(store_->pool_) {
+    array::validate_id(id_);
+    seen_ = store_->look(id_);
+}
+
+bool Watching::wait(std::optional<std::chrono::nanoseconds> at_most) {
+    constexpr std::uint64_t a_day_ns = 86'400'000'000'000;
+    const std::uint64_t begin = os::monotonic_ns();
+    for (;;) {
+        store_->check_readable();  // a forked child has no memory of the pool
+        const std::uint64_t news = waiting_.news();
+        const Store::Seen now = store_->look(id_);
+        if (now != seen_) {
+            seen_ = now;
+            return true;
+        }
+        std::uint64_t left = a_day_ns;
+        if (at_most) {
+            const auto all = static_cast<std::uint64_t>(std::max<std::int64_t>(at_most->count(), 0));
+            const std::uint64_t waited = os::monotonic_ns() - begin;
+            if (waited >= all) return false;
+            left = std::min(left, all - waited);
+        }
+        if (waiting_.wait(news, left) == os::Woken::by_signal) return false;
+    }
+}
+
+}  // namespace store
+}  // namespace pmemcpy
