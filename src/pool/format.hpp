@@ -90,7 +90,7 @@ struct PoolState {
     StateWord search_hint;     // chunk at which the next search for space begins
     StateWord broken_step;     // lowest uncommitted step that a process died in; 0: none
     StateWord payload_bytes;   // derived, directory layout: in payload files; may be too much after a crash
-    StateWord news;            // another number with each publish that somebody waits for; means nothing later
+    StateWord news;  // another number with each publish that somebody waits for; means nothing later
 };
 static_assert(sizeof(PoolState) == 832 && sizeof(PoolState) <= page_bytes);
 
