@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from . import _core, html, selections
-from .attributes import Attributes
 from .dtypes import Element, stored_element
 from .errors import InvalidArgumentError, UnsupportedError
 from .info import Report
 from .selections import Hyperslab, Shape
+from .variable import Variable
 
 NDArray = np.ndarray[Any, Any]
 
 _LARGE_BYTES = 4 << 20
 
 
-class Array:
+class Array(Variable):
     """A named array. `a[...]` loads a copy, `a[10:20, ::2] = block` stores a hyperslab, `a.view()` copies nothing.
 
     Indices are numpy's: numbers, slices with any step, `...`, None, arrays of indices and masks. Arrays of indices and
@@ -31,8 +31,7 @@ class Array:
     """
 
     def __init__(self, pool: _core.Pool, id: str, step: int | None = None, info: _core.Info | None = None) -> None:
-        self._pool = pool
-        self._id = id
+        super().__init__(pool, id)
         self._step = step
         if info is not None:
             self._info = info
@@ -46,11 +45,6 @@ class Array:
     @cached_property
     def _element(self) -> Element:
         return stored_element(self._info.type)
-
-    @property
-    def name(self) -> str:
-        """Its id in the pool."""
-        return self._id
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -84,15 +78,6 @@ class Array:
     def is_unlimited(self) -> bool:
         """Whether the first dimension grows when something is stored past its end."""
         return self._info.is_unlimited
-
-    @property
-    def attrs(self) -> Attributes:
-        return Attributes(self._pool, self._id)
-
-    @property
-    def info(self) -> Report:
-        """All that is known of it without reading its elements."""
-        return Report(self._pool.info(self._id))
 
     # ---- elements ----
 
@@ -178,10 +163,11 @@ class Array:
     @property
     def chunks(self) -> tuple[tuple[int, ...], ...]:
         """Where the blocks' edges cut the array, as dask has it: the lengths along each dimension."""
-        cuts = [{0, extent} for extent in self._extents]
+        extents = self._extents
+        cuts = [{0, extent} for extent in extents]
         for block in self._pool.blocks(self._id):
             for d, (first, count, stride) in enumerate(zip(block.offset, block.count, block.stride, strict=True)):
-                cuts[d] |= {first, min(first + count, self._extents[d])} if stride == 1 else set()
+                cuts[d] |= {first, min(first + count, extents[d])} if stride == 1 else set()
         within = tuple((extent,) for extent in self._element.stored.shape)
         return tuple(_lengths(sorted(edges)) for edges in cuts) + within
 

@@ -14,24 +14,16 @@ from .arrays import Array
 from .attributes import Attributes
 from .dtypes import element_of
 from .errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
-from .info import Report
 from .selections import Shape
 from .tree import Tree
+from .variable import Variable
 from .watch import Watch
 
 _Kind = _core.VariableKind
 
 
-class Value:
+class Value(Variable):
     """A stored scalar, text or structure. `v[()]` is the value; `v["key"]` and `v[0]` are taken from it."""
-
-    def __init__(self, pool: _core.Pool, id: str) -> None:
-        self._pool = pool
-        self._id = id
-
-    @property
-    def name(self) -> str:
-        return self._id
 
     @property
     def value(self) -> Any:
@@ -42,14 +34,6 @@ class Value:
     def raw(self) -> bytes:
         """Its bytes as they are kept."""
         return bytes(self._pool.load_value(self._id)[2])
-
-    @property
-    def attrs(self) -> Attributes:
-        return Attributes(self._pool, self._id)
-
-    @property
-    def info(self) -> Report:
-        return Report(self._pool.info(self._id))
 
     def __getitem__(self, key: Any) -> Any:
         whole = self.value

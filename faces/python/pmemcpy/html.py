@@ -14,6 +14,7 @@ import numpy as np
 from . import _core
 from .errors import Error
 from .info import described, readable_size
+from .tree import below
 
 if TYPE_CHECKING:
     from .arrays import Array
@@ -38,14 +39,8 @@ _COLOURS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231
 
 def of_group(pool: _core.Pool, id: str, title: str) -> str:
     """The tree below a group, the first level open."""
-    prefix = "" if id == "/" else f"{id}/"
-    below: dict[str, Any] = {}
-    for group in pool.groups(prefix):
-        _node(below, group[len(prefix) :])
-    for name in pool.ids(prefix):
-        parent, _, last = name[len(prefix) :].rpartition("/")
-        _node(below, parent)[last] = name
-    return f'{_STYLE}<div class="pmemcpy"><details open><summary>{title}</summary>{_tree(pool, below)}</details></div>'
+    tree = _tree(pool, below(pool, id))
+    return f'{_STYLE}<div class="pmemcpy"><details open><summary>{title}</summary>{tree}</details></div>'
 
 
 def of_array(array: Array) -> str:
@@ -101,15 +96,9 @@ def heat_map(array: Array) -> str:
     )
 
 
-def _node(root: dict[str, Any], path: str) -> dict[str, Any]:
-    for part in filter(None, path.split("/")):
-        root = root.setdefault(part, {})
-    return root
-
-
-def _tree(pool: _core.Pool, below: Mapping[str, Any]) -> str:
+def _tree(pool: _core.Pool, node: Mapping[str, Any]) -> str:
     lines = []
-    for name, what in sorted(below.items())[:_MOST_NAMES]:
+    for name, what in sorted(node.items())[:_MOST_NAMES]:
         if isinstance(what, dict):
             summary = _title(name + "/", count(len(what)))
             lines.append(f"<details><summary>{summary}</summary>{_tree(pool, what)}</details>")
@@ -118,8 +107,8 @@ def _tree(pool: _core.Pool, below: Mapping[str, Any]) -> str:
             lines.append(f'<div class="pmemcpy-leaf">{_title(name, described(pool.info(what)))}</div>')
         except Error:
             continue  # erased since it was listed, or damaged
-    if len(below) > _MOST_NAMES:
-        lines.append(f'<div class="pmemcpy-leaf pmemcpy-note">and {len(below) - _MOST_NAMES} more</div>')
+    if len(node) > _MOST_NAMES:
+        lines.append(f'<div class="pmemcpy-leaf pmemcpy-note">and {len(node) - _MOST_NAMES} more</div>')
     return "".join(lines)
 
 

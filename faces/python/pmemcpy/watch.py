@@ -30,9 +30,8 @@ class Watch(Iterator[Any]):
         end = math.inf if self._timeout is None else time.monotonic() + self._timeout
         while True:
             left = max(0.0, end - time.monotonic())
-            if self._waiting.wait(
-                min(left, _LONGEST)
-            ):  # otherwise a signal came that Python has handled, or the time is over
+            if self._waiting.wait(min(left, _LONGEST)):
                 return self._found()
+            # The time is over, or a signal came that Python has handled.
             if left == 0.0:
                 raise StopIteration
