@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""The judges judged: each rule of check_layers.py and check_files.py catches what it is for."""
+"""The judges judged: each rule of check_layers.py and check_files.py, and the quotations of check_docs.py."""
 
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
+import check_docs
 import check_files
 import check_layers
 
@@ -94,6 +96,30 @@ class Files(Tree):
         undone, machine = "// " + "todo".upper() + " later\n", "// see /" + "work/notes\n"
         for text in ("int x; \n", "int x;", "\tint x;\n", undone, machine):
             self.assertEqual(len(self.broken_by(text)), 1, text)
+
+
+class Quotations(Tree):
+    def setUp(self):
+        super().setUp()
+        self.write("a.py", "# [add]\ndef add():\n    pass\n\n\n# [/add]\nif 1:\n    # [add]\n    add()\n    # [/add]\n")
+        patched = mock.patch.object(check_docs, "ROOT", self.root)
+        patched.start()
+        self.addCleanup(patched.stop)
+
+    def broken_by(self, quote: str, code: str) -> list[str]:
+        self.write("page.md", f"<!-- quote {quote} -->\n\n```python\n{code}\n```\n")
+        return check_docs.judge(self.root / "page.md", set())
+
+    def test_what_has_a_tag_is_quoted_without_its_margin_each_time(self):
+        self.assertEqual(self.broken_by("a.py add", "def add():\n    pass\n\nadd()"), [])
+
+    def test_what_the_source_no_longer_says_is_told(self):
+        self.assertEqual(len(self.broken_by("a.py add", "def add():\n    pass")), 1)
+
+    def test_a_tag_or_a_file_that_is_not_there_is_told(self):
+        for quote in ("a.py subtract", "b.py", "b.py add"):
+            broken = self.broken_by(quote, "def add():\n    pass")
+            self.assertEqual(broken, [f"quotes {quote}, which does not exist"])
 
 
 if __name__ == "__main__":

@@ -62,13 +62,18 @@ def blanked(text: str) -> str:
 
 
 def end_of_head(text: str, start: int) -> int:
-    """Where the first ; or { outside of parentheses is; a = before a { makes it an initializer."""
+    """Where the first ; or { is that stands outside of parentheses and opens no requires-expression."""
     depth = 0
-    for i in range(start, len(text)):
-        c = text[i]
+    at = start
+    while at < len(text):
+        c = text[at]
         depth += (c in "([") - (c in ")]")
+        if depth == 0 and c == "{" and text[start:at].rstrip().endswith("requires"):
+            at = after_braces(text, at)
+            continue
         if depth == 0 and (c == ";" or c == "{"):
-            return i
+            return at
+        at += 1
     return len(text) - 1
 
 

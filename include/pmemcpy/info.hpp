@@ -37,7 +37,7 @@ struct Info {
     Codec codec;
     bool is_contiguous = false;
     bool is_frozen = true;  ///< false: a contiguous array filled in place, outside the promise until freeze()
-    bool has_fill_value = false;
+    std::vector<std::byte> fill_value{};  ///< one element, for what no store has covered; empty: none
     std::uint64_t blocks = 0;
     std::uint64_t bytes = 0;         ///< of the elements or the encoded value
     std::uint64_t stored_bytes = 0;  ///< what they take in the pool
@@ -101,6 +101,8 @@ struct PoolInfo {
     std::uint64_t retired_records = 0;  ///< kept by views or until the next sync
     std::uint64_t attached = 0;         ///< processes that have it open for writing
     std::uint64_t committed_step = 0;
+    bool others_in_step =
+        false;  ///< another process is in a step that is not committed; readers are not told
     std::uint64_t variables = 0;
     std::uint64_t groups = 0;
 };

@@ -191,6 +191,10 @@ public:
     // ---- names ----
 
     bool exists(std::string_view id) const;
+    /// Makes an empty group, and those above it, such as one that only has attributes: what is stored in a group makes it by
+    /// itself. Nothing happens if it is there. A step has no part in it.
+    /// Errors: already_exists (a variable), invalid_argument (id), no_space.
+    void make_group(std::string_view id);
     /// Erases a variable, or an empty group. Views of it stay valid.
     /// Errors: not_found; busy (a group with something in it).
     void erase(std::string_view id);
@@ -233,6 +237,11 @@ public:
     /// Errors: invalid_argument when nobody has begun it or it is committed already; busy when a process ended in it without
     /// closing the pool, so that part of it may be missing.
     void commit(std::uint64_t step);
+
+    /// Gives up the step that this PMEM has begun: what is stored in it is never seen. Others in the step can't commit it any
+    /// more (busy), for it would be half; it can be begun anew. Crash: dropped now, or by the next begin() when others still
+    /// are in the step. Errors: invalid_argument when this PMEM has begun no step.
+    void abandon();
 
     // ---- for faces that know types only at run time ----
 

@@ -93,8 +93,9 @@ public:
     void vouch_for(Link entry) const;
     /// Takes an entry away again that got no value, because the verb that made it has failed.
     void give_up(Link entry);
-    /// The group "/", which only has attributes: the pool's own.
-    void make_root() { ensure_group("/"); }
+    /// A group with those above it, or "/", which only has attributes: the pool's own. Nothing if it is there.
+    /// Errors: already_exists when it is a variable.
+    void make_group(std::string_view id);
     /// The word that names an entry's definition.
     std::uint64_t* value_word(Link entry) const;
     /// What the beginning of a definition's record says of it.
@@ -163,7 +164,6 @@ private:
     Link identity_to_use(const Seen& seen) const;
     Link find_or_insert(std::uint64_t* head, const Key& key, Link owner = {});
     void ensure_groups(std::string_view id);
-    void ensure_group(std::string_view id);
     std::optional<Link> find_group(std::string_view id) const;
     bool groups_exist(std::string_view id) const;
 

@@ -137,12 +137,12 @@ void Catalog::ensure_groups(std::string_view id) {
         if (const auto there = find_group(group)) {
             vouch_for(*there);
         } else {
-            ensure_group(group);
+            make_group(group);
         }
     }
 }
 
-void Catalog::ensure_group(std::string_view id) {
+void Catalog::make_group(std::string_view id) {
     for (Retry retry(id);; retry.again()) {
         const Link entry = create(id);
         const auto defined = definition(entry);

@@ -219,6 +219,8 @@ public:
     std::uint64_t committed_step() const { return persist::Medium::load(&state().committed_step.value); }
     /// This process stores in `step` from now on; 0: in none.
     void enter_step(std::uint64_t step);
+    /// This process leaves its step as if it had died in it: the step is broken until what was stored in it is dropped.
+    void abandon_step();
     /// Looks for processes that have died in a step that is not committed.
     void notice_deaths_in_step();
     /// The lowest uncommitted step that a process has been noticed to have died in, or 0.

@@ -62,6 +62,11 @@ void Pool::note_death_in_step(std::uint64_t i) {
     }
 }
 
+void Pool::abandon_step() {
+    note_death_in_step(slot_);
+    enter_step(0);
+}
+
 void Pool::forget_broken_step() {
     // Nobody has begun what was dropped; so it cannot be committed by mistake.
     medium_.store(&state().begun_step.value, committed_step());

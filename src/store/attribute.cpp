@@ -26,7 +26,7 @@ void check_name(std::string_view name) {
 
 // Attributes of "/" are the pool's own; its group is made when the first is set.
 Link Store::owner_of_attributes(std::string_view id, bool create) {
-    if (id == "/" && create && !defined(id)) catalog_.make_root();
+    if (id == "/" && create && !defined(id)) catalog_.make_group("/");
     return std::as_const(*this).owner_of_attributes(id);
 }
 

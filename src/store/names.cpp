@@ -17,6 +17,15 @@ bool Store::exists(std::string_view id) const {
     return defined(id).has_value();
 }
 
+// A group says nothing before something is in it; so it needs no step, and stays when one is abandoned.
+void Store::make_group(std::string_view id) {
+    check_writable();
+    array::validate_new_id(id);
+    with_space([&] { catalog_.make_group(id); });
+    pool_.medium().fence();  // what is stored in a group comes with a fence of its own; here nothing does
+    pool_.tell();
+}
+
 void Store::erase(std::string_view id) {
     check_writable();
     array::validate_id(id);
@@ -118,7 +127,7 @@ Info Store::info(std::string_view id) const {
             info.serializer = d.serializer;
             info.codec = d.codec;
             info.is_contiguous = (d.flags & catalog::array_contiguous) != 0;
-            info.has_fill_value = !d.fill.empty();
+            info.fill_value = d.fill;
             info.bytes = info.dims.elements() * d.type.size();
             // Also while the block is not there yet, because whoever alloc'ed the array died before making it.
             info.is_frozen = !info.is_contiguous || info.bytes == 0;

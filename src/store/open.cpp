@@ -185,6 +185,7 @@ PoolInfo Store::info() const {
     }
     info.attached = pool_.count_attached();
     info.committed_step = pool_.committed_step();
+    info.others_in_step = !read_only() && pool_.others_in_step();
     catalog_.for_each([&](const std::string& id, Link entry) {
         if (id == "/") return;
         const auto definition = catalog_.definition(entry);

@@ -80,6 +80,7 @@ PMEM::RawView PMEM::view(std::string_view id, const Type& type, const Selection&
 void PMEM::freeze(std::string_view id) { opened().freeze(id); }
 
 bool PMEM::exists(std::string_view id) const { return opened().exists(id); }
+void PMEM::make_group(std::string_view id) { opened().make_group(id); }
 void PMEM::erase(std::string_view id) { opened().erase(id); }
 void PMEM::rename(std::string_view from, std::string_view to) { opened().rename(from, to); }
 std::vector<std::string> PMEM::ids(std::string_view prefix) const { return opened().ids(prefix, false); }
@@ -99,6 +100,7 @@ void PMEM::remove_attribute(std::string_view id, std::string_view name) {
 
 void PMEM::begin(std::uint64_t step) { opened().begin(step); }
 void PMEM::commit(std::uint64_t step) { opened().commit(step); }
+void PMEM::abandon() { opened().abandon(); }
 
 void PMEM::store_encoded(std::string_view id, const Type& type, SerializerType serializer,
                          const Encoder& encoder) {

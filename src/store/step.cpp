@@ -47,12 +47,11 @@ void Store::commit(std::uint64_t step) {
     }
     pool_.notice_deaths_in_step();
     if (const std::uint64_t broken = pool_.broken_step(); broken != 0 && broken <= step) {
-        throw Error(
-            Code::busy,
-            "step " + std::to_string(step) + " cannot be committed: a process ended in step " +
-                std::to_string(broken) +
-                " without closing the pool, so part of that step may be missing; let all others in the step "
-                "close the pool, then begin it again and store it anew");
+        throw Error(Code::busy, "step " + std::to_string(step) +
+                                    " cannot be committed: a process gave up step " + std::to_string(broken) +
+                                    ", or ended in it without closing the pool, so part of that step may be "
+                                    "missing; let all others in "
+                                    "the step close the pool, then begin it again and store it anew");
     }
     // Behind the page cache the word below could reach the medium before what it shows.
     pool_.sync();
@@ -67,6 +66,19 @@ void Store::commit(std::uint64_t step) {
     settle_names();
 }
 
+// Others in the step would commit half of it. So it is as broken as by a death: what was stored in it goes when the last of
+// them has left, or now.
+void Store::abandon() {
+    check_writable();
+    if (step_.load() == 0) {
+        throw Error(Code::invalid_argument, "no step can be abandoned: this PMEM has begun none");
+    }
+    step_ = 0;
+    pool_.abandon_step();
+    drop_abandoned_step();
+    settle_names();
+}
+
 // What those who died in a step have stored in it must not appear when a step is committed that others begin anew. As
 // long as one of them is still there, the step stays broken.
 void Store::drop_abandoned_step() {
@@ -78,6 +90,10 @@ void Store::drop_abandoned_step() {
             entry, [&](const std::string& name, Link attribute) { drop_uncommitted(attribute, name); });
         drop_uncommitted(entry, id);
     });
+    // A scan would find their records again once the step that others begin anew is committed: they are wiped before, which the
+    // commit's own sync makes durable. Behind the page cache space waits for a sync before anything of it is wiped (law 10).
+    pool_.sync();
+    heap_.reclaim(heap::Heap::Effort::thorough);
     pool_.forget_broken_step();
 }
 

@@ -71,6 +71,7 @@ public:
 
     // names.cpp
     bool exists(std::string_view id) const;
+    void make_group(std::string_view id);
     void erase(std::string_view id);
     void rename(std::string_view from, std::string_view to);
     std::vector<std::string> ids(std::string_view prefix, bool groups) const;
@@ -91,6 +92,7 @@ public:
     // step.cpp, space.cpp, verify.cpp
     void begin(std::uint64_t step);
     void commit(std::uint64_t step);
+    void abandon();
     void prepare(std::uint64_t bytes);
     void compact();
     std::uint64_t trim();

@@ -146,7 +146,7 @@ TEST_P(arrays, a_fill_value_stands_for_what_was_never_stored) {
     pmem.store<double>("f", one, Box{{1, 1}, {1, 2}});
     EXPECT_EQ(loaded<double>(pmem, "f", Box{{1, 0}, {2, 4}}),
               (std::vector<double>{-1, 1, 2, -1, -1, -1, -1, -1}));
-    EXPECT_TRUE(pmem.info("f").has_fill_value);
+    EXPECT_EQ(pmem.info("f").fill_value, ArrayOptions{}.fill(-1.0).fill_value);
     ArrayOptions wrong;
     wrong.fill(1.0F);
     expect_error(Code::invalid_argument, [&] { pmem.alloc<double>("g", Dimensions{4}, wrong); },

@@ -65,6 +65,29 @@ TEST_P(names, an_empty_group_can_be_erased_and_a_full_one_not) {
     EXPECT_EQ(pmem.load<int>("g"), 2);
 }
 
+TEST_P(names, a_group_is_made_empty_and_with_those_above_it) {
+    open();
+    pmem.make_group("g/h");
+    EXPECT_EQ(pmem.groups(), (std::vector<std::string>{"g", "g/h"}));
+    EXPECT_TRUE(pmem.ids().empty());
+    pmem.set_attribute("g/h", "title", "nothing in it");
+    pmem.make_group("g/h");  // which is there
+    EXPECT_EQ(pmem.get_attribute<std::string>("g/h", "title"), "nothing in it");
+    pmem.store("g/h/x", 1);
+    pmem.store("v", 1);
+    expect_error(Code::already_exists, [&] { pmem.make_group("v"); }, {"'v'"});
+    expect_error(Code::already_exists, [&] { pmem.make_group("v/w"); }, {"'v'"});
+    expect_error(Code::invalid_argument, [&] { pmem.make_group("a//b"); });
+    expect_error(Code::invalid_argument, [&] { pmem.make_group("a#dims"); });
+    reopen();
+    EXPECT_EQ(pmem.groups(), (std::vector<std::string>{"g", "g/h"}));
+    pmem.erase("g/h/x");
+    pmem.erase("g/h");
+    EXPECT_EQ(pmem.groups(), (std::vector<std::string>{"g"}));
+    reopen(options(Mode::read));
+    expect_error(Code::permission_denied, [&] { pmem.make_group("k"); });
+}
+
 TEST_P(names, erase_makes_room_for_anything) {
     open();
     for (int i = 0; i < 200; ++i) {

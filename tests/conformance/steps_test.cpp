@@ -184,6 +184,55 @@ TEST_P(steps, erase_and_rename_wait_until_after_it) {
     pmem.erase("w");
 }
 
+TEST_P(steps, one_that_is_given_up_is_dropped_at_once_and_can_be_begun_anew) {
+    pmem.alloc<int>("A", Dimensions{8});
+    store_line(pmem, 1);
+    pmem.store("v", 1);
+    const std::uint64_t used = settled_info(pmem).data_bytes;
+    pmem.begin(1);
+    pmem.store("big", std::string(1 << 20, 'x'));
+    store_line(pmem, 2);
+    pmem.store("v", 2);
+    pmem.alloc<int>("B", Dimensions{8});
+    pmem.set_attribute("A", "n", 1);
+    pmem.abandon();
+    EXPECT_EQ(line(pmem), 1) << "whoever gave it up sees it no more";
+    EXPECT_EQ(pmem.load<int>("v"), 1);
+    EXPECT_EQ(pmem.ids(), (std::vector<std::string>{"A", "v"}));
+    EXPECT_TRUE(pmem.attributes("A").empty());
+    EXPECT_LE(settled_info(pmem).data_bytes, 2 * used) << "of what is overwritten a second place stays warm";
+    expect_error(Code::invalid_argument, [&] { pmem.abandon(); }, {"begun none"});
+    expect_error(Code::invalid_argument, [&] { pmem.commit(1); });
+    pmem.begin(1);
+    pmem.store("v", 3);
+    pmem.commit(1);
+    EXPECT_EQ(reader.load<int>("v"), 3);
+    EXPECT_EQ(line(reader), 1);
+    EXPECT_FALSE(reader.exists("B"));
+    EXPECT_TRUE(pmem.verify().empty());
+}
+
+TEST_P(steps, one_that_another_has_given_up_cannot_be_committed) {
+    pmem.alloc<int>("A", Dimensions{8});
+    store_line(pmem, 1);
+    pmem.begin(1);
+    EXPECT_FALSE(pmem.info().others_in_step);
+    reader.begin(1);
+    EXPECT_TRUE(pmem.info().others_in_step);
+    reader.store("half", 1);
+    store_line(pmem, 2);
+    reader.abandon();
+    expect_error(Code::busy, [&] { pmem.commit(1); }, {"step 1"});
+    pmem.abandon();  // the last one in it drops what both have stored
+    EXPECT_EQ(line(pmem), 1);
+    EXPECT_FALSE(pmem.exists("half"));
+    pmem.begin(1);
+    reader.begin(1);
+    reader.store("whole", 1);
+    pmem.commit(1);
+    EXPECT_TRUE(pmem.exists("whole"));
+}
+
 TEST_P(steps, an_abandoned_one_is_gone_when_the_pool_opens_again) {
     pmem.alloc<int>("A", Dimensions{8});
     store_line(pmem, 1);

@@ -122,6 +122,14 @@ std::vector<Verb> verbs() {
              p.store("n", 3);
          },
          [](PMEM& p) { p.commit(1); }},
+        {"abandon", values,
+         [](PMEM& p) {
+             p.begin(1);
+             p.store("v", 2);
+             p.store("n", 3);
+         },
+         [](PMEM& p) { p.abandon(); }},
+        {"make_group", values, nothing, [](PMEM& p) { p.make_group("g/h"); }},
         {"view_and_drop", array, nothing,
          [](PMEM& p) {
              static_cast<void>(p.view<double>("A", Box{{0, 0}, {4, 8}}));
@@ -386,7 +394,8 @@ protected:
         if (const std::string wrong = difference(observe(survivor), then); !wrong.empty())
             return "opened again, " + wrong;
         for (const std::string& id : survivor.ids()) survivor.erase(id);
-        for (const std::string& id : survivor.groups()) survivor.erase(id);
+        const std::vector<std::string> groups = survivor.groups();
+        for (auto id = groups.rbegin(); id != groups.rend(); ++id) survivor.erase(*id);  // the inner ones first
         survivor.trim();
         const PoolInfo info = survivor.info();
         if (info.metadata_bytes != 0 || info.data_bytes != 0) {

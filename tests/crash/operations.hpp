@@ -60,6 +60,12 @@ inline Operation begin(std::uint64_t step) {
 inline Operation commit(std::uint64_t step) {
     return {"commit", Effect::changes, [=](PMEM& pmem) { pmem.commit(step); }};
 }
+inline Operation abandon() {
+    return {"abandon", Effect::neutral, [](PMEM& pmem) { pmem.abandon(); }};
+}
+inline Operation make_group(const std::string& id) {
+    return {"make group " + id, Effect::changes, [=](PMEM& pmem) { pmem.make_group(id); }};
+}
 inline Operation compact() {
     return {"compact", Effect::neutral, [](PMEM& pmem) { pmem.compact(); }};
 }

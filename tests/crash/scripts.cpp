@@ -1,3 +1,5 @@
+// Length: a list of scripts, each of which is read alone.
+//
 // The scripts: short, each about one group of verbs, so that a failure names its cause.
 
 #include <complex>
@@ -115,6 +117,11 @@ Script names() {
              erase("g/h/a"),
              sync_pool(),
              erase("g/h"),
+             make_group("g/e/f"),
+             erase("g/e/f"),
+             make_group("g/e/f"),
+             sync_pool(),
+             set_attribute("g/e/f", "k", "3"),
              rename("a", "g/a"),
              store_text("g/b", 800, 'b'),
              rename("g/b", "b"),
@@ -202,6 +209,12 @@ Script steps() {
              store_box("T", {{2, 0}, {1, 2}}, 70, hidden),
              close_pool(),
              open_pool(),
+             begin(3),
+             store_int("a", 7, hidden),
+             store_int("q", 7, hidden),
+             store_box("T", {{2, 0}, {1, 2}}, 80, hidden),
+             set_attribute("a", "k", "3", hidden),
+             abandon(),
              begin(3),  // and what was stored in the abandoned ones must not be in it
              {"commit an empty step", Effect::neutral, [](PMEM& pmem) { pmem.commit(3); }},
              store_int("p", 1),

@@ -26,7 +26,7 @@ std::string describe_array(const PMEM& pmem, const std::string& id) {
     Info info = pmem.info(id);
     if (info.is_unlimited) info.dims[0] = 0;  // as long as its blocks make it
     return info.type.name() + to_string(info.dims) + to_string(info.codec) +
-           (info.has_fill_value ? " filled" : "") + (info.order == Order::c ? " c" : " fortran");
+           (info.fill_value.empty() ? "" : " filled") + (info.order == Order::c ? " c" : " fortran");
 }
 
 void add_attributes(const PMEM& pmem, const std::string& id, std::vector<Piece>& pieces) {

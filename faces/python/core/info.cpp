@@ -34,7 +34,7 @@ void bind_info(nb::module_& m) {
         .def_prop_ro("codec", [](const Info& info) { return to_string(info.codec); })
         .def_ro("is_contiguous", &Info::is_contiguous)
         .def_ro("is_frozen", &Info::is_frozen)
-        .def_ro("has_fill_value", &Info::has_fill_value)
+        .def_prop_ro("fill_value", [](const Info& info) { return bytes_of(info.fill_value); })
         .def_ro("blocks", &Info::blocks)
         .def_ro("size_bytes", &Info::bytes)
         .def_ro("stored_bytes", &Info::stored_bytes)
@@ -78,6 +78,7 @@ void bind_info(nb::module_& m) {
         .def_ro("retired_records", &PoolInfo::retired_records)
         .def_ro("attached", &PoolInfo::attached)
         .def_ro("committed_step", &PoolInfo::committed_step)
+        .def_ro("others_in_step", &PoolInfo::others_in_step)
         .def_ro("variables", &PoolInfo::variables)
         .def_ro("groups", &PoolInfo::groups);
 

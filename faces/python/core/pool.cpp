@@ -241,6 +241,8 @@ void bind_pool(nb::module_& m) {
              [](const Pool& p, std::string_view id) {
                  return p.call([&](const PMEM& pmem) { return pmem.exists(id); });
              })
+        .def("make_group",
+             [](const Pool& p, std::string_view id) { p.call([&](PMEM& pmem) { pmem.make_group(id); }); })
         .def("erase", [](const Pool& p, std::string_view id) { p.call([&](PMEM& pmem) { pmem.erase(id); }); })
         .def("rename", [](const Pool& p, std::string_view from,
                           std::string_view to) { p.call([&](PMEM& pmem) { pmem.rename(from, to); }); })
@@ -267,7 +269,8 @@ void bind_pool(nb::module_& m) {
         .def("begin",
              [](const Pool& p, std::uint64_t step) { p.call([&](PMEM& pmem) { pmem.begin(step); }); })
         .def("commit",
-             [](const Pool& p, std::uint64_t step) { p.call([&](PMEM& pmem) { pmem.commit(step); }); });
+             [](const Pool& p, std::uint64_t step) { p.call([&](PMEM& pmem) { pmem.commit(step); }); })
+        .def("abandon", [](const Pool& p) { p.call([&](PMEM& pmem) { pmem.abandon(); }); });
 
     nb::class_<Watch>(m, "Watch", "Waits for what is stored under one id.")
         .def(

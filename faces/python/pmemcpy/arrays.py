@@ -79,6 +79,12 @@ class Array(Variable):
         """Whether the first dimension grows when something is stored past its end."""
         return self._info.is_unlimited
 
+    @property
+    def fill_value(self) -> Any:
+        """What a load gives for elements that no store has covered; None: a NotFoundError."""
+        fill = self._info.fill_value
+        return self._element.decoded(np.frombuffer(fill, self._element.stored))[0] if fill else None
+
     # ---- elements ----
 
     def __getitem__(self, key: Any) -> Any:

@@ -62,7 +62,7 @@ class Value(Variable):
 
 
 class Group(MutableMapping[str, Any]):
-    """Names within a group; `/` in a name goes into the groups in it. Groups are made by what is stored in them."""
+    """Names within a group; `/` in a name goes into the groups in it. What is stored in a group makes it."""
 
     _pool: _core.Pool
     _prefix: str
@@ -172,6 +172,14 @@ class Group(MutableMapping[str, Any]):
         id = self._id_of(name)
         self._pool.alloc(id, element.type, dims, codec=codec, order=order, contiguous=contiguous, fill_value=fill)
         return Array(self._pool, id)
+
+    def create_group(self, name: str) -> Group:
+        """An empty group, made if missing. Errors: AlreadyExistsError (a variable)."""
+        self._check_present()
+        self._pool.make_group(self._id_of(name))
+        found = self[name]
+        assert isinstance(found, Group)
+        return found
 
     def rename(self, old: str, new: str) -> None:
         """Gives a variable another name, atomically."""

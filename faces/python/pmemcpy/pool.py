@@ -91,12 +91,16 @@ class Pool(Group):
 
     @contextmanager
     def step(self, number: int) -> Iterator[Pool]:
-        """What is stored inside is seen by others at once, at the end. After an exception it is not committed.
+        """What is stored inside is seen by others at once, at the end. After an exception the step is abandoned.
 
         With several processes in a step each calls begin(), and after their own barrier one calls commit().
         """
         self.begin(number)
-        yield self
+        try:
+            yield self
+        except BaseException:
+            self.abandon()
+            raise
         self.commit(number)
 
     def begin(self, number: int) -> None:
@@ -106,6 +110,10 @@ class Pool(Group):
     def commit(self, number: int) -> None:
         """Shows the step, whoever stored it. Errors: InvalidArgumentError, BusyError when a process died in it."""
         self._pool.commit(number)
+
+    def abandon(self) -> None:
+        """Drops what was stored in the step; others in it cannot commit it any more, and may begin it anew."""
+        self._pool.abandon()
 
     def at(self, number: int) -> Group:
         """What the pool's arrays held at a committed step that is still kept, to be loaded."""

@@ -27,6 +27,7 @@ from .pool import Path, Pool
 from .pool import open as open_pool
 
 DIMENSIONS = "_ARRAY_DIMENSIONS"
+ORIGIN = "_exchange"  # what `pmemcpy import` keeps for `pmemcpy export`; nothing to who analyses
 
 
 class _Lazy(BackendArray):
@@ -66,11 +67,11 @@ class _GroupStore(AbstractDataStore):
             elif (
                 isinstance(found, Value) and np.ndim(value := found.value) == 0 and not isinstance(value, (dict, bytes))
             ):
-                variables[name] = xr.Variable((), value, dict(found.attrs))
+                variables[name] = xr.Variable((), value, _shown(found.attrs))
         return variables
 
     def get_attrs(self) -> dict[str, Any]:
-        return dict(self._group.attrs)
+        return _shown(self._group.attrs)
 
     def get_dimensions(self) -> dict[str, int]:
         return {}
@@ -95,10 +96,14 @@ class _GroupStore(AbstractDataStore):
         return (name,) if array.ndim == 1 and named is None and _is_axis(attrs) else self._unnamed.names(array.shape)
 
     def _variable(self, name: str, array: Array) -> xr.Variable:
-        attrs = dict(array.attrs)
+        attrs = _shown(array.attrs)
         dims = self._dims(name, array, attrs)
         encoding = {"preferred_chunks": dict(zip(dims, array.chunks, strict=True)), "codec": array.info.codec}
         return xr.Variable(dims, indexing.LazilyIndexedArray(_Lazy(array)), attrs, encoding)
+
+
+def _shown(attrs: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in attrs.items() if name != ORIGIN}
 
 
 class _Unnamed:
