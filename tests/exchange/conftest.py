@@ -1,0 +1,70 @@
+"""What the tests of import and export share: the command, and folders in memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SHM = Path("/dev/shm")
+COMMAND = os.environ["PMEMCPY_COMMAND"]
+
+
+class Command:
+    """`pmemcpy`, run in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def run(self, *arguments: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [COMMAND, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True, check=False
+        )
+
+    def __call__(self, *arguments: object, warnings: list[str] | None = None) -> dict[str, Any]:
+        """What it prints as JSON. `warnings`: each must be a part of one that it gives, and there are no others."""
+        done = self.run(*arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        report: dict[str, Any] = json.loads(done.stdout)
+        given = report.get("warnings", [])
+        expected = warnings or []
+        assert len(given) == len(expected), given
+        for part in expected:
+            assert any(part in warning for warning in given), (part, given)
+        return report
+
+    def fails(self, *arguments: object, code: str, words: list[str]) -> None:
+        """It says an error of that code with these words, and nothing else happens."""
+        done = self.run(*arguments, "--json")
+        assert done.returncode not in (0, -6, -11), done
+        error = json.loads(done.stderr.splitlines()[-1])["error"]
+        assert error["code"] == code, error
+        for word in words:
+            assert word in error["message"], (word, error["message"])
+
+    def there_and_back(self, file: Path, back: str, warnings: list[str] | None = None) -> Path:
+        """A file into a new pool and out of it again."""
+        pool = self.folder / f"{file.name}.pmem"
+        self("import", file, pool, "--max-size", "1GiB", warnings=warnings)
+        self("export", pool, self.folder / back)
+        assert self("verify", pool)["damage"] == []
+        return self.folder / back
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    made = Path(tempfile.mkdtemp(prefix="pmemcpy-exchange-", dir=SHM if SHM.is_dir() else None))
+    yield made
+    shutil.rmtree(made)
+
+
+@pytest.fixture
+def command(folder: Path) -> Command:
+    return Command(folder)

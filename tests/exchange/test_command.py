@@ -1,0 +1,214 @@
+"""import and export as somebody tired uses them: wrong names, broken files, a full disk, a pool in use."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pmemcpy
+import pytest
+from conftest import COMMAND, Command
+
+
+def small(path: Path, **arrays: object) -> Path:
+    with h5py.File(path, "w") as file:
+        for name, values in (arrays or {"a": np.arange(100.0)}).items():
+            file[name] = values
+    return path
+
+
+def test_without_a_pool_it_is_named_after_the_file(command: Command, folder: Path) -> None:
+    (folder / "data").mkdir()
+    small(folder / "data/run7.h5")
+    command("import", "data/run7.h5")
+    with pmemcpy.open(folder / "run7.pmem", "r") as pool:
+        assert list(pool) == ["a"]
+
+
+def test_into_a_group_of_a_pool_that_is_there(command: Command, folder: Path) -> None:
+    small(folder / "a.h5")
+    with pmemcpy.open(folder / "p.pmem", "x", max_bytes=1 << 28) as pool:
+        pool["a"] = 1
+    command.fails("import", "a.h5", "p.pmem", code="already_exists", words=["'a'", "another group"])
+    command("import", "a.h5", "p.pmem", "--into", "runs/first")
+    command.fails("import", "a.h5", "p.pmem", "--into", "runs/first", code="already_exists", words=["runs/first/a"])
+    command("import", "a.h5", "p.pmem", "--into", "runs/second")
+    with pmemcpy.open(folder / "p.pmem", "r") as pool:
+        assert pool.ids() == ["a", "runs/first/a", "runs/second/a"]
+        assert pool["a"].value == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code", "words"),
+    [
+        ("missing.h5", None, "not_found", ["missing.h5"]),
+        ("empty.h5", b"", "unsupported", ["empty.h5", "none of the formats"]),
+        ("text.nc", b"netcdf text { }", "unsupported", ["text.nc"]),
+        ("short.nc", b"CDF\x01\x00\x00", "corrupt", ["short.nc", "NetCDF says"]),
+        ("short.h5", b"\x89HDF\r\n\x1a\n" + bytes(40), "corrupt", ["short.h5", "HDF5 says"]),
+    ],
+)
+def test_what_is_no_such_file(
+    command: Command, folder: Path, name: str, content: bytes | None, code: str, words: list[str]
+) -> None:
+    if content is not None:
+        (folder / name).write_bytes(content)
+    command.fails("import", name, "p.pmem", code=code, words=words)
+    assert not (folder / "p.pmem").exists()
+
+
+def test_a_file_that_was_cut_off_leaves_nothing(command: Command, folder: Path) -> None:
+    with h5py.File(folder / "a.h5", "w") as file:
+        file["first"] = np.arange(1000)
+        file.create_dataset("second", data=np.random.default_rng(1).random(100_000), chunks=(1000,), compression="gzip")
+    whole = (folder / "a.h5").read_bytes()
+    broken = bytearray(whole)
+    with h5py.File(folder / "a.h5") as file:
+        place = file["second"].id.get_chunk_info(50)
+    broken[place.byte_offset : place.byte_offset + place.size] = bytes(place.size)
+    (folder / "b.h5").write_bytes(broken)
+    with pmemcpy.open(folder / "p.pmem", "x", max_bytes=1 << 28) as pool:
+        pool["mine"] = 1
+    command.fails("import", "b.h5", "p.pmem", "--into", "g", code="corrupt", words=["b.h5", "second"])
+    with pmemcpy.open(folder / "p.pmem", "r") as pool:
+        assert pool.ids() == ["mine"]
+        assert pool.groups() == []
+        assert pool.verify() == []
+    command("import", "a.h5", "p.pmem", "--into", "g")  # and the next one is as good as the first
+
+
+def test_every_cut_of_a_file_is_an_error_or_a_whole(command: Command, folder: Path) -> None:
+    small(folder / "a.h5", a=np.arange(50), b=np.array([b"x"]))
+    whole = (folder / "a.h5").read_bytes()
+    for length in range(0, len(whole), 97):
+        (folder / "cut.h5").write_bytes(whole[:length])
+        done = command.run("import", "cut.h5", "cut.pmem")
+        assert done.returncode in (2, 5, 6, 8), (length, done)
+        assert not (folder / "cut.pmem").exists()
+
+
+def test_a_pool_that_is_full(command: Command, folder: Path) -> None:
+    small(folder / "a.h5", a=np.zeros(1 << 21))
+    command.fails("import", "a.h5", "p.pmem", "--max-size", "12MiB", code="no_space", words=["p.pmem"])
+    assert not (folder / "p.pmem").exists()
+
+
+def test_somebody_elses_step_is_not_committed_with_it(command: Command, folder: Path) -> None:
+    small(folder / "a.h5")
+    with pmemcpy.open(folder / "p.pmem", "x", max_bytes=1 << 28) as pool:
+        pool.begin(1)
+        pool["half"] = 1
+        command.fails("import", "a.h5", "p.pmem", code="busy", words=["in a step"])
+        pool.commit(1)
+        command("import", "a.h5", "p.pmem")
+        assert pool.ids() == ["a", "half"]
+
+
+def test_export_does_not_write_over_anything(command: Command, folder: Path) -> None:
+    small(folder / "a.h5")
+    command("import", "a.h5", "p.pmem")
+    before = (folder / "a.h5").read_bytes()
+    command.fails("export", "p.pmem", "a.h5", code="already_exists", words=["a.h5", "overwrite"])
+    assert (folder / "a.h5").read_bytes() == before
+    command("export", "p.pmem", "a.h5", "--overwrite")
+    command.fails("export", "p.pmem", "a.what", code="invalid_argument", words=["a.what", ".h5"])
+    command.fails("export", "p.pmem:nothing", "b.h5", code="not_found", words=["nothing"])
+    command.fails("export", "p.pmem", "b.h5", "--format", "excel", code="invalid_argument", words=["excel", "netcdf"])
+    assert sorted(p.name for p in folder.iterdir() if not p.name.endswith(".rt")) == ["a.h5", "p.pmem"]
+
+
+def test_a_killed_import_leaves_the_pool_as_it_was(command: Command, folder: Path) -> None:
+    with h5py.File(folder / "a.h5", "w") as file:
+        for i in range(300):
+            file[f"g{i % 7}/v{i}"] = np.full(20_000, i)
+    with pmemcpy.open(folder / "p.pmem", "x", max_bytes=1 << 30) as pool:
+        pool["mine"] = 1
+    killed = 0
+    for delay in np.linspace(0.005, 0.25, 12):
+        running = subprocess.Popen([COMMAND, "import", "a.h5", "p.pmem"], cwd=folder, stdout=subprocess.DEVNULL)
+        time.sleep(delay)
+        running.send_signal(signal.SIGKILL)
+        if running.wait() == 0:
+            break
+        killed += 1
+        with pmemcpy.open(folder / "p.pmem", "r+") as pool:
+            there = pool.ids()
+        if len(there) == 301:  # it had committed, and not yet ended
+            break
+        assert there == ["mine"]
+    else:
+        command("import", "a.h5", "p.pmem")
+    assert killed > 0
+    with pmemcpy.open(folder / "p.pmem", "r") as pool:
+        assert len(pool.ids()) == 301
+        assert pool.verify() == []
+
+
+def test_memory_does_not_grow_with_the_file(folder: Path) -> None:
+    """Half a GiB in one array, with what the process itself has staying below 128 MiB."""
+    with h5py.File(folder / "a.h5", "w") as file:
+        big = file.create_dataset("big", (512, 1 << 17), "f8", chunks=(1, 1 << 17))
+        row = np.arange(1 << 17, dtype="f8")
+        for i in range(512):
+            big[i] = row + i
+    for arguments in (["import", "a.h5", "p.pmem", "--max-size", "1GiB"], ["export", "p.pmem", "b.h5"]):
+        running = subprocess.Popen([COMMAND, *arguments], cwd=folder, stdout=subprocess.DEVNULL)
+        most = 0
+        while running.poll() is None:
+            try:
+                status = Path(f"/proc/{running.pid}/status").read_text()
+            except (FileNotFoundError, ProcessLookupError):
+                break
+            own = [line for line in status.splitlines() if line.startswith("RssAnon")]
+            most = max(most, int(own[0].split()[1]) if own else 0)
+            time.sleep(0.002)
+        assert running.wait() == 0
+        assert 0 < most < 128 << 10, f"{most} KiB"
+    with h5py.File(folder / "b.h5") as file:
+        np.testing.assert_array_equal(file["big"][511], row + 511)
+
+
+@pytest.fixture
+def small_disk(folder: Path) -> Iterator[Path]:
+    """Two MiB."""
+    disk = folder / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(disk)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+        pytest.skip("nobody may mount a small disk here")
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+@pytest.mark.parametrize("extension", ["h5", "nc"])
+def test_a_full_disk_is_said_and_leaves_no_part(
+    command: Command, folder: Path, small_disk: Path, extension: str
+) -> None:
+    small(folder / "a.h5", a=np.random.default_rng(1).random(1 << 19))
+    command("import", "a.h5", "p.pmem")
+    done = command.run("export", "p.pmem:a", f"disk/b.{extension}")
+    assert done.returncode in (4, 6), done  # NetCDF does not tell the one from the other
+    assert f"b.{extension}" in done.stderr
+    assert list(small_disk.iterdir()) == []
+
+
+def test_a_file_may_not_grow_as_large(command: Command, folder: Path) -> None:
+    small(folder / "a.h5", a=np.zeros(1 << 20))
+    command("import", "a.h5", "p.pmem")
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    done = subprocess.run(
+        [COMMAND, "export", "p.pmem", "b.h5"], cwd=folder, preexec_fn=limit, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 6, done
+    assert "b.h5" in done.stderr and "too large" in done.stderr
+    assert not list(folder.glob("b.*"))
