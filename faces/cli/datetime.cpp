@@ -87,7 +87,9 @@ std::string datetime_text(std::int64_t ticks, TimeUnit unit) {
     bool is_printable = true;
     std::string text = calendar_text(ticks, unit, is_printable);
     if (is_printable) return text;
-    return fmt::format("{} {} since 1970", ticks, unit_names[static_cast<std::size_t>(unit)]);
+    return fmt::format("{} {} since 1970", ticks, name_of(unit));
 }
+
+const char* name_of(TimeUnit unit) noexcept { return unit_names[static_cast<std::size_t>(unit)]; }
 
 }  // namespace pmemcpy::cli

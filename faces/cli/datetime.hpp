@@ -10,4 +10,7 @@ namespace pmemcpy::cli {
 /// Years that ISO 8601 has no digits for are printed as "123 days since 1970".
 std::string datetime_text(std::int64_t ticks, TimeUnit unit);
 
+/// "days", "nanoseconds".
+const char* name_of(TimeUnit unit) noexcept;
+
 }  // namespace pmemcpy::cli

@@ -18,6 +18,18 @@ const char* name_of(VariableKind kind) noexcept {
     return "unknown";
 }
 
+std::string short_type(const Type& type) {
+    constexpr std::size_t longest = 28;
+    const std::string name = type.name();
+    return name.size() <= longest ? name : name.substr(0, longest - 3) + "...";
+}
+
+std::string printable(std::string_view name) {
+    std::string text(name);
+    for (char& c : text) c = static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
+    return text;
+}
+
 std::string shape_text(const Info& info) {
     if (info.kind != VariableKind::array) return "-";
     return to_string(info.dims) + (info.is_unlimited ? " (unlimited)" : "");
@@ -57,7 +69,7 @@ Json to_json(const Info& info) {
         json["codec"] = to_string(info.codec);
         json["is_contiguous"] = info.is_contiguous;
         json["is_frozen"] = info.is_frozen;
-        json["has_fill_value"] = info.has_fill_value;
+        json["fill_value"] = info.fill_value.empty() ? Json() : to_json(info.type, info.fill_value);
         json["blocks"] = info.blocks;
     }
     json["written_ns"] = info.written_ns;

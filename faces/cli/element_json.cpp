@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <pmemcpy/error.hpp>
 #include <type_traits>
 
 #include "element.hpp"
@@ -71,11 +70,7 @@ Json value_json(const Type& type, std::span<const std::byte> bytes) {
         return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const bool is_sequence = type.kind() == Kind::sequence;
     const Type& element = is_sequence ? type.element() : type;
-    if (element.size() == 0 || bytes.size() % element.size() != 0 ||
-        (!is_sequence && bytes.size() != element.size())) {
-        throw Error(Code::corrupt,
-                    fmt::format("{} bytes are no whole number of {}", bytes.size(), element.name()));
-    }
+    check_whole(element, bytes, is_sequence);
     if (!is_sequence) return to_json(element, bytes);
     Json list = Json::array();
     for (std::size_t at = 0; at < bytes.size(); at += element.size()) {

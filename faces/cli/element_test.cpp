@@ -48,6 +48,21 @@ TEST(cli_element, prints_numbers_by_their_type) {
     EXPECT_EQ(text_of(std::byte{0x7f}), "0x7f");
 }
 
+TEST(cli_element, rounds_what_has_a_fraction_to_so_many_digits) {
+    const auto rounded = [](const auto& value, Precision precision) {
+        std::string out;
+        append_text(out, type_of<std::decay_t<decltype(value)>>(), bytes_of(value), precision);
+        return out;
+    };
+    EXPECT_EQ(rounded(2.0 / 3, 3), "0.667");
+    EXPECT_EQ(rounded(0.1F, 17), "0.10000000149011612");
+    EXPECT_EQ(rounded(123456, 3), "123456");
+    EXPECT_EQ(rounded(std::complex<double>(1.0 / 3, 2.0 / 3), 2), "0.33+0.67i");
+    EXPECT_EQ(rounded(Point{7, {1.0F / 3, -1}}, 2), "{id: 7, at: [0.33, -1]}");
+    EXPECT_EQ(text_of(std::complex<float>(0.1F, 0.1F)), "0.1+0.1i");
+    EXPECT_EQ(text_of(std::complex<float>(0.1F, -std::numeric_limits<float>::infinity())), "0.1-infi");
+}
+
 TEST(cli_element, turns_foreign_byte_order) {
     const auto foreign = native_order == ByteOrder::little ? ByteOrder::big : ByteOrder::little;
     EXPECT_EQ(text_of(std::array<std::uint8_t, 4>{0, 0, 1, 2}, Type::scalar(Kind::int32, ByteOrder::big)),

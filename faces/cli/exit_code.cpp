@@ -33,7 +33,8 @@ std::string exit_code_table() {
            "\n"
            "Exit status:\n"
            "  0  done\n"
-           "  1  not found; or verify found damage\n"
+           "  1  not found; or verify found damage, diff a difference (what diff does not find is 2), watch "
+           "less than --count in time\n"
            "  2  the call makes no sense: usage, invalid_argument, out_of_range, type_mismatch\n"
            "  3  already_exists\n"
            "  4  no_space\n"
@@ -41,7 +42,8 @@ std::string exit_code_table() {
            "  6  io_error\n"
            "  7  busy\n"
            "  8  unsupported\n"
-           "  9  permission_denied\n";
+           "  9  permission_denied\n"
+           "  130  ended by ^C; and 128 + the signal by another one\n";
 }
 
 }  // namespace pmemcpy::cli

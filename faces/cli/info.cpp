@@ -97,6 +97,7 @@ Json pool_json(const PoolInfo& info) {
             {"retired_records", info.retired_records},
             {"attached", info.attached},
             {"committed_step", info.committed_step},
+            {"others_in_step", info.others_in_step},
             {"variables", info.variables},
             {"groups", info.groups}};
 }
@@ -143,7 +144,9 @@ void print_variable(const Info& info) {
                        info.order == Order::c ? "c (last index fastest)" : "fortran (first index fastest)"});
             table.add({"layout", layout_text(info)});
             table.add({"codec", to_string(info.codec)});
-            table.add({"fill value", info.has_fill_value ? "yes" : "none"});
+            std::string fill = info.fill_value.empty() ? "none" : "";
+            if (fill.empty()) append_text(fill, info.type, info.fill_value);
+            table.add({"fill value", fill});
         }
         table.add({"serializer", name_of(info.serializer)});
         table.add({"size",

@@ -37,12 +37,18 @@ int main(int argc, char** argv) {
         command.set_version_flag("--version", "pmemcpy " PMEMCPY_VERSION);
         command.require_subcommand(1);
         command.footer(cli::exit_code_table());
-        for (const auto add : {cli::add_create, cli::add_ls, cli::add_info, cli::add_get, cli::add_rm,
-                               cli::add_compact, cli::add_trim, cli::add_verify, cli::add_repair}) {
+        for (const auto add :
+             {cli::add_create, cli::add_ls, cli::add_tree, cli::add_info, cli::add_cat, cli::add_stat,
+              cli::add_diff, cli::add_du, cli::add_rm, cli::add_compact, cli::add_trim, cli::add_verify,
+              cli::add_repair, cli::add_import, cli::add_export}) {
+            add(command, invocation);
+        }
+        for (const auto add : {cli::add_watch, cli::add_top, cli::add_plot, cli::add_cp, cli::add_mv,
+                               cli::add_completion, cli::add_man}) {
             add(command, invocation);
         }
         try {
-            command.parse(argc, argv);
+            cli::parse(command, argc, argv);
         } catch (const CLI::ParseError& error) {
             if (error.get_exit_code() == 0) return command.exit(error);  // --help, --version
             const std::vector<std::string> strange = command.remaining();
@@ -50,7 +56,8 @@ int main(int argc, char** argv) {
                 command.get_subcommands().empty() && !strange.empty() && strange[0][0] != '-';
             const std::string problem =
                 is_verb ? "there is no verb '" + strange[0] + "'" : std::string(error.what());
-            const std::string message = problem + "; `pmemcpy --help` and `pmemcpy VERB --help` tell more";
+            std::string message = problem + "; `pmemcpy --help` and `pmemcpy VERB --help` tell more";
+            std::erase(message, '\0');  // which parse() has put there
             return fail(invocation, "usage", message.c_str(), cli::exit_usage);
         }
         const int status = invocation.run();
@@ -60,7 +67,9 @@ int main(int argc, char** argv) {
         }
         return status;
     } catch (const Error& error) {
-        return fail(invocation, name_of(error.kind()), error.what(), cli::exit_code(error.kind()));
+        const int status = cli::exit_code(error.kind());
+        const bool is_answer = status == cli::exit_damage && invocation.one_is_an_answer;
+        return fail(invocation, name_of(error.kind()), error.what(), is_answer ? cli::exit_usage : status);
     } catch (const std::exception& error) {
         return fail(invocation, "io_error", error.what(), cli::exit_code(Code::io_error));
     }

@@ -8,9 +8,10 @@ namespace pmemcpy::cli {
 
 namespace {
 
-PMEM opened(const std::string& path, Mode mode) {
+PMEM opened(const std::string& path, Mode mode, bool checks) {
     Options options;
     options.mode = mode;
+    options.verify_loads = checks;
     PMEM pmem;
     pmem.mmap(path, options);
     return pmem;
@@ -18,13 +19,13 @@ PMEM opened(const std::string& path, Mode mode) {
 
 }  // namespace
 
-PMEM open_for_reading(const std::string& path) {
+PMEM open_for_reading(const std::string& path, bool checks) {
     try {
-        return opened(path, Mode::read);
+        return opened(path, Mode::read, checks);
     } catch (const Error& reading) {
         if (reading.kind() != Code::busy) throw;
         try {
-            PMEM pmem = opened(path, Mode::update);
+            PMEM pmem = opened(path, Mode::update, checks);
             fmt::print(stderr, "pmemcpy: {} was not closed cleanly; it has been recovered\n", path);
             return pmem;
         } catch (const Error& writing) {
@@ -34,6 +35,11 @@ PMEM open_for_reading(const std::string& path) {
     }
 }
 
-PMEM open_for_writing(const std::string& path) { return opened(path, Mode::update); }
+PMEM open_to_follow(const std::string& path) {
+    open_for_reading(path).munmap();
+    return open_for_reading(path);
+}
+
+PMEM open_for_writing(const std::string& path, bool checks) { return opened(path, Mode::update, checks); }
 
 }  // namespace pmemcpy::cli

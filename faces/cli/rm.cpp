@@ -6,6 +6,7 @@
 #include "element.hpp"
 #include "exit_code.hpp"
 #include "invocation.hpp"
+#include "names.hpp"
 #include "open.hpp"
 
 namespace pmemcpy::cli {
@@ -14,8 +15,9 @@ namespace {
 
 struct Arguments {
     std::string pool;
-    std::vector<std::string> ids;
+    std::vector<std::string> words;
     bool recursive = false;
+    bool dry_run = false;
 };
 
 /// Erases what may be gone already; true if it was there.
@@ -29,39 +31,48 @@ bool erase_if_there(PMEM& pmem, const std::string& id) {
     }
 }
 
-void erase_all(PMEM& pmem, const std::string& id, std::vector<std::string>& erased) {
-    const std::size_t before = erased.size();
+/// All that is in a group, what is innermost first, and the group; a variable is itself.
+std::vector<std::string> with_contents(const PMEM& pmem, const std::string& id) {
     const std::string inside = id + "/";
-    for (const std::string& inner : pmem.ids(inside)) {
-        if (erase_if_there(pmem, inner)) erased.push_back(inner);
-    }
+    std::vector<std::string> all = pmem.ids(inside);
     std::vector<std::string> groups = pmem.groups(inside);
-    while (!groups.empty()) {  // sorted, so the innermost come last
-        if (erase_if_there(pmem, groups.back())) erased.push_back(groups.back());
-        groups.pop_back();
+    all.insert(all.end(), groups.rbegin(), groups.rend());  // sorted, so the innermost come last
+    all.push_back(id);
+    return all;
+}
+
+/// What would be erased, all that is asked for before anything is.
+std::vector<std::string> doomed(const PMEM& pmem, const Arguments& arguments) {
+    std::vector<std::string> ids = named(pmem, arguments.words, arguments.recursive);
+    if (!arguments.recursive) return ids;
+    std::vector<std::string> all;
+    for (const std::string& id : outermost(ids)) {
+        const std::vector<std::string> contents = with_contents(pmem, id);
+        all.insert(all.end(), contents.begin(), contents.end());
     }
-    if (erase_if_there(pmem, id)) {
-        erased.push_back(id);
-    } else if (erased.size() == before) {
-        throw Error(Code::not_found,
-                    fmt::format("rm {}: there is no variable and no group of that name", id));
+    return all;
+}
+
+int list_doomed(const Arguments& arguments, bool json) {
+    const std::vector<std::string> ids = doomed(open_for_reading(arguments.pool), arguments);
+    if (json) {
+        fmt::print("{}\n", dump({{"would_erase", ids}}));
+    } else {
+        for (const std::string& id : ids) fmt::print("{}\n", id);
     }
+    return exit_ok;
 }
 
 int rm(const Arguments& arguments, bool json) {
+    if (arguments.dry_run) return list_doomed(arguments, json);
     PMEM pmem = open_for_writing(arguments.pool);
     std::vector<std::string> erased;
     const auto report = [&] {
         if (json) fmt::print("{}\n", dump({{"erased", erased}}));
     };
     try {
-        for (const std::string& id : arguments.ids) {
-            if (arguments.recursive) {
-                erase_all(pmem, id, erased);
-            } else {
-                pmem.erase(id);
-                erased.push_back(id);
-            }
+        for (const std::string& id : doomed(pmem, arguments)) {
+            if (erase_if_there(pmem, id)) erased.push_back(id);
         }
     } catch (...) {
         report();  // what was erased before the error stays erased
@@ -77,8 +88,12 @@ void add_rm(CLI::App& command, Invocation& invocation) {
     const auto arguments = std::make_shared<Arguments>();
     Verb(command, invocation, "rm", "Erase variables and groups")
         .needs("POOL", arguments->pool, "The pool")
-        .needs("ID", arguments->ids, "What to erase; stops at the first that is not there")
+        .needs("ID", arguments->words,
+               "What to erase: ids, or globs as of ls, which match variables, and with -r groups too. "
+               "Nothing is erased if "
+               "one of them is not there")
         .takes("-r,--recursive", arguments->recursive, "Groups with everything in them")
+        .takes("-n,--dry-run", arguments->dry_run, "Only list what would be erased")
         .takes_json()
         .runs([arguments](bool json) { return rm(*arguments, json); });
 }

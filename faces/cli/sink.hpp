@@ -16,6 +16,7 @@ public:
     Sink(const Sink&) = delete;
     Sink& operator=(const Sink&) = delete;
 
+    bool is_file() const noexcept { return !path_.empty(); }
     void write(std::string_view text);
     void write(std::span<const std::byte> bytes);
     /// Everything is with the kernel when this returns.

@@ -1,4 +1,4 @@
-// Makes the pool that cli_test.py looks into. With a second argument, dies without closing it.
+// Makes the pool that the tests of the command look into. With a second argument, dies without closing it.
 
 #include <unistd.h>
 

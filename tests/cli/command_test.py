@@ -1,81 +1,16 @@
 #!/usr/bin/env python3
-"""Run the real pmemcpy command on real pools.
+"""Run the real pmemcpy command on real pools: how it opens them, tells of them, tends them, and refuses.
 
-usage: cli_test.py PMEMCPY FILL [unittest arguments]
+usage: command_test.py PMEMCPY FILL FILL_KINDS [unittest arguments]
 """
 
 import json
 import os
-import shutil
 import struct
 import subprocess
-import sys
-import tempfile
-import unittest
 from pathlib import Path
 
-PMEMCPY, FILL = sys.argv[1:3]
-SHM = Path("/dev/shm")
-
-TEMP = [[10.0 * i + j for j in range(6)] for i in range(4)]
-IDS = ["answer", "columns", "cube", "hole", "line", "list", "name", "ocean/TEMP", "particle", "when"]
-
-
-def run(*arguments: object, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:
-    """The command's exit status and output, as bytes that are text or not."""
-    words = [PMEMCPY, *(str(argument) for argument in arguments)]
-    return subprocess.run(words, capture_output=True, timeout=60, env={**os.environ, **(environment or {})})
-
-
-class WithPool(unittest.TestCase):
-    """A folder for pools, and one pool that fill.cpp made."""
-
-    def setUp(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="pmemcpy-cli-", dir=SHM if SHM.is_dir() else None))
-        self.addCleanup(shutil.rmtree, self.folder)
-        self.pool = self.folder / "pool"
-        subprocess.run([FILL, self.pool], check=True, timeout=60)
-
-    def text(self, *arguments: object, status: int = 0) -> str:
-        done = run(*arguments)
-        self.assertEqual(done.returncode, status, (arguments, done.stdout, done.stderr))
-        return done.stdout.decode()
-
-    def json(self, *arguments: object, status: int = 0) -> object:
-        return json.loads(self.text(*arguments, "--json", status=status))
-
-    def refused(self, status: int, *arguments: object) -> str:
-        """What a call that fails says on stderr."""
-        done = run(*arguments)
-        self.assertEqual(done.returncode, status, (arguments, done.stdout, done.stderr))
-        said = done.stderr.decode()
-        self.assertTrue(said.startswith("pmemcpy: "), said)
-        return said
-
-
-class Ls(WithPool):
-    def test_lists_ids_one_a_line(self) -> None:
-        self.assertEqual(self.text("ls", self.pool).split("\n"), [*IDS, ""])
-        self.assertEqual(self.text("ls", self.pool, "ocean/"), "ocean/TEMP\n")
-        self.assertEqual(self.text("ls", self.pool, "no such prefix"), "")
-
-    def test_lists_groups_when_asked(self) -> None:
-        self.assertEqual(self.text("ls", "-g", self.pool, "oc"), "ocean\nocean/TEMP\n")
-
-    def test_long_has_aligned_columns(self) -> None:
-        lines = self.text("ls", "-l", self.pool).splitlines()
-        self.assertEqual(lines[0].split(), ["kind", "type", "shape", "blocks", "size", "written", "id"])
-        at = lines[0].index(" id") + 1
-        self.assertEqual([line[at:] for line in lines[1:]], IDS)
-        temp = next(line for line in lines if line.endswith("ocean/TEMP"))
-        self.assertEqual(temp.split()[:8], ["array", "float64", "4", "x", "6", "2", "192", "B"])
-
-    def test_json_is_parsed(self) -> None:
-        self.assertEqual(self.json("ls", self.pool), IDS)
-        long = {entry["id"]: entry for entry in self.json("ls", "-l", self.pool)}
-        self.assertEqual(long["ocean/TEMP"]["dims"], [4, 6])
-        self.assertEqual(long["ocean/TEMP"]["blocks"], 2)
-        self.assertEqual(long["answer"]["kind"], "value")
+from with_pool import FILL, IDS, PMEMCPY, TEMP, WithKinds, WithPool, main, run
 
 
 class Info(WithPool):
@@ -101,53 +36,11 @@ class Info(WithPool):
         self.assertEqual(group["attributes"]["title"]["value"], "test")
 
 
-class Get(WithPool):
-    def test_prints_values_by_type(self) -> None:
-        self.assertEqual(self.text("get", self.pool, "answer"), "42\n")
-        self.assertEqual(self.text("get", self.pool, "name"), "ocean\n")
-        self.assertEqual(self.text("get", self.pool, "list"), "0.5\n1.5\n-2\n")
-        self.assertEqual(self.text("get", self.pool, "particle"), "{x: 0.25, id: 7, charge: -1}\n")
-        self.assertEqual(self.text("get", self.pool, "when"), "2024-10-04\n")
-
-    def test_prints_rows_and_planes(self) -> None:
-        rows = "".join(" ".join(f"{x:g}" for x in row) + "\n" for row in TEMP)
-        self.assertEqual(self.text("get", self.pool, "ocean/TEMP"), rows)
-        self.assertEqual(self.text("get", self.pool, "cube"), "0 1 2\n3 4 5\n\n6 7 8\n9 10 11\n")
-        self.assertEqual(self.text("get", self.pool, "line").split(), [str(i) for i in range(1000)])
-
-    def test_follows_indices_and_not_memory(self) -> None:
-        self.assertEqual(self.text("get", self.pool, "columns"), "0 1 2\n10 11 12\n")
-        self.assertEqual(self.json("get", self.pool, "columns")["values"], [[0, 1, 2], [10, 11, 12]])
-        raw = run("get", "--raw", self.pool, "columns").stdout
-        self.assertEqual(struct.unpack("=6i", raw), (0, 10, 1, 11, 2, 12))
-
-    def test_of_a_box(self) -> None:
-        self.assertEqual(self.text("get", self.pool, "ocean/TEMP", "--box", "1:3,0:6:3"), "10 13\n20 23\n")
-        self.assertEqual(self.text("get", self.pool, "ocean/TEMP", "--box", "[3, :]"), "30 31 32 33 34 35\n")
-        self.assertEqual(self.text("get", self.pool, "ocean/TEMP", "--box", "0:0,:"), "")
-
-    def test_json_is_parsed(self) -> None:
-        self.assertEqual(self.json("get", self.pool, "ocean/TEMP")["values"], TEMP)
-        self.assertEqual(self.json("get", self.pool, "answer")["value"], 42)
-        self.assertEqual(self.json("get", self.pool, "particle")["value"], {"x": 0.25, "id": 7, "charge": -1})
-        self.assertEqual(self.json("get", self.pool, "ocean/TEMP", "--box", "0:0,:")["values"], [])
-
-    def test_writes_raw_bytes_to_a_file(self) -> None:
-        out = self.folder / "out"
-        self.assertEqual(self.text("get", "--raw", "-o", out, self.pool, "ocean/TEMP"), "")
-        self.assertEqual(struct.unpack("=24d", out.read_bytes()), tuple(x for row in TEMP for x in row))
-        self.text("get", "--raw", "-o", out, self.pool, "name")
-        self.assertEqual(out.read_bytes(), b"ocean")
-
-    def test_says_what_cannot_be_got(self) -> None:
-        self.assertIn("hole", self.refused(1, "get", self.pool, "hole"))
-        self.assertEqual(self.text("get", self.pool, "hole", "--box", "0"), "1\n")
-        self.assertIn("pmemcpy ls", self.refused(2, "get", self.pool, "ocean"))
-        self.refused(2, "get", self.pool, "ocean/TEMP", "--box", "0:5,:")
-        self.refused(2, "get", self.pool, "ocean/TEMP", "--box", "0:1")
-        self.refused(2, "get", self.pool, "answer", "--box", "0:1")
-        self.assertEqual(run("get", self.pool, "answer", "--raw", "--json").returncode, 2)
-        self.refused(1, "get", self.pool, "answer", "-o", self.folder / "none" / "out")
+class InfoOfKinds(WithKinds):
+    def test_is_told_of_all(self) -> None:
+        for id in self.json("ls", "-g", self.pool):
+            self.assertEqual(self.json("info", self.pool, id)["id"], id)
+            self.assertIn(id, self.text("info", self.pool, id))
 
 
 class Rm(WithPool):
@@ -155,6 +48,26 @@ class Rm(WithPool):
         self.text("rm", self.pool, "answer", "name")
         self.assertEqual(self.text("ls", self.pool).split(), [i for i in IDS if i not in ("answer", "name")])
         self.refused(1, "rm", self.pool, "answer")
+
+    def test_erases_nothing_if_one_is_not_there(self) -> None:
+        self.refused(1, "rm", self.pool, "list", "nobody", "line")
+        self.assertIn("no variable matches", self.refused(1, "rm", self.pool, "list", "no*"))
+        self.assertEqual(self.text("ls", self.pool).split(), IDS)
+
+    def test_takes_globs(self) -> None:
+        self.assertEqual(self.text("rm", "--dry-run", self.pool, "l*").split(), ["line", "list"])
+        self.assertEqual(self.json("rm", "-n", self.pool, "l*"), {"would_erase": ["line", "list"]})
+        self.assertEqual(self.text("ls", self.pool).split(), IDS)
+        self.assertEqual(self.json("rm", self.pool, "l*", "list"), {"erased": ["line", "list"]})
+        self.assertEqual(self.text("ls", self.pool).split(), [i for i in IDS if i not in ("line", "list")])
+
+    def test_globs_match_groups_only_with_r(self) -> None:
+        self.refused(1, "rm", self.pool, "oc*")
+        self.assertEqual(self.json("rm", "-r", self.pool, "oc*", "ocean/TEMP"), {"erased": ["ocean/TEMP", "ocean"]})
+
+    def test_double_star_with_r_leaves_nothing(self) -> None:
+        self.text("rm", "-r", self.pool, "**")
+        self.assertEqual(self.text("ls", "-g", self.pool), "")
 
     def test_wants_r_for_a_group(self) -> None:
         self.refused(7, "rm", self.pool, "ocean")
@@ -181,7 +94,7 @@ class Tending(WithPool):
         self.assertGreaterEqual(self.json("compact", self.pool)["freed_bytes"], 0)
         self.assertGreaterEqual(self.json("trim", self.pool)["trimmed_bytes"], 0)
         self.assertIn("compact", self.text("--help"))
-        self.assertEqual(self.json("get", self.pool, "ocean/TEMP")["values"], TEMP)
+        self.assertEqual(self.json("cat", self.pool, "ocean/TEMP")["values"], TEMP)
 
     def test_verify_is_quiet_where_all_is_well(self) -> None:
         done = run("verify", self.pool)
@@ -222,7 +135,7 @@ class Opening(WithPool):
             self.refused(5, verb, self.pool)
 
     def test_of_a_wrong_id(self) -> None:
-        self.assertIn("nobody", self.refused(1, "get", self.pool, "nobody"))
+        self.assertIn("nobody", self.refused(1, "cat", self.pool, "nobody"))
         self.refused(1, "info", self.pool, "nobody")
         self.refused(1, "rm", self.pool, "nobody")
 
@@ -259,7 +172,7 @@ class Directory(WithPool):
         subprocess.run([FILL, pool], check=True, timeout=60)
         self.assertEqual(self.text("ls", pool).split(), IDS)
         self.assertEqual(self.json("info", pool)["layout"], "directory")
-        self.assertEqual(self.json("get", pool, "ocean/TEMP")["values"], TEMP)
+        self.assertEqual(self.json("cat", pool, "ocean/TEMP")["values"], TEMP)
         self.assertEqual(self.json("verify", pool)["damage"], [])
         line = self.folder / "directory" / "line"
         self.assertEqual(struct.unpack("=1000q", line.read_bytes()), tuple(range(1000)))
@@ -279,7 +192,7 @@ class Usage(WithPool):
             ("nonsense",),
             ("ls",),
             ("ls", self.pool, "--nonsense"),
-            ("get", self.pool),
+            ("cat", self.pool),
             ("rm", self.pool),
         ):
             self.assertIn("--help", self.refused(2, *arguments))
@@ -288,11 +201,11 @@ class Usage(WithPool):
 
     def test_help_has_the_exit_codes(self) -> None:
         self.assertIn("permission_denied", self.text("--help"))
-        self.assertIn("--box", self.text("get", "--help"))
+        self.assertIn("--box", self.text("cat", "--help"))
         self.assertRegex(self.text("--version"), r"^pmemcpy \d+\.\d+")
 
     def test_errors_are_json_when_asked(self) -> None:
-        done = run("get", self.pool, "nobody", "--json")
+        done = run("cat", self.pool, "nobody", "--json")
         self.assertEqual((done.returncode, done.stdout), (1, b""))
         self.assertEqual(json.loads(done.stderr)["error"]["code"], "not_found")
 
@@ -300,7 +213,7 @@ class Usage(WithPool):
         full = Path("/dev/full")
         if not full.exists():
             self.skipTest("no /dev/full here")
-        self.refused(4, "get", self.pool, "line", "-o", full)
+        self.refused(4, "cat", self.pool, "line", "-o", full)
         with full.open("wb") as out:
             self.assertNotEqual(
                 subprocess.run([PMEMCPY, "ls", self.pool], stdout=out, stderr=subprocess.PIPE).returncode, 0
@@ -308,4 +221,4 @@ class Usage(WithPool):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    main()
