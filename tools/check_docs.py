@@ -4,7 +4,8 @@
 usage: check_docs.py [--fix]
 
 * docs/reference.md is what tools/make_reference.py makes of the headers;
-* the code block behind a line `<!-- quote PATH -->` is the file at that path;
+* the code block behind a line `<!-- quote PATH -->` is the file at that path; with PATH and TAG it is what
+  stands there between lines with the comments `[TAG]` and `[/TAG]`, each time that they come;
 * every test that the design, the guarantees or the security page names as `suite.name` exists;
 * where a document says "43 so far.", the table behind it has as many rows;
 * every relative link leads somewhere.
@@ -16,10 +17,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 
 from make_reference import OUTPUT, ROOT, reference
 
-QUOTE = re.compile(r"(<!-- quote (\S+) -->\n+)```\w*\n(?:.*?\n)??```\n", re.DOTALL)
+QUOTE = re.compile(r"(<!-- quote (\S+)(?: (\S+))? -->\n+)```\w*\n(?:.*?\n)??```\n", re.DOTALL)
+SECTION = r"^ *(?:#|//) \[{0}\]\n(.*?)^ *(?:#|//) \[/{0}\]$"
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".txt": "cmake", ".py": "python"}
 TEST = re.compile(r"\bT(?:EST|EST_F|EST_P|YPED_TEST)\(\s*(\w+),\s*(\w+)\)")
 NAMED = re.compile(r"`(\w+)\.(\w+)`")
@@ -39,13 +42,25 @@ def documents() -> list[Path]:
     return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
 
 
+def source(path: Path, tag: str | None) -> str | None:
+    """The file, or of it what has the tag; None if there is no such thing."""
+    if not path.is_file():
+        return None
+    text = path.read_text()
+    if tag is None:
+        return text.rstrip()
+    found = re.findall(SECTION.format(re.escape(tag)), text, re.DOTALL | re.MULTILINE)
+    return "\n\n".join(dedent(section).strip("\n") for section in found) or None
+
+
 def quoted(text: str) -> str:
-    """The document with every quotation as its source is now."""
+    """The document with every quotation as its source is now; where there is no source, as it is."""
 
     def fresh(found: re.Match[str]) -> str:
         path = ROOT / found.group(2)
-        code = path.read_text().rstrip() if path.is_file() else f"there is no {found.group(2)}"
-        return f"{found.group(1)}```{LANGUAGES.get(path.suffix, '')}\n{code}\n```\n"
+        code = source(path, found.group(3))
+        language = LANGUAGES.get(path.suffix, "")
+        return found.group() if code is None else f"{found.group(1)}```{language}\n{code}\n```\n"
 
     return QUOTE.sub(fresh, text)
 
@@ -65,6 +80,9 @@ def judge(path: Path, tests: set[tuple[str, str]]) -> list[str]:
     broken = []
     if quoted(text) != text:
         broken.append("quotes what an example no longer says; run tools/check_docs.py --fix")
+    for quotation in QUOTE.finditer(text):
+        if source(ROOT / quotation.group(2), quotation.group(3)) is None:
+            broken.append(f"quotes {' '.join(filter(None, quotation.group(2, 3)))}, which does not exist")
     if path.name in NAMING:
         suites = {suite for suite, _ in tests}
         broken += [
