@@ -47,9 +47,22 @@ pmemcpy_report(cereal "${cereal_FOUND}" "serializer cereal is unsupported")
 find_package(CapnProto CONFIG QUIET)
 pmemcpy_report(capnproto "${CapnProto_FOUND}" "serializer capnproto is unsupported")
 
-# For bench/apps, which reads its real input from NetCDF files.
+# For src/exchange, and for bench/apps, which reads its real input from NetCDF files.
 pmemcpy_find_plain(netcdf netcdf.h netcdf "")
-pmemcpy_report(netcdf "${PMEMCPY_netcdf_LIBRARY}" "domain3d reads no --input files")
+pmemcpy_report(netcdf "${PMEMCPY_netcdf_LIBRARY}" "domain3d reads no --input files, and none can be imported")
+
+# For src/exchange: the serial HDF5, also where one with MPI lies beside it. Debian gives each a folder.
+find_path(PMEMCPY_hdf5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial)
+find_library(PMEMCPY_hdf5_LIBRARY NAMES hdf5_serial hdf5)
+find_library(PMEMCPY_hdf5_hl_LIBRARY NAMES hdf5_serial_hl hdf5_hl)
+mark_as_advanced(PMEMCPY_hdf5_INCLUDE PMEMCPY_hdf5_LIBRARY PMEMCPY_hdf5_hl_LIBRARY)
+if(PMEMCPY_hdf5_INCLUDE AND PMEMCPY_hdf5_LIBRARY AND PMEMCPY_hdf5_hl_LIBRARY)
+    set(PMEMCPY_HDF5_FOUND ON)
+    add_library(pmemcpy_hdf5 INTERFACE IMPORTED GLOBAL)
+    target_include_directories(pmemcpy_hdf5 SYSTEM INTERFACE "${PMEMCPY_hdf5_INCLUDE}")
+    target_link_libraries(pmemcpy_hdf5 INTERFACE "${PMEMCPY_hdf5_hl_LIBRARY}" "${PMEMCPY_hdf5_LIBRARY}")
+endif()
+pmemcpy_report(hdf5 "${PMEMCPY_HDF5_FOUND}" "no HDF5 can be imported or exported")
 
 # For faces/cli.
 find_package(CLI11 CONFIG QUIET)
@@ -97,6 +110,12 @@ endif()
 if(PMEMCPY_SANITIZE AND PMEMCPY_MPI_FLAVOURS)
     list(GET PMEMCPY_MPI_FLAVOURS 0 PMEMCPY_MPI_FLAVOURS)  # what is watched is our own code, which is the same in both
 endif()
+# For faces/cli, which draws with it.
+if(PkgConfig_FOUND)
+    pkg_check_modules(cairo QUIET IMPORTED_TARGET GLOBAL cairo-png)
+endif()
+pmemcpy_report("cairo" "${cairo_FOUND}" "pmemcpy plot writes no PNG files")
+
 pmemcpy_report("Open MPI" "${ompi-cxx_FOUND}" "programs with MPI are not built and tested with it")
 pmemcpy_report("MPICH" "${mpich_FOUND}" "programs with MPI are not built and tested with it")
 

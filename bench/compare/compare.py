@@ -167,6 +167,8 @@ class Run:
         by_name = sections(self.arguments)
         if self.arguments.emulate:
             for ranks in sorted({work.ranks for name in names for work in by_name[name]}):
+                if ranks in self.speeds:
+                    continue
                 work = arrays.Work("the limit", "domain", by_name["domain"][0].bytes, ranks)
                 self.speeds[ranks] = arrays.memory_speed(work, contenders, self.folder)
                 tell(f"memory, {ranks} ranks: {self.speeds[ranks]}")
@@ -191,14 +193,22 @@ class Run:
         self.failures += failed
 
     def all(self) -> None:
-        if names := [name for name in self.arguments.only if name not in OTHERS]:
-            self.on_arrays(names)
-        for name in ("objects", "names"):
-            if name in self.arguments.only:
+        """Saved after each section, for a run takes hours and a machine may be taken away."""
+        for name in self.arguments.only:
+            if name not in OTHERS:
+                self.on_arrays([name])
+            elif name == "lines":
+                self.counts, failed = lines.measure(self.arguments.build, self.folder, tell)
+                self.failures += failed
+            else:
                 self.on_objects(name)
-        if "lines" in self.arguments.only:
-            self.counts, failed = lines.measure(self.arguments.build, self.folder, tell)
-            self.failures += failed
+            self.save()
+
+    def save(self) -> None:
+        out = self.arguments.out
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "results.json").write_text(self.json())
+        (out / "results.md").write_text(self.tables())
 
     def json(self) -> str:
         content = {
@@ -238,12 +248,9 @@ def main() -> int:
     if not any(run.runs.values()) and not run.counts:
         tell(f"compare: nothing to compare in {arguments.build}; build the target `compare`")
         return 3
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    text = run.tables()
-    (arguments.out / "results.json").write_text(run.json())
-    (arguments.out / "results.md").write_text(text)
+    run.save()
     figures.all_of(run.runs["arrays"], arguments.out)
-    print(text)
+    print(run.tables())
     for failure in run.failures:
         tell(f"failed: {failure}")
     return 1 if run.failures else 0
