@@ -52,7 +52,12 @@ public:
         : member_(member), source_(source), intake_(intake) {}
 
     void read() {
-        named(member_.shown, [this] { read_header(); });
+        try {
+            named(member_.shown, [this] { read_header(); });
+        } catch (const Error& error) {
+            if (error.kind() != Code::unsupported || !member_.is_one_of_many) throw;
+            return intake_.warn(member_.path, std::string(error.what()) + "; not imported");
+        }
         for (const std::string& note : element_.notes) intake_.warn(member_.path, note);
         header_.dims.empty() ? read_value() : read_array();
         nlohmann::json origin = member_.origin;

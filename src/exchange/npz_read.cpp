@@ -93,16 +93,15 @@ private:
         if (!is_npy(member)) return intake_.warn(member.name, "no .npy; not imported");
         NpyMember npy{.shown = shown(member.name), .path = member.name, .bytes = member.bytes};
         if (npy.path.ends_with(".npy")) npy.path.resize(npy.path.size() - 4);
+        npy.is_one_of_many = true;
         if (member.is_compressed) npy.origin["compressed"] = true;
         if (npy.path.find('/') != std::string::npos) make_groups(npy.path.substr(0, npy.path.rfind('/')));
         ZipMember source(archive_.get(), member.index, npy.shown);
         try {
             read_npy_member(npy, source, intake_);
         } catch (const Error& error) {
-            if (error.kind() == Code::invalid_argument)
-                throw Error(error.kind(), npy.shown + ": " + error.what());
-            if (error.kind() != Code::unsupported) throw;
-            intake_.warn(npy.path, std::string(error.what()) + "; not imported");
+            if (error.kind() != Code::invalid_argument) throw;
+            throw Error(error.kind(), npy.shown + ": " + error.what());
         }
         std::vector<std::byte> rest(1 << 16);  // the checksum comes with the last byte
         while (source.read(rest) > 0) continue;

@@ -42,7 +42,7 @@ ARRAYS: dict[str, Any] = {
     "quotes": np.ones(1, [("it's", "i4"), ("a\"'\n\\b", "i4"), ("ÿ", "i4")]),
     "many fields": np.zeros(2, [(f"field{i:06}", "i1") for i in range(2400)]),  # a header of version 2.0
 }
-EXAMPLES = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+EXAMPLES = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 
 
 def assert_same(expected: Any, found: Any, name: str = "") -> None:
@@ -62,18 +62,21 @@ def test_a_file_comes_back_to_the_byte(command: Command, folder: Path, name: str
 
 
 DTYPES = st.one_of(
-    npst.scalar_dtypes().filter(lambda dtype: dtype.kind not in "mM"),
-    st.sampled_from(["M8[Y]", "M8[s]", ">M8[ns]", "V5", "S3", "U1", ">U4"]).map(np.dtype),
-    npst.array_dtypes(npst.integer_dtypes() | npst.unicode_string_dtypes(max_len=3), max_size=4),
+    npst.integer_dtypes(endianness="?"),
+    npst.unsigned_integer_dtypes(endianness="?"),
+    npst.floating_dtypes(endianness="?", sizes=(16, 32, 64)),
+    npst.complex_number_dtypes(endianness="?", sizes=(64, 128)),
+    npst.boolean_dtypes(),
+    st.sampled_from(["M8[Y]", "M8[s]", ">M8[ns]", "S3", "U1", ">U4"]).map(np.dtype),
+    npst.array_dtypes(npst.integer_dtypes() | npst.unicode_string_dtypes(min_len=1, max_len=3), max_size=4),
 )
 
 
+@pytest.mark.filterwarnings("ignore:Stored array in format")
 @given(data=st.data(), fortran=st.booleans())
 @EXAMPLES
 def test_every_array_comes_back(command: Command, folder: Path, data: st.DataObject, fortran: bool) -> None:
-    dtype = data.draw(DTYPES.filter(lambda dtype: dtype.kind != "f" or dtype.itemsize <= 8))
-    if dtype.kind == "c" and dtype.itemsize > 16 or dtype.itemsize == 0:
-        return
+    dtype = data.draw(DTYPES)
     array = data.draw(npst.arrays(dtype, npst.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)))
     array = np.asarray(array, order="F" if fortran else "C")
     for file in folder.iterdir():
@@ -129,7 +132,9 @@ def test_what_becomes_something_else_is_told_and_comes_back(command: Command, fo
             assert_same(array, found[name])
     with pmemcpy.open(folder / "p.pmem", "r") as pool:
         assert pool["spans"].attrs["units"] == "seconds"
-    command.fails("import", "a.npz", "q.pmem", "--strict", code="unsupported", words=["odd", "datetime64[25s]"])
+    command.fails(
+        "import", "a.npz", "q.pmem", "--strict", code="unsupported", words=["spans: elements of timedelta64[s]"]
+    )
 
 
 def test_what_numpy_cannot_hold_is_told(command: Command, folder: Path) -> None:
@@ -249,7 +254,7 @@ def header(text: str, behind: bytes = b"", version: int = 1) -> bytes:
         (header("{'descr': [], 'fortran_order': False, 'shape': ()}"), "unsupported", "without fields"),
         (header("{'descr': [('a','u1'),('a','u1')], 'fortran_order': False, 'shape': ()}"), "unsupported", "twice"),
         (header("{'descr': '|u1', 'fortran_order': False, 'shape': (" + "1," * 33 + ")}", b"1"), "unsupported", "33"),
-        (header("{'descr': " + "[('a'," * 999 + "'u1'" + ")]" * 999 + ", 'fortran_order': False, 'shape': ()}"), "corrupt", "deep"),
+        (header("{'descr': " + "[('a'," * 999), "corrupt", "deep"),
         (header("{'descr': '<U1', 'fortran_order': False, 'shape': ()}", b"\0\0\x11\0"), "corrupt", "Unicode"),
         (header("{'descr': '\xe9', 'fortran_order': False, 'shape': ()}", version=3), "corrupt", "means nothing"),
     ],
@@ -273,7 +278,7 @@ def test_cut_and_changed_files_are_errors_or_arrays(command: Command, folder: Pa
         np.savez_compressed(folder / "a.npz", a=np.arange(300.0), b=np.array(["x", "y"]))
     whole = (folder / f"a.{kind}").read_bytes()
     random = np.random.default_rng(7)
-    for n in range(250):
+    for n in range(150):
         broken = bytearray(whole)
         if n % 3 == 0:
             del broken[int(random.integers(0, len(whole))) :]
@@ -320,7 +325,7 @@ def test_an_encrypted_archive_is_refused(command: Command, folder: Path) -> None
 def test_names_that_a_pool_cannot_have(command: Command, folder: Path) -> None:
     with zipfile.ZipFile(folder / "a.npz", "w") as archive:
         archive.writestr("/etc/x.npy", saved(np.arange(3)))
-    command.fails("import", "a.npz", code="invalid_argument", words=["a.npz: /etc/x"])
+    command.fails("import", "a.npz", code="invalid_argument", words=["a.npz: /etc", "not valid"])
     assert not (folder / "a.pmem").exists()
 
 
