@@ -61,6 +61,12 @@ def test_a_file_comes_back_to_the_byte(command: Command, folder: Path, name: str
         assert_same(ARRAYS[name], np.load(back, mmap_mode="r", max_header_size=100_000))
 
 
+def has_printable_names(dtype: np.dtype[Any]) -> bool:
+    """Others are written as escapes, of which NumPy has more kinds; names with NUL and titles are for other tests."""
+    fields = dtype.fields or {}
+    return all(name.isprintable() and len(field) == 2 for name, field in fields.items())
+
+
 DTYPES = st.one_of(
     npst.integer_dtypes(endianness="?"),
     npst.unsigned_integer_dtypes(endianness="?"),
@@ -68,7 +74,9 @@ DTYPES = st.one_of(
     npst.complex_number_dtypes(endianness="?", sizes=(64, 128)),
     npst.boolean_dtypes(),
     st.sampled_from(["M8[Y]", "M8[s]", ">M8[ns]", "S3", "U1", ">U4"]).map(np.dtype),
-    npst.array_dtypes(npst.integer_dtypes() | npst.unicode_string_dtypes(min_len=1, max_len=3), max_size=4),
+    npst.array_dtypes(npst.integer_dtypes() | npst.unicode_string_dtypes(min_len=1, max_len=3), max_size=4).filter(
+        has_printable_names
+    ),
 )
 
 
