@@ -64,6 +64,10 @@ if(PMEMCPY_hdf5_INCLUDE AND PMEMCPY_hdf5_LIBRARY AND PMEMCPY_hdf5_hl_LIBRARY)
 endif()
 pmemcpy_report(hdf5 "${PMEMCPY_HDF5_FOUND}" "no HDF5 can be imported or exported")
 
+# For src/exchange: a .npz is an archive of .npy files, which need no library.
+pmemcpy_find_plain(zip zip.h zip "")
+pmemcpy_report(zip "${PMEMCPY_zip_LIBRARY}" "no .npz can be imported or exported")
+
 # For faces/cli.
 find_package(CLI11 CONFIG QUIET)
 find_package(nlohmann_json CONFIG QUIET)

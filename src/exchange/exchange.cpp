@@ -35,7 +35,7 @@ constexpr std::array names{Name{Format::hdf5, "hdf5", {".h5", ".hdf5", ".he5"}},
                            Name{Format::npy, "npy", {".npy"}},
                            Name{Format::npz, "npz", {".npz"}}};
 
-constexpr const char* known = "hdf5 (.h5 .hdf5 .he5), netcdf (.nc .cdf .nc4), netcdf3";
+constexpr const char* known = "hdf5 (.h5 .hdf5 .he5), netcdf (.nc .cdf .nc4), netcdf3, npy, npz";
 
 std::optional<Format> format_by_extension(const std::string& file) {
     std::string extension =
