@@ -7,6 +7,7 @@
 
 #include "exchange/pieces.hpp"
 #include "exchange/strided.hpp"
+#include "exchange/zarr_json.hpp"
 #include "exchange/zarr_type.hpp"
 #include "exchange/zarr_vlen.hpp"
 
@@ -42,7 +43,7 @@ std::vector<int> transposition(const Json& configuration, int n) {
         order.push_back(item.get<int>());
     }
     if (!list.is_array() || static_cast<int>(list.size()) != n || static_cast<int>(order.size()) != n)
-        refuse("the codec transpose with the order " + list.dump().substr(0, 100));
+        refuse("the codec transpose with the order " + shown_json(list));
     return order;
 }
 
@@ -58,12 +59,12 @@ ZarrShard shard_of(const Json& configuration, const Dimensions& shape, int depth
     if (depth == most_nested_shards) refuse("shards in shards in shards");
     const Json chunk = configuration.value("chunk_shape", Json());
     if (!chunk.is_array() || static_cast<int>(chunk.size()) != shape.size())
-        refuse("sharding_indexed with the chunk_shape " + chunk.dump().substr(0, 100));
+        refuse("sharding_indexed with the chunk_shape " + shown_json(chunk));
     for (const Json& item : chunk) {
         const Extent whole = shape[shard.chunk.size()];
         const Extent extent = item.is_number_unsigned() ? item.get<Extent>() : 0;
         if (extent == 0 || whole % extent != 0)
-            refuse("sharding_indexed: the inner chunks of " + chunk.dump() + " do not part the shards");
+            refuse("sharding_indexed: the inner chunks of " + shown_json(chunk) + " do not part the shards");
         shard.chunk.push_back(extent);
     }
     shard.inner = std::make_unique<ZarrChain>(configuration.value("codecs", Json()), shard.chunk, depth + 1);

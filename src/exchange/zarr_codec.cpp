@@ -1,4 +1,5 @@
 #include "exchange/zarr_codec.hpp"
+#include "exchange/zarr_json.hpp"
 
 #include <blosc.h>
 #include <isa-l/crc.h>
@@ -30,7 +31,7 @@ std::int64_t integer(const Json& configuration, const char* key, std::int64_t ot
                      std::int64_t most) {
     const Json found = configuration.value(key, Json(otherwise));
     if (!found.is_number_integer() || found.get<std::int64_t>() < least || found.get<std::int64_t>() > most)
-        refuse(std::string("a codec's ") + key + " is " + found.dump().substr(0, 40));
+        refuse(std::string("a codec's ") + key + " is " + shown_json(found));
     return found.get<std::int64_t>();
 }
 
@@ -256,7 +257,7 @@ std::unique_ptr<ZarrCodec> zarr_codec(const std::string& name, const Json& confi
         return std::make_unique<Gzip>(static_cast<int>(integer(configuration, "level", 1, -1, 9)), 0);
     if (name == "zstd") {
         const Json checksum = configuration.value("checksum", Json(false));
-        if (!checksum.is_boolean()) refuse("zstd's checksum is " + checksum.dump().substr(0, 40));
+        if (!checksum.is_boolean()) refuse("zstd's checksum is " + shown_json(checksum));
         return std::make_unique<Zstd>(
             static_cast<int>(integer(configuration, "level", 0, ZSTD_minCLevel(), ZSTD_maxCLevel())),
             checksum.get<bool>());

@@ -9,6 +9,7 @@
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/float16.hpp>
 
+#include "exchange/zarr_json.hpp"
 #include "exchange/zarr_text.hpp"
 
 namespace pmemcpy::exchange {
@@ -18,7 +19,7 @@ namespace {
 constexpr std::int64_t not_a_time = std::numeric_limits<std::int64_t>::min();
 
 [[noreturn]] void refuse(const Json& fill, const std::string& type) {
-    throw Error(Code::corrupt, "its fill_value " + fill.dump().substr(0, 100) + " is none of " + type);
+    throw Error(Code::corrupt, "its fill_value " + shown_json(fill) + " is none of " + type);
 }
 
 /// The lowest bytes of `bits`, in the order of the type.

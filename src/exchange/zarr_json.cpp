@@ -144,11 +144,19 @@ ZarrDocument read_zarr_document(const std::string& file, bool is_attributes) {
     };
     try {
         document.json = Json::parse(text, look);
+    } catch (const Json::parse_error& error) {  // its own text repeats bytes of the file
+        throw Error(Code::corrupt, file + ": no JSON from byte " + std::to_string(error.byte) + " on");
     } catch (const Json::exception& error) {
-        throw Error(Code::corrupt, file + ": no JSON: " + error.what());
+        throw Error(Code::corrupt, file + ": " + error.what());
     }
     if (!document.json.is_object()) throw Error(Code::corrupt, file + ": no object of JSON");
     return document;
+}
+
+std::string shown_json(const Json& json) {
+    constexpr std::size_t most = 100;
+    const std::string text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
+    return text.size() <= most ? text : text.substr(0, most) + "...";
 }
 
 std::string text_of_zarr(const nlohmann::ordered_json& json) {

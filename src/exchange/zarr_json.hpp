@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ ZarrDocument read_zarr_document(const std::string& file, bool is_attributes = fa
 
 /// Text of at most `most_bytes` of a file. Errors: not_found; corrupt if there is more.
 std::string read_zarr_text(const std::string& file, std::uint64_t most_bytes);
+
+/// A part of it for a message, in ASCII.
+std::string shown_json(const Json& json);
 
 /// As it is written into a file, indented; numbers that JSON has no word for as zarr-python writes them.
 std::string text_of_zarr(const nlohmann::ordered_json& json);

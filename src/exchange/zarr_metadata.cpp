@@ -5,6 +5,7 @@
 #include <pmemcpy/error.hpp>
 
 #include "exchange/zarr_fill.hpp"
+#include "exchange/zarr_json.hpp"
 
 namespace pmemcpy::exchange {
 
@@ -31,7 +32,7 @@ Dimensions extents(const Json& list, const char* what) {
     }
     for (const Json& item : list) {
         if (!item.is_number_unsigned() || item.get<Extent>() >= unlimited / 2)
-            refuse(std::string("its ") + what + " is " + list.dump().substr(0, 100));
+            refuse(std::string("its ") + what + " is " + shown_json(list));
         dims.push_back(item.get<Extent>());
     }
     return dims;
@@ -99,8 +100,7 @@ ZarrArray::ZarrArray(const Json& document)
         throw Error(Code::unsupported,
                     "its chunk key encoding is " + encoding.name + ", which is not known here");
     const Json with = encoding.configuration.value("separator", Json(is_key_of_v2 ? "." : "/"));
-    if (with != "." && with != "/")
-        refuse("the separator of its chunks' keys is " + with.dump().substr(0, 40));
+    if (with != "." && with != "/") refuse("the separator of its chunks' keys is " + shown_json(with));
     separator = with.get<std::string>()[0];
     const Json dimensions = document.value("dimension_names", Json());
     if (dimensions.is_null()) return;

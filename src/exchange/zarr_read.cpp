@@ -171,7 +171,11 @@ bool ZarrReader::list_inside(const std::string& path, bool is_known) {
 void ZarrReader::expect(const Node& node) {
     at(node.path, [&] {
         const ZarrArray array(node.document.json);
-        intake_.expect(array.shape.elements() * std::max<std::uint64_t>(array.element.type.size(), 1));
+        std::uint64_t bytes = array.shape.elements();
+        if (__builtin_mul_overflow(bytes, std::max<std::uint64_t>(array.element.type.size(), 1), &bytes))
+            throw Error(Code::unsupported,
+                        "it has more than 2^64 bytes: " + to_string(array.shape) + " elements");
+        intake_.expect(bytes);
     });
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <pmemcpy/error.hpp>
 
+#include "exchange/zarr_json.hpp"
 #include "exchange/zarr_text.hpp"
 
 namespace pmemcpy::exchange {
@@ -37,7 +38,7 @@ std::uint64_t length_bytes(const ZarrNamed& named) {
     const Json length = named.configuration.value("length_bytes", Json());
     if (!length.is_number_unsigned() || length.get<std::uint64_t>() == 0 ||
         length.get<std::uint64_t>() > most_element_bytes)
-        throw Error(Code::corrupt, "the data type " + named.name + " of length_bytes " + length.dump());
+        throw Error(Code::corrupt, "the data type " + named.name + " of length_bytes " + shown_json(length));
     return length.get<std::uint64_t>();
 }
 
@@ -61,7 +62,7 @@ Type time_of(const ZarrNamed& named, ByteOrder order, std::string& note) {
     if (named.name == "numpy.datetime64" && known != units.end() && scale == 1)
         return Type::datetime64(static_cast<TimeUnit>(known - units.begin()), order);
     note = "its times are kept as int64, of which only the attribute _exchange says that they are " +
-           named.name + " in units of " + scale.dump() + " " + unit;
+           named.name + " in units of " + shown_json(scale) + " " + unit;
     return Type::scalar(Kind::int64, order);
 }
 
@@ -84,7 +85,7 @@ void add_structure(const ZarrNamed& named, ByteOrder order, int depth, std::uint
             type = item.value("data_type", Json());
         }
         if (!name.is_string())
-            throw Error(Code::corrupt, "a data type " + named.name + " with a field " + item.dump());
+            throw Error(Code::corrupt, "a data type " + named.name + " with a field " + shown_json(item));
         ZarrElement field;
         add(type, order, depth + 1, offset + bytes, field);
         if (field.has_any_length()) throw Error(Code::unsupported, "text of any length in a structure");
@@ -165,7 +166,7 @@ ZarrNamed zarr_named(const Json& json, const char* what) {
         Json configuration = json.value("configuration", Json::object());
         if (configuration.is_object()) return {json["name"].get<std::string>(), std::move(configuration)};
     }
-    throw Error(Code::corrupt, std::string("a ") + what + " without a name: " + json.dump().substr(0, 100));
+    throw Error(Code::corrupt, std::string("a ") + what + " without a name: " + shown_json(json));
 }
 
 ZarrElement zarr_element(const Json& data_type, ByteOrder order) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "exchange/zarr_json.hpp"
 #include "exchange/zarr_metadata.hpp"
 
 namespace pmemcpy::exchange {
@@ -48,7 +49,7 @@ Descr structure_of(const Json& dtype, int depth) {
     char order = '|';
     for (const Json& field : dtype) {
         if (!field.is_array() || field.size() < 2 || depth > 16)
-            throw Error(Code::corrupt, "its dtype has a field " + field.dump().substr(0, 100));
+            throw Error(Code::corrupt, "its dtype has a field " + shown_json(field));
         if (field.size() > 2) throw Error(Code::unsupported, "its dtype has arrays inside of elements");
         const Descr inner = type_of(field[1], depth + 1);
         if (order != '|' && inner.order != '|' && inner.order != order)
@@ -62,7 +63,7 @@ Descr structure_of(const Json& dtype, int depth) {
 Descr type_of(const Json& dtype, int depth) {
     if (dtype.is_array()) return structure_of(dtype, depth);
     const std::string descr = dtype.is_string() ? dtype.get<std::string>() : "";
-    if (descr.size() < 2) throw Error(Code::corrupt, "its dtype is " + dtype.dump().substr(0, 100));
+    if (descr.size() < 2) throw Error(Code::corrupt, "its dtype is " + shown_json(dtype));
     const char order = descr[0] == '=' ? '<' : descr[0];
     const std::string shown = descr.substr(1);
     constexpr std::array<std::pair<const char*, const char*>, 14> plain = {{{"b1", "bool"},
@@ -112,8 +113,8 @@ Json codec_of(const Json& compressor) {
     }
     if (id == "gzip" || id == "zstd") return {{"name", id}, {"configuration", with}};
     if (id == "zlib") return {{"name", "numcodecs.zlib"}, {"configuration", with}};
-    throw Error(Code::unsupported, "it is coded by " + (id.empty() ? compressor.dump().substr(0, 100) : id) +
-                                       ", which is not known here");
+    throw Error(Code::unsupported,
+                "it is coded by " + (id.empty() ? shown_json(compressor) : id) + ", which is not known here");
 }
 
 }  // namespace
@@ -139,7 +140,7 @@ Json zarr_document_of_v2(const Json& zarray) {
     } else {
         if (filters.is_array() && !filters.empty())
             throw Error(Code::unsupported,
-                        "it is filtered by " + filters.dump().substr(0, 100) + ", which is not known here");
+                        "it is filtered by " + shown_json(filters) + ", which is not known here");
         const Descr descr = type_of(dtype, 0);
         type = descr.type;
         Json bytes = {{"name", "bytes"}};
