@@ -64,7 +64,7 @@ def room_of(law: Law, path: str) -> str | None:
 
 def target_of(root: Path, file: str, header: str) -> str | None:
     """The project's own file that an include names, relative to the root, or None for another project's."""
-    for base in ("include", "src"):
+    for base in ("include", "src", "faces"):
         # A header of a room counts even before the file exists: the law is about the room.
         if (root / base / header.split("/")[0]).is_dir() and "/" in header:
             return f"{base}/{header}"

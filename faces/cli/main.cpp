@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "exit_code.hpp"
-#include "invocation.hpp"
+#include "cli/call/exit_code.hpp"
+#include "cli/call/invocation.hpp"
 
 namespace {
 

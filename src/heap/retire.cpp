@@ -9,6 +9,7 @@
 #include <pmemcpy/error.hpp>
 
 #include <atomic>
+#include <cstring>
 
 namespace pmemcpy::heap {
 
@@ -200,6 +201,15 @@ bool Heap::reclaim_locked(std::uint64_t most_kept) {
     }
     kept_ = kept;
     return kept == 0;
+}
+
+// By a CAS on what tells one record from all others in this place, which by now may be another's.
+void Heap::hide(std::uint64_t offset, const RecordHeader& record) {
+    auto* magic = &pool_.as<std::uint64_t>(offset);
+    std::uint64_t expected = 0;
+    std::memcpy(&expected, &record, sizeof expected);
+    const std::lock_guard one_at_a_time(retire_mutex_);
+    static_cast<void>(pool_.medium().compare_exchange(magic, expected, 0));
 }
 
 // Takes a record out of the list in which it may or may not be.

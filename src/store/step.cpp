@@ -10,6 +10,24 @@ namespace pmemcpy::store {
 using catalog::Retry;
 using persist::Medium;
 
+namespace {
+
+/// In which a variable's record was stored; 0: in none.
+std::uint64_t step_of(heap::RecordKind kind, const heap::RecordCopy& record) {
+    switch (kind) {
+        case heap::RecordKind::value:
+            return reinterpret_cast<const catalog::Value*>(record.data())->step;
+        case heap::RecordKind::array:
+            return reinterpret_cast<const catalog::Array*>(record.data())->step;
+        case heap::RecordKind::block:
+            return reinterpret_cast<const catalog::Block*>(record.data())->step;
+        default:
+            return 0;
+    }
+}
+
+}  // namespace
+
 bool Store::is_committed(std::uint64_t step) const { return step <= pool_.committed_step(); }
 
 bool Store::is_visible(std::uint64_t step) const {
@@ -90,11 +108,25 @@ void Store::drop_abandoned_step() {
             entry, [&](const std::string& name, Link attribute) { drop_uncommitted(attribute, name); });
         drop_uncommitted(entry, id);
     });
-    // A scan would find their records again once the step that others begin anew is committed: they are wiped before, which the
-    // commit's own sync makes durable. Behind the page cache space waits for a sync before anything of it is wiped (law 10).
-    pool_.sync();
-    heap_.reclaim(heap::Heap::Effort::thorough);
+    if (pool_.probe().needs_sync) hide_uncommitted();
     pool_.forget_broken_step();
+}
+
+// Behind the page cache recovery believes records, not links: it would find these again once the step that others begin anew is
+// committed. Those that are retired already are not wiped before a sync, and not while there is a view of them. What is done
+// here the commit's own sync makes durable.
+void Store::hide_uncommitted() {
+    heap_.for_each_unit([&](std::uint64_t offset, std::uint64_t room) {
+        heap::RecordHeader header;
+        if (room < sizeof header) return;
+        pool_.guarded([&] { heap::racy_copy(&header, pool_.at(offset), sizeof header); });
+        if (header.magic != heap::record_magic) return;
+        const Link record = Link::to(offset, header.version);
+        const auto kind = static_cast<heap::RecordKind>(header.kind);
+        heap::RecordCopy copy;
+        if (!heap::read_record(pool_, record, kind, copy)) return;
+        if (!is_committed(step_of(kind, copy))) heap_.hide(offset, header);
+    });
 }
 
 void Store::drop_uncommitted(Link entry, std::string_view name) {

@@ -152,6 +152,7 @@ private:
     void compact_array(Directory& directory);
     void drop_abandoned_step();
     void drop_uncommitted(Link entry, std::string_view name);
+    void hide_uncommitted();
     void drop_uncommitted_blocks(Directory& directory);
 
     std::optional<Link> defined(std::string_view id) const;

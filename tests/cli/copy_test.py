@@ -66,6 +66,14 @@ class Cp(WithTwo):
         self.assertEqual(self.ids(self.other), ["sea/TEMP"])
         self.assertEqual(self.json("info", self.other, "sea")["attributes"]["title"]["value"], "test")
 
+    def test_copies_and_moves_an_empty_group(self) -> None:
+        self.text("rm", self.pool, "ocean/TEMP")
+        self.text("cp", f"{self.pool}:ocean", f"{self.other}:dry/sea")
+        self.assertEqual(self.json("info", self.other, "dry/sea")["attributes"]["title"]["value"], "test")
+        self.text("mv", f"{self.pool}:ocean", f"{self.other}:moved/")
+        self.assertEqual(self.json("info", self.other, "moved/ocean")["kind"], "group")
+        self.assertNotIn("ocean", self.json("ls", "-g", self.pool))
+
     def test_copies_inside_a_pool(self) -> None:
         self.text("cp", f"{self.pool}:line", f"{self.pool}:copies/line")
         self.assertEqual(self.raw(self.pool, "line"), self.raw(self.pool, "copies/line"))

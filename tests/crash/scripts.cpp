@@ -3,6 +3,7 @@
 // The scripts: short, each about one group of verbs, so that a failure names its cause.
 
 #include <complex>
+#include <memory>
 #include <string>
 
 #ifdef PMEMCPY_HAVE_CEREAL
@@ -225,6 +226,21 @@ Script steps() {
              close_pool()}};
 }
 
+// What an abandoned step has stored is gone, also when somebody still looks at it: the step that is begun anew is committed
+// without it.
+Script looked_at() {
+    const Effect hidden = Effect::hidden;
+    auto view = std::make_shared<View<const double>>();
+    const Operation look{"view", hidden, [view](PMEM& pmem) {
+                             *view = pmem.view<double>("A", Box{{0}, {4}});
+                         }};
+    const Operation drop{"drop the view", Effect::neutral, [view](PMEM&) { *view = {}; }};
+    return {"looked_at",
+            small_pool(),
+            {open_pool(), alloc("A", {4}), begin(1), store_box("A", {{0}, {4}}, 10, hidden), look, abandon(),
+             begin(1), store_int("p", 1, hidden), commit(1), store_int("q", 2), drop, close_pool()}};
+}
+
 // A box that three steps have stored, over a block that the first has: of the second nothing is kept, and a load of it
 // must say so.
 Script old_steps() {
@@ -404,9 +420,9 @@ Script formatting() {
 }  // namespace
 
 std::vector<Script> scripts() {
-    return {values(),   arrays(),  appending(), attributes(), names(),     long_names(), chains(),
-            covering(), steps(),   old_steps(), lookalikes(), space(),     growing(),    erasing_unsynced(),
-            sessions(), filling(), in_place(),  codings(),    formatting()};
+    return {values(),           arrays(),   appending(), attributes(), names(),      long_names(), chains(),
+            covering(),         steps(),    looked_at(), old_steps(),  lookalikes(), space(),      growing(),
+            erasing_unsynced(), sessions(), filling(),   in_place(),   codings(),    formatting()};
 }
 
 }  // namespace pmemcpy::crash

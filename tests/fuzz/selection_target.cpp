@@ -14,8 +14,8 @@
 #include "target.hpp"
 
 #ifdef PMEMCPY_HAVE_CLI
-#include "faces/cli/pieces.hpp"
-#include "faces/cli/selection.hpp"
+#include "cli/array/pieces.hpp"
+#include "cli/array/selection.hpp"
 #endif
 
 namespace pmemcpy::fuzz {

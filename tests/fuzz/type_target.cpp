@@ -11,7 +11,7 @@
 #include "target.hpp"
 
 #ifdef PMEMCPY_HAVE_CLI
-#include "faces/cli/element.hpp"
+#include "cli/element/element.hpp"
 #endif
 
 namespace pmemcpy::fuzz {

@@ -21,9 +21,9 @@
 #include "target.hpp"
 
 #ifdef PMEMCPY_HAVE_CLI
-#include "faces/cli/datetime.hpp"
-#include "faces/cli/size.hpp"
-#include "faces/cli/table.hpp"
+#include "cli/element/datetime.hpp"
+#include "cli/terminal/size.hpp"
+#include "cli/terminal/table.hpp"
 #endif
 
 namespace pmemcpy::fuzz {

@@ -1,0 +1,111 @@
+#include "cli/copy/copy.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "cli/copy/copy_array.hpp"
+
+namespace pmemcpy::cli {
+
+namespace {
+
+/// A name in the pool that nobody else has.
+std::string name_of_ones_own(const PMEM& pool) {
+    std::random_device random;
+    for (;;) {
+        const std::uint64_t number = std::uint64_t{random()} << 32 | random();
+        std::string name = fmt::format(".copying-{:016x}", number);
+        if (!pool.exists(name)) return name;
+    }
+}
+
+/// What is under that name goes again, unless it was given another one.
+class Draft {
+public:
+    explicit Draft(PMEM& pool) : pool_(pool), id_(name_of_ones_own(pool)) {}
+    ~Draft() {
+        try {
+            erase();
+        } catch (const Error&) {
+            // The error that led here is the one to tell.
+        }
+    }
+    Draft(const Draft&) = delete;
+    Draft& operator=(const Draft&) = delete;
+
+    const std::string& id() const noexcept { return id_; }
+    void erase() {
+        if (pool_.exists(id_)) pool_.erase(id_);
+    }
+
+private:
+    PMEM& pool_;
+    std::string id_;
+};
+
+void copy_value(const PMEM& source, const std::string& from, PMEM& target, const std::string& to) {
+    source.load_encoded(from,
+                        [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
+                            target.store_encoded(to, type, serializer, BytesEncoder(bytes));
+                        });
+}
+
+}  // namespace
+
+void copy_variable(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
+                   bool force, const Copied& copied) {
+    Draft draft(target);
+    if (source.info(from).kind == VariableKind::array) {
+        constexpr int most_attempts = 3;
+        for (int attempt = 1; !copy_array(source, from, target, draft.id(), copied); ++attempt) {
+            if (attempt == most_attempts) {
+                throw Error(Code::busy,
+                            fmt::format("{} was stored into {} times while it was being copied; copy it when "
+                                        "the program that stores it has paused",
+                                        from, most_attempts));
+            }
+            draft.erase();
+        }
+    } else {
+        copy_value(source, from, target, draft.id());
+        copied(target.info(draft.id()).stored_bytes);
+    }
+    copy_attributes(source, from, target, draft.id(), true);
+    rename(target, draft.id(), to, force);
+}
+
+void copy_attributes(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
+                     bool force) {
+    const std::vector<std::string> there = target.attributes(to);
+    for (const std::string& name : source.attributes(from)) {
+        if (!force && std::binary_search(there.begin(), there.end(), name)) continue;
+        try {
+            source.get_attribute_encoded(
+                from, name,
+                [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
+                    target.set_attribute_encoded(to, name, type, serializer, BytesEncoder(bytes));
+                });
+        } catch (const Error& error) {
+            // Removed since it was listed; but what it should be set at must be there.
+            if (error.kind() != Code::not_found || !target.exists(to)) throw;
+        }
+    }
+}
+
+void rename(PMEM& pool, const std::string& from, const std::string& to, bool force) {
+    if (!force || !pool.exists(to)) return pool.rename(from, to);
+    Draft old(pool);
+    pool.rename(to, old.id());
+    try {
+        pool.rename(from, to);
+    } catch (...) {
+        pool.rename(old.id(), to);
+        throw;
+    }
+    old.erase();
+}
+
+}  // namespace pmemcpy::cli

@@ -1,0 +1,29 @@
+#include "cli/copy/exchanged.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+
+#include "cli/element/element.hpp"
+#include "cli/terminal/size.hpp"
+
+namespace pmemcpy::cli {
+
+void print_exchanged(const ExchangeReport& report, const std::string& from, const std::string& to,
+                     bool json) {
+    if (json) {
+        fmt::print("{}\n", dump({{"from", from},
+                                 {"to", to},
+                                 {"groups", report.groups},
+                                 {"variables", report.variables},
+                                 {"attributes", report.attributes},
+                                 {"bytes", report.bytes},
+                                 {"warnings", report.warnings}}));
+        return;
+    }
+    for (const std::string& warning : report.warnings) fmt::print(stderr, "pmemcpy: {}\n", warning);
+    fmt::print("{} -> {}: {} variables, {} groups, {} attributes, {}\n", from, to, report.variables,
+               report.groups, report.attributes, human_size(report.bytes));
+}
+
+}  // namespace pmemcpy::cli

@@ -1,0 +1,52 @@
+#include "cli/terminal/table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pmemcpy::cli {
+
+namespace {
+
+void append_line(std::string& out, const std::vector<std::string>& cells,
+                 const std::vector<std::size_t>& widths, const std::vector<Table::Column>& columns,
+                 std::size_t indent) {
+    out.append(indent, ' ');
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::size_t padding = widths[i] - cells[i].size();
+        if (columns[i].align == Table::Align::right) out.append(padding, ' ');
+        out += cells[i];
+        if (i + 1 == cells.size()) break;
+        if (columns[i].align == Table::Align::left) out.append(padding, ' ');
+        out += "  ";
+    }
+    out += '\n';
+}
+
+}  // namespace
+
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+void Table::add(std::vector<std::string> cells) {
+    cells.resize(columns_.size());
+    rows_.push_back(std::move(cells));
+}
+
+std::string Table::text(std::size_t indent) const {
+    std::vector<std::string> titles;
+    std::vector<std::size_t> widths;
+    for (const Column& column : columns_) {
+        titles.push_back(column.title);
+        widths.push_back(column.title.size());
+    }
+    for (const auto& row : rows_) {
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string out;
+    const bool titled =
+        std::any_of(titles.begin(), titles.end(), [](const std::string& title) { return !title.empty(); });
+    if (titled) append_line(out, titles, widths, columns_, indent);
+    for (const auto& row : rows_) append_line(out, row, widths, columns_, indent);
+    return out;
+}
+
+}  // namespace pmemcpy::cli

@@ -1,0 +1,71 @@
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+#include <pmemcpy/pmemcpy.hpp>
+
+#include "cli/call/exit_code.hpp"
+#include "cli/call/invocation.hpp"
+#include "cli/element/element.hpp"
+#include "cli/terminal/size.hpp"
+
+namespace pmemcpy::cli {
+
+namespace {
+
+struct Arguments {
+    std::string pool;
+    std::string size;
+    std::string chunk;
+    bool prepare = false;
+};
+
+int create(const Arguments& arguments, bool json) {
+    Options options;
+    options.mode = Mode::exclusive;
+    if (!arguments.size.empty()) options.max_bytes = parse_size(arguments.size);
+    if (!arguments.chunk.empty()) options.chunk_bytes = parse_size(arguments.chunk);
+    if (arguments.prepare) {
+        if (options.max_bytes == 0) {
+            throw Error(Code::invalid_argument,
+                        "create --prepare allocates the whole pool: say how large with --size");
+        }
+        options.initial_bytes = options.max_bytes;
+        options.prepare = true;
+    }
+    PMEM pmem;
+    pmem.mmap(arguments.pool, options);
+    const PoolInfo info = pmem.info();
+    pmem.munmap();
+    if (json) {
+        const nlohmann::ordered_json made = {{"pool", info.path},
+                                             {"layout", info.layout},
+                                             {"max_bytes", info.max_bytes},
+                                             {"allocated_bytes", info.allocated_bytes},
+                                             {"chunk_bytes", info.chunk_bytes},
+                                             {"durability", pmemcpy::name_of(info.durability)}};
+        fmt::print("{}\n", dump(made));
+    } else {
+        fmt::print("made {}: grows up to {}, {} allocated, durability {}\n", info.path,
+                   human_size(info.max_bytes), human_size(info.allocated_bytes),
+                   pmemcpy::name_of(info.durability));
+    }
+    return exit_ok;
+}
+
+}  // namespace
+
+void add_create(CLI::App& command, Invocation& invocation) {
+    const auto arguments = std::make_shared<Arguments>();
+    Verb(command, invocation, "create", "Make a new, empty pool")
+        .needs("POOL", arguments->pool,
+               "Its file; with a / at the end, a directory with a file per variable; or a devdax device, on "
+               "which all is lost")
+        .takes("--size", arguments->size, "How large it may grow (default: what the device has)")
+        .takes("--chunk", arguments->chunk, "The unit in which it grows (default: 2MiB, a huge page)")
+        .takes("--prepare", arguments->prepare, "Allocate --size now, in huge pages")
+        .takes_json()
+        .runs([arguments](bool json) { return create(*arguments, json); });
+}
+
+}  // namespace pmemcpy::cli
