@@ -72,6 +72,10 @@ if(TARGET pmemcpy_plain_zlib AND TARGET pmemcpy_plain_zstd AND TARGET pmemcpy_pl
 endif()
 pmemcpy_report("zlib, zstd and blosc" "${PMEMCPY_ZARR_FOUND}" "no Zarr can be imported or exported")
 
+# For src/exchange: a .npz is an archive of .npy files, which need no library.
+pmemcpy_find_plain(zip zip.h zip "")
+pmemcpy_report(zip "${PMEMCPY_zip_LIBRARY}" "no .npz can be imported or exported")
+
 # For faces/cli.
 find_package(CLI11 CONFIG QUIET)
 find_package(nlohmann_json CONFIG QUIET)

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-// Other people's files into pools, and pools into files: HDF5 and NetCDF. In a library of its own, pmemcpy::exchange,
-// because it needs those of the formats.
+// Other people's files into pools, and pools into files: HDF5, NetCDF and NumPy's. In a library of its own,
+// pmemcpy::exchange, because it needs those of the formats.
 
 namespace pmemcpy {
 
@@ -18,8 +18,8 @@ enum class Format {
     netcdf,     ///< .nc .cdf .nc4: NetCDF-4, or the kind that the data were imported from
     netcdf3,    ///< the same in the classic format with 64-bit data (CDF-5)
     zarr,       ///< .zarr: not yet, unsupported
-    npy,        ///< .npy: not yet, unsupported
-    npz,        ///< .npz: not yet, unsupported
+    npy,        ///< .npy: one array, as NumPy has it
+    npz,        ///< .npz: an archive of these, by their names
 };
 
 /// What a person should know of an import or export: what came over, and what did not come as it was.
@@ -69,7 +69,8 @@ ExchangeReport import_file(const std::string& pool_path, const std::string& file
 /// Crash: the file appears when it is whole; until then it is `file` with `.part` and a number behind it.
 /// Sharing: what others store meanwhile may be in it or not, array by array.
 /// Errors: not_found, permission_denied, already_exists (the file, without `overwrite`); invalid_argument for a format that
-///     cannot be told from the name; unsupported for what the format cannot hold at all; no_space, io_error.
+///     cannot be told from the name, and for .npy unless it is one variable; unsupported for what the format cannot hold at
+///     all; no_space, io_error.
 ExchangeReport export_file(const std::string& pool_path, const std::string& file,
                            const ExportOptions& options = {});
 

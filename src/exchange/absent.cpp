@@ -35,14 +35,9 @@ void read_zarr(const std::string&, Intake&) { refuse("Zarr", "zlib1g-dev libzstd
 void write_zarr(const std::string&, Holding&) { refuse("Zarr", "zlib1g-dev libzstd-dev libblosc-dev"); }
 #endif
 
-#if !defined(PMEMCPY_HAVE_NPY)
-void read_npy(const std::string&, Intake&) { refuse_yet(".npy"); }
-void write_npy(const std::string&, Holding&) { refuse_yet(".npy"); }
-#endif
-
 #if !defined(PMEMCPY_HAVE_NPZ)
-void read_npz(const std::string&, Intake&) { refuse_yet(".npz"); }
-void write_npz(const std::string&, Holding&) { refuse_yet(".npz"); }
+void read_npz(const std::string&, Intake&) { refuse(".npz", "libzip-dev"); }
+void write_npz(const std::string&, Holding&) { refuse(".npz", "libzip-dev"); }
 #endif
 
 }  // namespace pmemcpy::exchange

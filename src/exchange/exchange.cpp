@@ -35,7 +35,8 @@ constexpr std::array names{Name{Format::hdf5, "hdf5", {".h5", ".hdf5", ".he5"}},
                            Name{Format::npy, "npy", {".npy"}},
                            Name{Format::npz, "npz", {".npz"}}};
 
-constexpr const char* known = "hdf5 (.h5 .hdf5 .he5), netcdf (.nc .cdf .nc4), netcdf3, zarr (.zarr)";
+constexpr const char* known =
+    "hdf5 (.h5 .hdf5 .he5), netcdf (.nc .cdf .nc4), netcdf3, zarr (.zarr), npy, npz";
 constexpr std::array zarr_documents = {"zarr.json", ".zgroup", ".zarray"};
 
 bool is_zarr(const fs::path& directory) {

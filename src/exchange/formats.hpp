@@ -26,6 +26,7 @@ void read_npy(const std::string& path, Intake& intake);
 /// Errors: invalid_argument unless one variable is exported.
 void write_npy(const std::string& path, Holding& holding);
 
+/// Variables are named after the members of the archive, without .npy; what is no .npy gives a warning.
 void read_npz(const std::string& path, Intake& intake);
 void write_npz(const std::string& path, Holding& holding);
 

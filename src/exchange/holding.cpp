@@ -189,6 +189,11 @@ Datum Holding::value(const Variable& variable) const {
 }
 
 void Holding::load(const Variable& variable, void* data, const Box& box) const {
+    look(variable, data, box);
+    count_bytes(box.elements() * variable.info.type.size());
+}
+
+void Holding::look(const Variable& variable, void* data, const Box& box) const {
     const Info& info = variable.info;
     const std::uint64_t bytes = box.elements() * info.type.size();
     try {
@@ -197,7 +202,6 @@ void Holding::load(const Variable& variable, void* data, const Box& box) const {
         if (error.kind() != Code::not_found || !pool_.exists(info.id)) throw;
         load_covered(variable, {static_cast<std::byte*>(data), bytes}, box);
     }
-    count_bytes(bytes);
 }
 
 void Holding::load_covered(const Variable& variable, std::span<std::byte> data, const Box& box) const {
@@ -238,6 +242,22 @@ std::vector<Selection> Holding::stored(const Variable& variable) const {
     return all;
 }
 
+std::span<const std::byte> Holding::load_as_c(const Variable& variable, const Box& box,
+                                              std::vector<std::byte>& loaded,
+                                              std::vector<std::byte>& turned) const {
+    const std::uint64_t size = variable.info.type.size();
+    loaded.resize(box.elements() * size);
+    load(variable, loaded.data(), box);
+    if (variable.info.order == Order::c || box.size() < 2) return loaded;
+    turned.resize(loaded.size());
+    std::byte* to = turned.data();
+    each_place(box.count, dense_steps(box.count, Order::fortran), Order::c, [&](Extent place) {
+        std::memcpy(to, loaded.data() + place * size, size);
+        to += size;
+    });
+    return turned;
+}
+
 void Holding::each_piece(const Variable& variable, const Dimensions& chunk,
                          const std::function<void(const Box&, std::span<const std::byte>)>& visit) const {
     each_piece(variable, Box::whole(variable.info.dims), chunk, visit);
@@ -246,20 +266,9 @@ void Holding::each_piece(const Variable& variable, const Dimensions& chunk,
 void Holding::each_piece(const Variable& variable, const Box& part, const Dimensions& chunk,
                          const std::function<void(const Box&, std::span<const std::byte>)>& visit) const {
     const Info& info = variable.info;
-    const std::uint64_t size = info.type.size();
     std::vector<std::byte> loaded, turned;
-    exchange::each_piece(part, chunk, size, options_.piece_bytes, [&](const Box& box) {
-        loaded.resize(box.elements() * size);
-        load(variable, loaded.data(), box);
-        if (info.order == Order::c || box.size() < 2) return visit(box, loaded);
-        turned.resize(loaded.size());
-        std::byte* to = turned.data();
-        each_place(box.count, dense_steps(box.count, Order::fortran), Order::c, [&](Extent place) {
-            std::memcpy(to, loaded.data() + place * size, size);
-            to += size;
-        });
-        visit(box, turned);
-    });
+    exchange::each_piece(part, chunk, info.type.size(), options_.piece_bytes,
+                         [&](const Box& box) { visit(box, load_as_c(variable, box, loaded, turned)); });
 }
 
 void Holding::count_bytes(std::uint64_t bytes) const {

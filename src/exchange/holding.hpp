@@ -65,6 +65,13 @@ public:
     /// Loads a box of an array, densely in the array's own order. What nobody has stored and has no fill value is zeros, with a
     /// warning.
     void load(const Variable& variable, void* data, const Box& box) const;
+    /// The same before anything is exported: it does not count as progress.
+    void look(const Variable& variable, void* data, const Box& box) const;
+    std::uint64_t piece_bytes() const { return options_.piece_bytes; }
+    /// As load, in C order whatever the array's; `turned` is used for those of a fortran array.
+    std::span<const std::byte> load_as_c(const Variable& variable, const Box& box,
+                                         std::vector<std::byte>& loaded,
+                                         std::vector<std::byte>& turned) const;
     /// Calls visit(box, bytes) for all of an array, in C order (those of a fortran array are transposed): in boxes of at most
     /// about piece_bytes on a grid of `chunk` (empty: single elements).
     void each_piece(const Variable& variable, const Dimensions& chunk,

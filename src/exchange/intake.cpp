@@ -56,8 +56,11 @@ void Intake::take_back_groups() {
     for (auto id = new_groups_.rbegin(); id != new_groups_.rend(); ++id) {
         try {
             pool_.erase(*id);
-        } catch (const Error& error) {  // somebody else has stored in it, or it was not made any more
-            if (error.kind() != Code::busy && error.kind() != Code::not_found) throw;
+        } catch (const Error& error) {
+            // Somebody else has stored in it, or it was not made any more, or has a name that no group can have.
+            if (error.kind() != Code::busy && error.kind() != Code::not_found &&
+                error.kind() != Code::invalid_argument)
+                throw;
         }
     }
 }
