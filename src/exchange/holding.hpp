@@ -83,7 +83,6 @@ public:
     std::vector<Selection> stored(const Variable& variable) const;
     /// A warning, once for each variable, that some of its elements are zeros because nobody has stored them.
     void note_hole(const Variable& variable) const;
-    std::uint64_t piece_bytes() const { return options_.piece_bytes; }
 
     void count_group() { ++report_.groups; }
     void count_variable() { ++report_.variables; }

@@ -9,11 +9,11 @@
 #include <set>
 #include <span>
 
+#include "exchange/base64.hpp"
 #include "exchange/in_order.hpp"
 #include "exchange/origin.hpp"
 #include "exchange/utf8.hpp"
 #include "exchange/zarr_fill.hpp"
-#include "exchange/zarr_text.hpp"
 
 namespace pmemcpy::exchange {
 

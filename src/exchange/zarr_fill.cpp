@@ -9,8 +9,8 @@
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/float16.hpp>
 
+#include "exchange/base64.hpp"
 #include "exchange/zarr_json.hpp"
-#include "exchange/zarr_text.hpp"
 
 namespace pmemcpy::exchange {
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <pmemcpy/error.hpp>
 
+#include "exchange/numpy_text.hpp"
 #include "exchange/zarr_json.hpp"
-#include "exchange/zarr_text.hpp"
 
 namespace pmemcpy::exchange {
 
@@ -185,8 +185,11 @@ ZarrElement zarr_element(const Json& data_type, ByteOrder order) {
 void ZarrElement::to_pool(std::span<std::byte> elements) const {
     if (texts.empty()) return;
     for (std::size_t at = 0; at < elements.size(); at += type.size()) {
-        for (const Text& text : texts)
-            utf32_to_utf8(elements.subspan(at + text.offset, text.bytes), text.order);
+        for (const Text& text : texts) {
+            const std::span<std::byte> one = elements.subspan(at + text.offset, text.bytes);
+            if (!utf8_of_numpy(one, text.order, one))
+                throw Error(Code::corrupt, "a text has a character that there is not");
+        }
     }
 }
 
@@ -267,8 +270,18 @@ std::span<const std::byte> ZarrPacking::operator()(std::span<const std::byte> el
             for (std::uint64_t at = 0; move.swapped != 0 && at < move.bytes; at += move.swapped)
                 std::reverse(to + move.to + at, to + move.to + at + move.swapped);
         }
-        for (const ZarrElement::Text& text : texts_)
-            utf8_to_utf32({to + text.offset, text.bytes}, text.order);
+        for (const ZarrElement::Text& text : texts_) {
+            const std::span<std::byte> one(to + text.offset, text.bytes);
+            const std::vector<std::byte> utf8(one.begin(), one.end());
+            const auto characters = characters_of(utf8);
+            if (!characters) throw Error(Code::unsupported, "a text is no UTF-8");
+            if (4 * *characters > text.bytes) {
+                throw Error(Code::unsupported,
+                            "a text has more characters than the " + std::to_string(text.bytes / 4) +
+                                " that the data type in its attribute _exchange has room for");
+            }
+            numpy_of_utf8(utf8, text.order, one);
+        }
     }
     return room;
 }
