@@ -119,6 +119,21 @@ def test_dimensions_that_grow_and_steps(path: str, dataset: Any) -> None:
         xr.testing.assert_identical(found.load(), dataset)
 
 
+def test_what_goes_wrong_in_a_step_leaves_nothing_and_no_step(path: str, dataset: Any) -> None:
+    broken = dataset.assign(zz=("x", np.array([{}, 1], object)))
+    with pmemcpy.open(path, "w") as pool:
+        with pytest.raises(pmemcpy.UnsupportedError):
+            broken.pmemcpy.to_pool(pool, step=1)
+        assert pool.ids() == []
+        dataset.pmemcpy.to_pool(pool, step=1)
+    xr.testing.assert_identical(opened(path).load(), dataset)
+
+
+def test_a_group_of_nothing_but_attributes(path: str) -> None:
+    xr.Dataset(attrs={"title": "empty"}).pmemcpy.to_pool(path, "notes/deep")
+    assert opened(path, group="notes/deep").attrs == {"title": "empty"}
+
+
 def test_cf_is_decoded(path: str) -> None:
     with pmemcpy.open(path) as pool:
         pool["t"] = np.array([0, 36], "i4")

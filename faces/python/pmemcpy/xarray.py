@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from typing import Any
 
 import numpy as np
@@ -197,7 +197,7 @@ class PoolAccessor:
         """Stores every variable, coordinate and attribute, into a group of a pool.
 
         Variables of dask are stored chunk by chunk. `encoding` may name a codec: {"u": {"codec": "zstd:5"}}.
-        Crash: with `step` all of it appears at once; without, each variable for itself.
+        Crash: with `step` all of it appears at once, or nothing after an error; without, each variable for itself.
         Errors: AlreadyExistsError where a variable has another shape there; UnsupportedError for odd objects.
         """
         if isinstance(pool, Pool):
@@ -210,18 +210,15 @@ class PoolAccessor:
         unknown = set(encoding) - set(self._dataset.variables)
         if unknown:
             raise ValueError(f"encoding names what is no variable: {sorted(map(str, unknown))}")
-        if step is not None:
-            pool.begin(step)
-        prefix = f"{group.strip('/')}/" if group.strip("/") else ""
+        group = group.strip("/")
         unlimited = set(self._dataset.encoding.get("unlimited_dims", ()))
         variables, attrs = conventions.encode_dataset_coordinates(self._dataset)
-        for name, variable in variables.items():
-            self._store(pool, f"{prefix}{name}", _plain(variable), unlimited, dict(encoding.get(str(name), {})))
-        if prefix and attrs and not variables:
-            raise UnsupportedError(f"{group}: a group without variables keeps no attributes")
-        (pool[prefix.rstrip("/")] if prefix else pool).attrs.update(attrs)
-        if step is not None:
-            pool.commit(step)
+        with nullcontext() if step is None else pool.step(step):
+            into: Group = pool.create_group(group) if group else pool
+            prefix = f"{group}/" if group else ""
+            for name, variable in variables.items():
+                self._store(pool, f"{prefix}{name}", _plain(variable), unlimited, dict(encoding.get(str(name), {})))
+            into.attrs.update(attrs)
 
     def _store(self, pool: Pool, id: str, variable: xr.Variable, unlimited: set[Any], encoding: dict[str, Any]) -> None:
         shape: tuple[int | None, ...] = variable.shape
