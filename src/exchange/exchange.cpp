@@ -195,13 +195,22 @@ public:
         ::close(fd);
         if (error != 0) exchange::fail_kernel("cannot write " + part_, error);
         check_free();
-        // A directory takes no other's place: the two change names at once, and the old one goes with the part.
-        if (is_directory && fs::exists(fs::symlink_status(file_)) &&
-            ::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, file_.c_str(), RENAME_EXCHANGE) == 0)
-            return;
         std::error_code failed;
-        fs::rename(part_, file_, failed);
-        if (failed) exchange::fail_kernel("cannot give " + part_ + " the name " + file_, failed.value());
+        // A directory takes no other's place: the two change names at once, and the old one goes with the part. Where the
+        // file system cannot do that, the old one first gets out of the way.
+        const std::string old = part_ + ".old";
+        const bool is_replaced = is_directory && fs::exists(fs::symlink_status(file_));
+        if (is_replaced) {
+            if (::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, file_.c_str(), RENAME_EXCHANGE) == 0) return;
+            fs::rename(file_, old, failed);
+        }
+        if (!failed) fs::rename(part_, file_, failed);
+        if (failed) {
+            std::error_code ignored;
+            if (is_replaced && fs::exists(old, ignored)) fs::rename(old, file_, ignored);
+            exchange::fail_kernel("cannot give " + part_ + " the name " + file_, failed.value());
+        }
+        if (is_replaced) fs::remove_all(old, failed);
     }
 
 private:

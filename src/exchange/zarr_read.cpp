@@ -209,7 +209,7 @@ void ZarrReader::read_array(const Node& node) {
     Json origin = {{"from", "zarr"}, {"array", zarr_rest_of(json)}};
     std::string path = node.path;
     if (path.empty()) {  // the store is an array: it is named after it
-        path = fs::path(store_).stem();
+        path = fs::weakly_canonical(store_).stem();
         intake_.group("");
         origin["is_root"] = true;
     }
