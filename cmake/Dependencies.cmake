@@ -64,6 +64,14 @@ if(PMEMCPY_hdf5_INCLUDE AND PMEMCPY_hdf5_LIBRARY AND PMEMCPY_hdf5_hl_LIBRARY)
 endif()
 pmemcpy_report(hdf5 "${PMEMCPY_HDF5_FOUND}" "no HDF5 can be imported or exported")
 
+# For src/exchange: what Zarr's chunks are compressed with.
+pmemcpy_find_plain(zlib zlib.h z "")
+pmemcpy_find_plain(zstd zstd.h zstd "")
+if(TARGET pmemcpy_plain_zlib AND TARGET pmemcpy_plain_zstd AND TARGET pmemcpy_plain_blosc)
+    set(PMEMCPY_ZARR_FOUND ON)
+endif()
+pmemcpy_report("zlib, zstd and blosc" "${PMEMCPY_ZARR_FOUND}" "no Zarr can be imported or exported")
+
 # For src/exchange: a .npz is an archive of .npy files, which need no library.
 pmemcpy_find_plain(zip zip.h zip "")
 pmemcpy_report(zip "${PMEMCPY_zip_LIBRARY}" "no .npz can be imported or exported")

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-// Other people's files into pools, and pools into files: HDF5, NetCDF and NumPy's. In a library of its own,
-// pmemcpy::exchange, because it needs those of the formats.
+// Other people's files into pools, and pools into files: HDF5, NetCDF, NumPy's and Zarr. In a library of its
+// own, pmemcpy::exchange, because it needs those of the formats.
 
 namespace pmemcpy {
 
@@ -17,7 +17,7 @@ enum class Format {
     hdf5,       ///< .h5 .hdf5 .he5
     netcdf,     ///< .nc .cdf .nc4: NetCDF-4, or the kind that the data were imported from
     netcdf3,    ///< the same in the classic format with 64-bit data (CDF-5)
-    zarr,       ///< .zarr: not yet, unsupported
+    zarr,       ///< .zarr: a directory; Zarr 3, of which 2 is only read
     npy,        ///< .npy: one array, as NumPy has it
     npz,        ///< .npz: an archive of these, by their names
 };
@@ -66,7 +66,8 @@ ExchangeReport import_file(const std::string& pool_path, const std::string& file
                            const ImportOptions& options = {});
 
 /// Exports a pool, a group or one variable to a new file.
-/// Crash: the file appears when it is whole; until then it is `file` with `.part` and a number behind it.
+/// Crash: the file appears when it is whole; until then it is `file` with `.part` and a number behind it. A Zarr directory
+///     that is overwritten changes places with the new one in one moment.
 /// Sharing: what others store meanwhile may be in it or not, array by array.
 /// Errors: not_found, permission_denied, already_exists (the file, without `overwrite`); invalid_argument for a format that
 ///     cannot be told from the name, and for .npy unless it is one variable; unsupported for what the format cannot hold at

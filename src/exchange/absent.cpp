@@ -31,8 +31,8 @@ void write_netcdf(const std::string&, Holding&, bool) { refuse("NetCDF", "libnet
 #endif
 
 #if !defined(PMEMCPY_HAVE_ZARR)
-void read_zarr(const std::string&, Intake&) { refuse_yet("Zarr"); }
-void write_zarr(const std::string&, Holding&) { refuse_yet("Zarr"); }
+void read_zarr(const std::string&, Intake&) { refuse("Zarr", "zlib1g-dev libzstd-dev libblosc-dev"); }
+void write_zarr(const std::string&, Holding&) { refuse("Zarr", "zlib1g-dev libzstd-dev libblosc-dev"); }
 #endif
 
 #if !defined(PMEMCPY_HAVE_NPZ)

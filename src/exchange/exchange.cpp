@@ -35,7 +35,14 @@ constexpr std::array names{Name{Format::hdf5, "hdf5", {".h5", ".hdf5", ".he5"}},
                            Name{Format::npy, "npy", {".npy"}},
                            Name{Format::npz, "npz", {".npz"}}};
 
-constexpr const char* known = "hdf5 (.h5 .hdf5 .he5), netcdf (.nc .cdf .nc4), netcdf3, npy, npz";
+constexpr const char* known =
+    "hdf5 (.h5 .hdf5 .he5), netcdf (.nc .cdf .nc4), netcdf3, zarr (.zarr), npy, npz";
+constexpr std::array zarr_documents = {"zarr.json", ".zgroup", ".zarray"};
+
+bool is_zarr(const fs::path& directory) {
+    return std::any_of(zarr_documents.begin(), zarr_documents.end(),
+                       [&](const char* name) { return fs::exists(directory / name); });
+}
 
 std::optional<Format> format_by_extension(const std::string& file) {
     std::string extension =
@@ -65,9 +72,7 @@ bool is_hdf5(std::ifstream& in) {
 // What is in a file says more than its name; only NetCDF-4 has no other way to be told from the HDF5 that it is.
 Format format_of_existing(const std::string& file) {
     if (fs::is_directory(file)) {
-        for (const char* node : {"zarr.json", ".zgroup", ".zarray"}) {
-            if (fs::exists(fs::path(file) / node)) return Format::zarr;
-        }
+        if (is_zarr(file)) return Format::zarr;
         throw Error(Code::unsupported,
                     file +
                         " is a directory without zarr.json, so no Zarr; nothing else that can be "
@@ -190,12 +195,22 @@ public:
         ::close(fd);
         if (error != 0) exchange::fail_kernel("cannot write " + part_, error);
         check_free();
-        // A directory only takes the place of an empty one.
-        if (is_directory && fs::is_directory(file_)) fs::rename(file_, part_ + ".old");
         std::error_code failed;
-        fs::rename(part_, file_, failed);
-        if (failed) exchange::fail_kernel("cannot give " + part_ + " the name " + file_, failed.value());
-        fs::remove_all(part_ + ".old", failed);
+        // A directory takes no other's place: the two change names at once, and the old one goes with the part. Where the
+        // file system cannot do that, the old one first gets out of the way.
+        const std::string old = part_ + ".old";
+        const bool is_replaced = is_directory && fs::exists(fs::symlink_status(file_));
+        if (is_replaced) {
+            if (::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, file_.c_str(), RENAME_EXCHANGE) == 0) return;
+            fs::rename(file_, old, failed);
+        }
+        if (!failed) fs::rename(part_, file_, failed);
+        if (failed) {
+            std::error_code ignored;
+            if (is_replaced && fs::exists(old, ignored)) fs::rename(old, file_, ignored);
+            exchange::fail_kernel("cannot give " + part_ + " the name " + file_, failed.value());
+        }
+        if (is_replaced) fs::remove_all(old, failed);
     }
 
 private:
@@ -204,7 +219,7 @@ private:
             throw Error(Code::already_exists,
                         file_ + " is there already; choose another name, or overwrite it");
         }
-        if (fs::is_directory(file_) && !fs::exists(file_ + "/zarr.json") && !fs::is_empty(file_)) {
+        if (fs::is_directory(file_) && !is_zarr(file_) && !fs::is_empty(file_)) {
             throw Error(Code::already_exists,
                         file_ + " is a directory with something else in it; remove it yourself");
         }

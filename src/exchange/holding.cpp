@@ -206,10 +206,7 @@ void Holding::look(const Variable& variable, void* data, const Box& box) const {
 
 void Holding::load_covered(const Variable& variable, std::span<std::byte> data, const Box& box) const {
     const Info& info = variable.info;
-    if (holes_.insert(variable.path).second) {
-        warn(variable.path,
-             "some elements were never stored and there is no fill value; they are exported as zeros");
-    }
+    note_hole(variable);
     std::fill(data.begin(), data.end(), std::byte{0});
     const std::uint64_t size = info.type.size();
     const Dimensions steps = dense_steps(box.count, info.order);
@@ -233,6 +230,18 @@ void Holding::load_covered(const Variable& variable, std::span<std::byte> data, 
     }
 }
 
+void Holding::note_hole(const Variable& variable) const {
+    if (!holes_.insert(variable.path).second) return;
+    warn(variable.path,
+         "some elements were never stored and there is no fill value; they are exported as zeros");
+}
+
+std::vector<Selection> Holding::stored(const Variable& variable) const {
+    std::vector<Selection> all;
+    for (const BlockInfo& block : pool_.blocks(variable.info.id)) all.push_back(block.box);
+    return all;
+}
+
 std::span<const std::byte> Holding::load_as_c(const Variable& variable, const Box& box,
                                               std::vector<std::byte>& loaded,
                                               std::vector<std::byte>& turned) const {
@@ -251,9 +260,14 @@ std::span<const std::byte> Holding::load_as_c(const Variable& variable, const Bo
 
 void Holding::each_piece(const Variable& variable, const Dimensions& chunk,
                          const std::function<void(const Box&, std::span<const std::byte>)>& visit) const {
+    each_piece(variable, Box::whole(variable.info.dims), chunk, visit);
+}
+
+void Holding::each_piece(const Variable& variable, const Box& part, const Dimensions& chunk,
+                         const std::function<void(const Box&, std::span<const std::byte>)>& visit) const {
     const Info& info = variable.info;
     std::vector<std::byte> loaded, turned;
-    exchange::each_piece(Box::whole(info.dims), chunk, info.type.size(), options_.piece_bytes,
+    exchange::each_piece(part, chunk, info.type.size(), options_.piece_bytes,
                          [&](const Box& box) { visit(box, load_as_c(variable, box, loaded, turned)); });
 }
 

@@ -76,6 +76,13 @@ public:
     /// about piece_bytes on a grid of `chunk` (empty: single elements).
     void each_piece(const Variable& variable, const Dimensions& chunk,
                     const std::function<void(const Box&, std::span<const std::byte>)>& visit) const;
+    /// The same of a part of it, on a grid that begins where the part does.
+    void each_piece(const Variable& variable, const Box& part, const Dimensions& chunk,
+                    const std::function<void(const Box&, std::span<const std::byte>)>& visit) const;
+    /// What stores have covered, which may overlap. Errors: not_found when somebody has erased it meanwhile.
+    std::vector<Selection> stored(const Variable& variable) const;
+    /// A warning, once for each variable, that some of its elements are zeros because nobody has stored them.
+    void note_hole(const Variable& variable) const;
 
     void count_group() { ++report_.groups; }
     void count_variable() { ++report_.variables; }

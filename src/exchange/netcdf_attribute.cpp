@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "exchange/netcdf_order.hpp"
+#include "exchange/in_order.hpp"
 
 namespace pmemcpy::exchange {
 

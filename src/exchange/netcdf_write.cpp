@@ -13,7 +13,7 @@
 #include "exchange/netcdf_attribute.hpp"
 #include "exchange/netcdf_dimensions.hpp"
 #include "exchange/netcdf_file.hpp"
-#include "exchange/netcdf_order.hpp"
+#include "exchange/in_order.hpp"
 #include "exchange/netcdf_type.hpp"
 
 namespace pmemcpy::exchange {

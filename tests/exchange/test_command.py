@@ -186,7 +186,7 @@ def small_disk(folder: Path) -> Iterator[Path]:
     subprocess.run(["umount", disk], check=True)
 
 
-@pytest.mark.parametrize("extension", ["h5", "nc", "npy", "npz"])
+@pytest.mark.parametrize("extension", ["h5", "nc", "npy", "npz", "zarr"])
 def test_a_full_disk_is_said_and_leaves_no_part(
     command: Command, folder: Path, small_disk: Path, extension: str
 ) -> None:

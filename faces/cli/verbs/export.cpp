@@ -42,11 +42,11 @@ int run_export(const Arguments& arguments, bool json) {
 void add_export(CLI::App& command, Invocation& invocation) {
     const auto arguments = std::make_shared<Arguments>();
     Verb(command, invocation, "export",
-         "Write a pool, a group or a variable to a new file of HDF5, NetCDF or NumPy")
+         "Write a pool, a group or a variable to a new file of HDF5, NetCDF, Zarr or NumPy")
         .needs("POOL[:ID]", arguments->place, "The pool, or a group or variable in it")
         .needs("FILE", arguments->file,
-               "The file; its extension says the format: .h5 .hdf5 .he5 .nc .nc4 .cdf .npy .npz")
-        .takes("--format", arguments->format, "hdf5, netcdf, netcdf3, npy or npz")
+               "The file; its extension says the format: .h5 .hdf5 .he5 .nc .nc4 .cdf .zarr .npy .npz")
+        .takes("--format", arguments->format, "hdf5, netcdf, netcdf3, zarr, npy or npz")
         .takes("--overwrite", arguments->overwrite, "Take the place of a file that is there")
         .takes("--strict", arguments->strict, "What the format cannot hold is an error, not a warning")
         .takes_json()

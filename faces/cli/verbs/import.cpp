@@ -51,13 +51,13 @@ int run_import(const Arguments& arguments, bool json) {
 void add_import(CLI::App& command, Invocation& invocation) {
     const auto arguments = std::make_shared<Arguments>();
     Verb(command, invocation, "import",
-         "Bring a file of HDF5, NetCDF or NumPy into a pool, all of it or nothing")
-        .needs("FILE", arguments->file, "The file")
+         "Bring a file of HDF5, NetCDF, Zarr or NumPy into a pool, all of it or nothing")
+        .needs("FILE", arguments->file, "The file, or the directory that is a Zarr")
         .takes("POOL", arguments->pool,
                "The pool, made if missing; without it the file's name with .pmem, in this directory")
         .takes("--into", arguments->into, "The group that all goes into")
         .takes("--format", arguments->format,
-               "hdf5, netcdf, npy or npz, where the file does not say it itself")
+               "hdf5, netcdf, zarr, npy or npz, where the file does not say it itself")
         .takes("--codec", arguments->codec, "Compress the arrays, which then have no view: lz4, zstd:5, ...")
         .takes("--max-size", arguments->max_size, "Of a pool that is made: how large it may grow")
         .takes("--strict", arguments->strict, "What cannot come over exactly is an error, not a warning")
