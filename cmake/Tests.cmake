@@ -28,7 +28,8 @@ endif()
 # What the sanitizers should know: a test may fork, and reports end a test. MPI keeps memory until the process ends and
 # synchronises in ways that TSan does not see, so there only our own code is judged.
 set(PMEMCPY_TEST_ENVIRONMENT
-    "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1" "TSAN_OPTIONS=die_after_fork=0:halt_on_error=1")
+    "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1" "TSAN_OPTIONS=die_after_fork=0:halt_on_error=1"
+    "LSAN_OPTIONS=print_suppressions=0:suppressions=${PROJECT_SOURCE_DIR}/tests/leaks-of-others")
 set(PMEMCPY_MPI_TEST_ENVIRONMENT
     "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1" "ASAN_OPTIONS=detect_leaks=0"
     "TSAN_OPTIONS=die_after_fork=0:halt_on_error=1:ignore_noninstrumented_modules=1")

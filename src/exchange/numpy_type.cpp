@@ -204,7 +204,8 @@ NumpyElement read_fields(const Json& descr, int depth) {
             inner.offset += whole.bytes;
             whole.texts.push_back(inner);
         }
-        for (const std::string& note : part.notes) whole.notes.push_back("the field " + text + ": " + note);
+        for (std::string& note : part.notes)
+            whole.notes.push_back(std::move(note.insert(0, "the field " + text + ": ")));
         fields.push_back({text, whole.bytes, part.type});
         whole.bytes += part.bytes;
     }
