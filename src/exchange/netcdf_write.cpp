@@ -10,10 +10,10 @@
 
 #include "exchange/diverted.hpp"
 #include "exchange/formats.hpp"
+#include "exchange/in_order.hpp"
 #include "exchange/netcdf_attribute.hpp"
 #include "exchange/netcdf_dimensions.hpp"
 #include "exchange/netcdf_file.hpp"
-#include "exchange/in_order.hpp"
 #include "exchange/netcdf_type.hpp"
 
 namespace pmemcpy::exchange {
