@@ -124,7 +124,8 @@ void read_zarr_attributes(const std::string& path, const Json& attributes,
         const auto value = attributes.find(name);
         if (value == attributes.end() || !seen.insert(name).second) continue;
         if (name == origin_attribute || name == dimensions_attribute) {
-            intake.warn(path + "@" + name, "a name that pools have for something of their own; not imported");
+            intake.warn(std::string(path).append("@").append(name),
+                        "a name that pools have for something of their own; not imported");
         } else {
             read_one(path, name, *value, intake);
         }
@@ -165,7 +166,7 @@ nlohmann::ordered_json zarr_attributes(const std::string& path, const Json& orde
                 const auto number = value.get<double>();
                 value = base64_of(std::as_bytes(std::span(&number, 1)));
             }
-            attributes[datum.name] = std::move(value);
+            attributes[datum.name] = value;
             holding.count_attribute();
         } catch (const Error& error) {
             if (error.kind() != Code::unsupported) throw;
