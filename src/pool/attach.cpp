@@ -18,11 +18,26 @@
 
 #include <pmemcpy/error.hpp>
 
+#include <algorithm>
+
 namespace pmemcpy::pool {
 namespace {
 
 constexpr std::uint64_t looked_at_when_attaching = 16;
-constexpr int most_attempts = 1000;  // each one means that the processes that were there have just gone
+// Each one means that the processes that were there have just gone, or that others ask, too.
+constexpr int most_attempts = 1000;
+constexpr int attempts_before_nap = 8;
+constexpr std::uint64_t shortest_nap_ns = 10'000;
+constexpr std::uint64_t longest_nap_ns = 5'000'000;
+
+// Of those who ask at the same moment each may keep the others from being alone, again and again, for as long as they do it in
+// step: each sleeps for a while of its own, longer each time.
+void nap_after(int attempt) {
+    if (attempt < attempts_before_nap) return os::yield();
+    const std::uint64_t longest =
+        std::min(longest_nap_ns, shortest_nap_ns << std::min(attempt - attempts_before_nap, 10));
+    os::sleep_ns(os::monotonic_ns() % longest);
+}
 
 }  // namespace
 
@@ -49,6 +64,7 @@ void Pool::attach(Lifecycle& lifecycle) {
             return take_slot(lifecycle);
         }
         if (try_join()) return take_slot(lifecycle);
+        nap_after(attempt);
     }
     throw Error(Code::busy, path() + ": others keep opening and closing the pool; try again");
 }

@@ -1,5 +1,11 @@
 // Processes that come and go.
 
+#include <fcntl.h>
+
+#include <thread>
+
+#include "os/lock.hpp"
+#include "pool/locks.hpp"
 #include "worker.hpp"
 
 namespace {
@@ -76,6 +82,22 @@ TEST(processes, many_open_and_close_at_once_and_the_last_one_leaves_a_clean_pool
     EXPECT_EQ(pmem.info().attached, 1u);
     Inside inside(folder / "pool");
     expect_clean(inside.audit());
+}
+
+// Of those who open at the same moment each asks first whether he is alone, and so keeps the others from being it. A thousand
+// tries of that take a few milliseconds, and once on a busy machine twelve processes made them all in step: one got `busy`.
+TEST(processes, who_is_kept_from_being_alone_for_a_moment_opens_the_pool_a_moment_later) {
+    const Folder folder;
+    { PMEM().mmap(folder / "pool", small_pool()); }
+    auto file = pmemcpy::os::File::open(folder / "pool", O_RDWR);
+    pmemcpy::os::lock(file, pmemcpy::os::LockKind::shared, pmemcpy::pool::attach_byte, 1);
+    std::thread leaving([&] {
+        sleep_us(300'000);
+        pmemcpy::os::unlock(file, pmemcpy::pool::attach_byte, 1);
+    });
+    PMEM pmem;
+    EXPECT_NO_THROW(pmem.mmap(folder / "pool"));
+    leaving.join();
 }
 
 TEST(processes, many_stay_attached_at_the_same_time) {
