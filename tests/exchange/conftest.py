@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ import pytest
 
 SHM = Path("/dev/shm")
 COMMAND = os.environ["PMEMCPY_COMMAND"]
+LONG = "PMEMCPY_LONG" in os.environ
+ROWS = 4096 if LONG else 512  # of a MiB each, in what is large
+MOST_OWN_KIB = (256 if LONG else 128) << 10
 
 
 class Command:
@@ -39,6 +43,21 @@ class Command:
         for part in expected:
             assert any(part in warning for warning in given), (part, given)
         return report
+
+    def in_little_memory(self, *arguments: object) -> None:
+        """It does so, and what the process has for itself stays below MOST_OWN_KIB."""
+        running = subprocess.Popen([COMMAND, *map(str, arguments)], cwd=self.folder, stdout=subprocess.DEVNULL)
+        most = 0
+        while running.poll() is None:
+            try:
+                status = Path(f"/proc/{running.pid}/status").read_text()
+            except (FileNotFoundError, ProcessLookupError):
+                break
+            own = [line for line in status.splitlines() if line.startswith("RssAnon")]
+            most = max(most, int(own[0].split()[1]) if own else 0)
+            time.sleep(0.002)
+        assert running.wait() == 0
+        assert 0 < most < MOST_OWN_KIB, f"{most} KiB"
 
     def fails(self, *arguments: object, code: str, words: list[str]) -> None:
         """It says an error of that code with these words, and nothing else happens."""
