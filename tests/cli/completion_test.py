@@ -15,7 +15,7 @@ import time
 import unittest
 from pathlib import Path
 
-from with_pool import IDS, PMEMCPY, WithPool, run
+from with_pool import IDS, PMEMCPY, WithPool, need_terminals, run
 
 PATIENCE = 60  # seconds
 
@@ -44,6 +44,7 @@ def options_of(verb: str) -> set[str]:
 
 def typed(words: list[str], setup: str, keys: str, wanted: str) -> str:
     """What an interactive shell shows after `keys`, which may have tabs in them, until it shows `wanted`."""
+    need_terminals()
     pid, fd = pty.fork()
     if pid == 0:
         os.environ.update({"TERM": "dumb", "PS1": "$ ", "LC_ALL": "C.UTF-8"})

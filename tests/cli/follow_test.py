@@ -16,7 +16,7 @@ import unittest
 from collections.abc import Callable
 from pathlib import Path
 
-from with_pool import PMEMCPY, WithPool
+from with_pool import PMEMCPY, WithPool, need_terminals
 
 SIMULATE = sys.argv[3]
 PATIENCE = 60  # seconds
@@ -88,6 +88,7 @@ class Terminal:
 
     def __init__(self, *arguments: object, environment: dict[str, str] | None = None) -> None:
         words = [PMEMCPY, *(str(argument) for argument in arguments)]
+        need_terminals()
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             interruptible()

@@ -27,8 +27,18 @@ def run(*arguments: object, environment: dict[str, str] | None = None) -> subpro
     return subprocess.run(words, capture_output=True, timeout=60, env={**os.environ, **(environment or {})})
 
 
+def need_terminals() -> None:
+    """Skips the test in a bare root without them."""
+    try:
+        for end in pty.openpty():
+            os.close(end)
+    except OSError as error:
+        raise unittest.SkipTest(f"this machine has no pseudo-terminals: {error}") from None
+
+
 def run_on_terminal(*arguments: object, environment: dict[str, str] | None = None) -> str:
     """What the command prints to a terminal."""
+    need_terminals()
     screen, inside = pty.openpty()
     words = [PMEMCPY, *(str(argument) for argument in arguments)]
     environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "", **(environment or {})}
