@@ -395,7 +395,8 @@ protected:
             return "opened again, " + wrong;
         for (const std::string& id : survivor.ids()) survivor.erase(id);
         const std::vector<std::string> groups = survivor.groups();
-        for (auto id = groups.rbegin(); id != groups.rend(); ++id) survivor.erase(*id);  // the inner ones first
+        for (auto id = groups.rbegin(); id != groups.rend(); ++id)
+            survivor.erase(*id);  // the inner ones first
         survivor.trim();
         const PoolInfo info = survivor.info();
         if (info.metadata_bytes != 0 || info.data_bytes != 0) {
