@@ -66,7 +66,8 @@ def test_dlpack_and_the_buffer_protocol(path: str) -> None:
         view = pool["u"].view()
         assert memoryview(view).readonly
         assert memoryview(view).tolist() == [[0, 1, 2], [3, 4, 5]]
-        np.testing.assert_array_equal(np.from_dlpack(view), view)
+        if not np.__version__.startswith("1."):  # which lends no read-only array this way
+            np.testing.assert_array_equal(np.from_dlpack(view), view)
 
 
 def test_threads_store_and_load_at_once(path: str) -> None:
