@@ -75,6 +75,12 @@ std::vector<Transfer> plan(PMEM& source, const Place& from, const std::string& t
     return transfers;
 }
 
+std::uint64_t bytes_of(const std::vector<Transfer>& transfers) {
+    std::uint64_t bytes = 0;
+    for (const Transfer& transfer : transfers) bytes += transfer.info.stored_bytes;
+    return bytes;
+}
+
 void copy_group(const Transfer& group, PMEM& target, bool force) {
     if (group.to != pool_id) target.make_group(group.to);
     copy_attributes(*group.source, group.info.id, target, group.to, force);

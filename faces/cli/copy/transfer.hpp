@@ -36,6 +36,9 @@ private:
 /// Errors: not_found; invalid_argument, when all of a pool is to have one name.
 std::vector<Transfer> plan(PMEM& source, const Place& from, const std::string& to);
 
+/// That all of them take in their pools, for the progress.
+std::uint64_t bytes_of(const std::vector<Transfer>& transfers);
+
 /// Copies a group that may be empty, with its attributes.
 void copy_group(const Transfer& group, PMEM& target, bool force);
 

@@ -40,12 +40,6 @@ PMEM make_target(const Arguments& arguments, const std::string& path, const PMEM
     return pmem;
 }
 
-std::uint64_t bytes_of(const std::vector<Transfer>& transfers) {
-    std::uint64_t bytes = 0;
-    for (const Transfer& transfer : transfers) bytes += transfer.info.stored_bytes;
-    return bytes;
-}
-
 /// Copies all, in order; what was copied before an error is in `done` and stays.
 void copy_all(const std::vector<Transfer>& transfers, PMEM& target, bool force, const Interrupts& interrupts,
               Json& done) {

@@ -36,9 +36,8 @@ void erase_group(PMEM& pool, const std::string& id) {
 void move_all(const std::vector<Transfer>& transfers, PMEM& target, bool force, const Interrupts& interrupts,
               Json& done) {
     Progress progress("move");
-    std::uint64_t all_bytes = 0;
+    const std::uint64_t all_bytes = bytes_of(transfers);
     std::uint64_t done_bytes = 0;
-    for (const Transfer& transfer : transfers) all_bytes += transfer.info.stored_bytes;
     for (const Transfer& transfer : transfers) {
         interrupts.check();
         const std::string& from = transfer.info.id;

@@ -166,11 +166,7 @@ void write_hdf5_attribute(hid_t object, const Datum& datum, const Hdf5Check& che
                                            ", which only a program that knows it can read");
     }
     const Handle type = hdf5_type_of(datum.element());
-    const Dimensions shape = datum.shape();
-    const std::vector<hsize_t> extents(shape.begin(), shape.end());
-    const Handle space(
-        shape.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(shape.size(), extents.data(), nullptr),
-        H5Sclose);
+    const Handle space = hdf5_space_of(datum.shape());
     const Handle attribute =
         check(H5Acreate2(object, datum.name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
     if (!datum.bytes.empty()) check(H5Awrite(attribute, type, datum.bytes.data()));

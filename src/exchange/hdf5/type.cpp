@@ -143,4 +143,10 @@ Handle hdf5_type_of(const Type& type) {
     throw Error(Code::unsupported, "HDF5 cannot be given elements of the type " + type.name());
 }
 
+Handle hdf5_space_of(const Dimensions& shape) {
+    const std::vector<hsize_t> extents(shape.begin(), shape.end());
+    return {shape.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(shape.size(), extents.data(), nullptr),
+            H5Sclose};
+}
+
 }  // namespace pmemcpy::exchange

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <pmemcpy/box.hpp>
 #include <pmemcpy/type.hpp>
 
 #include "exchange/hdf5/handle.hpp"
@@ -16,6 +17,9 @@ Handle hdf5_text(bool utf8 = true);
 
 /// A copy that its owner may change.
 Handle hdf5_copy_of(hid_t type);
+
+/// The dataspace of a value of that shape; a scalar for none.
+Handle hdf5_space_of(const Dimensions& shape);
 
 /// Of an integer's kind (boolean: its byte), little-endian.
 hid_t hdf5_little_integer(Kind kind);

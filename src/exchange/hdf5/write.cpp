@@ -236,11 +236,7 @@ void Hdf5Writer::write_value(const Variable& variable) {
                                            ", which only a program that knows it can read");
     }
     const Handle type = hdf5_type_of(datum.element());
-    const Dimensions shape = datum.shape();
-    const std::vector<hsize_t> extents(shape.begin(), shape.end());
-    const Handle space(
-        shape.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(shape.size(), extents.data(), nullptr),
-        H5Sclose);
+    const Handle space = hdf5_space_of(datum.shape());
     const Handle dataset = create(variable.path, type, space);
     if (!datum.bytes.empty())
         check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, datum.bytes.data()));

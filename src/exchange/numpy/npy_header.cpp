@@ -120,6 +120,12 @@ std::string literal_of(const Json& descr) {
 
 }  // namespace
 
+Box reversed(Box box) {
+    std::reverse(box.offset.begin(), box.offset.end());
+    std::reverse(box.count.begin(), box.count.end());
+    return box;
+}
+
 NpyHeader read_npy_header(ByteSource& source, std::uint64_t file_bytes) {
     const std::string start = read_text(source, 8);
     if (!start.starts_with(npy_magic)) corrupt("it does not begin as .npy does");

@@ -27,4 +27,7 @@ NpyHeader read_npy_header(ByteSource& source, std::uint64_t file_bytes);
 /// To the byte what NumPy would write: padded to a multiple of 64, in the oldest version that can hold it.
 std::string make_npy_header(const nlohmann::json& descr, bool is_fortran, const std::vector<Extent>& dims);
 
+/// With its dimensions the other way round: elements in Fortran order lie as those of such a box do in C order.
+Box reversed(Box box);
+
 }  // namespace pmemcpy::exchange

@@ -40,12 +40,6 @@ std::uint64_t bytes_of(const Dimensions& dims, std::uint64_t element_bytes) {
     return is_empty ? 0 : bytes;
 }
 
-Box reversed(Box box) {
-    std::reverse(box.offset.begin(), box.offset.end());
-    std::reverse(box.count.begin(), box.count.end());
-    return box;
-}
-
 class NpyReader {
 public:
     NpyReader(const NpyMember& member, ByteSource& source, Intake& intake)

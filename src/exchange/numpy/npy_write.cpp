@@ -15,12 +15,6 @@ namespace pmemcpy::exchange {
 
 namespace {
 
-Box reversed(Box box) {
-    std::reverse(box.offset.begin(), box.offset.end());
-    std::reverse(box.count.begin(), box.count.end());
-    return box;
-}
-
 /// What it was imported from, if it still is of that type.
 std::optional<NumpyElement> original(const nlohmann::json& origin, const Type& type) {
     if (!origin.is_object() || !origin.contains("descr")) return {};
