@@ -195,6 +195,7 @@ public:
         ::close(fd);
         if (error != 0) exchange::fail_kernel("cannot write " + part_, error);
         check_free();
+        if (!overwrite_) return take_free_name();
         std::error_code failed;
         // A directory takes no other's place: the two change names at once, and the old one goes with the part. Where the
         // file system cannot do that, the old one first gets out of the way.
@@ -208,17 +209,29 @@ public:
         if (failed) {
             std::error_code ignored;
             if (is_replaced && fs::exists(old, ignored)) fs::rename(old, file_, ignored);
-            exchange::fail_kernel("cannot give " + part_ + " the name " + file_, failed.value());
+            fail_rename(failed.value());
         }
         if (is_replaced) fs::remove_all(old, failed);
     }
 
 private:
+    /// Whoever makes a file of that name in the last moment keeps it.
+    void take_free_name() const {
+        if (::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, file_.c_str(), RENAME_NOREPLACE) == 0) return;
+        if (errno == EEXIST) fail_taken();
+        if (errno != EINVAL) fail_rename(errno);  // which says that this file system (NFS) knows no such flag
+        std::error_code failed;
+        fs::rename(part_, file_, failed);
+        if (failed) fail_rename(failed.value());
+    }
+    [[noreturn]] void fail_taken() const {
+        throw Error(Code::already_exists, file_ + " is there already; choose another name, or overwrite it");
+    }
+    [[noreturn]] void fail_rename(int error) const {
+        exchange::fail_kernel("cannot give " + part_ + " the name " + file_, error);
+    }
     void check_free() const {
-        if (!overwrite_ && fs::exists(fs::symlink_status(file_))) {
-            throw Error(Code::already_exists,
-                        file_ + " is there already; choose another name, or overwrite it");
-        }
+        if (!overwrite_ && fs::exists(fs::symlink_status(file_))) fail_taken();
         if (fs::is_directory(file_) && !is_zarr(file_) && !fs::is_empty(file_)) {
             throw Error(Code::already_exists,
                         file_ + " is a directory with something else in it; remove it yourself");

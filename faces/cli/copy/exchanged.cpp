@@ -22,8 +22,9 @@ void print_exchanged(const ExchangeReport& report, const std::string& from, cons
         return;
     }
     for (const std::string& warning : report.warnings) fmt::print(stderr, "pmemcpy: {}\n", warning);
-    fmt::print("{} -> {}: {} variables, {} groups, {} attributes, {}\n", from, to, report.variables,
-               report.groups, report.attributes, human_size(report.bytes));
+    fmt::print("{} -> {}: {}, {}, {}, {}\n", from, to, counted(report.variables, "variable"),
+               counted(report.groups, "group"), counted(report.attributes, "attribute"),
+               human_size(report.bytes));
 }
 
 }  // namespace pmemcpy::cli

@@ -55,7 +55,7 @@ Slice slice_of(const Info& info, const Selection& selection) {
         slice.row = slice.column;
         slice.column = d;
     }
-    if (slice.column < 0 && selection.size() > 0) slice.column = selection.size() - 1;
+    if (slice.column < 0 && !selection.count.empty()) slice.column = selection.size() - 1;
     return slice;
 }
 

@@ -205,8 +205,9 @@ std::size_t room_for_line(const PngSize& size) {
 std::vector<std::byte> png_of(const HeatMap& map, const PngSize& size) {
     const Extents room = room_for_heat_map(size);
     const Drawing drawing(size);
-    const Area area{left_margin + static_cast<double>((room.columns - map.dots.columns) / 2),
-                    top_margin + static_cast<double>((room.rows - map.dots.rows) / 2),
+    const std::size_t beside = (room.columns - map.dots.columns) / 2;  // whole dots, or every edge is blurred
+    const std::size_t above = (room.rows - map.dots.rows) / 2;
+    const Area area{left_margin + static_cast<double>(beside), top_margin + static_cast<double>(above),
                     static_cast<double>(map.dots.columns), static_cast<double>(map.dots.rows)};
     draw_cells(drawing, area, map);
     drawing.ink();

@@ -118,7 +118,7 @@ std::string labels_below(const std::vector<Scale::Tick>& ticks, std::size_t widt
     return line;
 }
 
-std::string with_unit(std::string text, const std::string& unit) {
+std::string with_unit(const std::string& text, const std::string& unit) {
     return unit.empty() ? text : text + " [" + unit + "]";
 }
 

@@ -65,6 +65,10 @@ std::string human_size(std::uint64_t bytes) {
     return fmt::format("{:.{}f} {}", value, decimals, units[unit]);
 }
 
+std::string counted(std::uint64_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string human_time(std::uint64_t ns_since_1970) {
     if (ns_since_1970 == 0) return "-";
     const auto seconds = static_cast<std::time_t>(ns_since_1970 / 1'000'000'000);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -91,7 +92,7 @@ void plot_json(const Plotter& plotter, const Arguments& arguments) {
             Json line = Json::array();
             for (const Series::Point& point : points) {
                 const double index = plot.across.indices.low + stride * static_cast<double>(point.at);
-                line.push_back({static_cast<std::uint64_t>(index + 0.5), point.value});
+                line.push_back({std::llround(index), point.value});
             }
             json["lines"].push_back(line);
         }

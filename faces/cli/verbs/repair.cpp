@@ -29,8 +29,9 @@ int repair(const Arguments& arguments, bool json) {
                                  {"damage", list}}));
     } else {
         for (const Damage& damage : result.damages) fmt::print("{}\n", damage_text(damage));
-        fmt::print("made {}: {} variables; {} damages, {} could not be read\n", arguments.to,
-                   result.variables, result.damages.size(), human_size(result.unreadable_bytes));
+        fmt::print("made {}: {}; {}, {} could not be read\n", arguments.to,
+                   counted(result.variables, "variable"), counted(result.damages.size(), "damage"),
+                   human_size(result.unreadable_bytes));
     }
     return result.damages.empty() && result.unreadable_bytes == 0 ? exit_ok : exit_damage;
 }

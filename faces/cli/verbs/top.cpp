@@ -84,9 +84,9 @@ std::vector<std::string> lines(const Look& now, const std::optional<Look>& befor
         step += fmt::format(" ({:.2g}/s)",
                             static_cast<double>(pool.committed_step - before->pool.committed_step) / seconds);
     }
-    all.push_back(fmt::format("{} variables, {} groups   {}   attached: {} for writing, {} for reading",
-                              pool.variables, pool.groups, step, writers,
-                              static_cast<std::ptrdiff_t>(now.processes.size()) - writers));
+    all.push_back(fmt::format("{}, {}   {}   attached: {} for writing, {} for reading",
+                              counted(pool.variables, "variable"), counted(pool.groups, "group"), step,
+                              writers, static_cast<std::ptrdiff_t>(now.processes.size()) - writers));
     all.push_back(fmt::format("{} {} of {} in use",
                               bar(static_cast<double>(used) / static_cast<double>(pool.max_bytes)),
                               human_size(used), human_size(pool.max_bytes)));

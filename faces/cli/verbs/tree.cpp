@@ -34,10 +34,6 @@ std::string painted(const std::string& text, Colour colour, bool in_colour) {
     return begin + text + "\033[0m";
 }
 
-std::string counted(std::size_t count, const char* what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 /// A line for each branch, the branches in a group behind it and further to the right.
 class Drawing {
 public:

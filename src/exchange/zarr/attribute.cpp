@@ -19,9 +19,8 @@ namespace pmemcpy::exchange {
 
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr const char* fill_attribute = "_FillValue";
+constexpr const char* large_integer = "an integer beyond 64 bits becomes the nearest float64";
 
 bool is_float(const Type& type) { return type.kind() >= Kind::float16 && type.kind() <= Kind::float64; }
 
@@ -97,6 +96,7 @@ Json value_of(const std::string& path, const Datum& datum, Holding& holding) {
     if (datum.is_json()) {
         Json json = Json::parse(datum.text(), nullptr, false);
         if (json.is_discarded()) throw Error(Code::unsupported, "a text that is said to be JSON and is none");
+        if (has_large_integer(datum.text())) holding.warn(shown, large_integer);
         return json;
     }
     if (!datum.is_plain()) {
@@ -117,16 +117,17 @@ Json value_of(const std::string& path, const Datum& datum, Holding& holding) {
 
 }  // namespace
 
-void read_zarr_attributes(const std::string& path, const Json& attributes,
-                          const std::vector<std::string>& order, Intake& intake) {
+void read_zarr_attributes(const std::string& path, const Json& attributes, const ZarrDocument& document,
+                          Intake& intake) {
     std::set<std::string> seen;
-    for (const std::string& name : order) {
+    for (const std::string& name : document.attributes) {
         const auto value = attributes.find(name);
         if (value == attributes.end() || !seen.insert(name).second) continue;
         if (name == origin_attribute || name == dimensions_attribute) {
             intake.warn(std::string(path).append("@").append(name),
                         "a name that pools have for something of their own; not imported");
         } else {
+            if (document.rounded.contains(name)) intake.warn(path + "@" + name, large_integer);
             read_one(path, name, *value, intake);
         }
     }

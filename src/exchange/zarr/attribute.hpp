@@ -2,17 +2,17 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "exchange/holding.hpp"
 #include "exchange/intake.hpp"
+#include "exchange/zarr/json.hpp"
 
 namespace pmemcpy::exchange {
 
 /// The attributes of a group or array into a pool: numbers and lists of numbers as such, text as text, all else as JSON.
+/// `document` knows their order; of those that have been taken out of `attributes` nothing is read.
 void read_zarr_attributes(const std::string& path, const nlohmann::json& attributes,
-                          const std::vector<std::string>& order, Intake& intake);
+                          const ZarrDocument& document, Intake& intake);
 
 /// What `attributes` is to be in a document; those named in `order` first. `array`: null for a group.
 nlohmann::ordered_json zarr_attributes(const std::string& path, const nlohmann::json& order,

@@ -6,9 +6,11 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <pmemcpy/error.hpp>
 #include <string_view>
+#include <utility>
 
 #include "exchange/kernel_error.hpp"
 
@@ -57,6 +59,57 @@ std::string with_marked_tokens(const std::string& text, const std::string& mark)
 
 bool has_token(const std::string& text) {
     return text.find("NaN") != std::string::npos || text.find("Infinity") != std::string::npos;
+}
+
+/// Looks for integers beyond 64 bits, which the parser hands over as floats, and tells the keys that lead to each.
+class LargeIntegers : public nlohmann::json_sax<Json> {
+public:
+    using Keys = std::vector<std::string>;
+    explicit LargeIntegers(std::function<void(const Keys&)> visit) : visit_(std::move(visit)) {}
+
+    bool number_float(number_float_t, const string_t& text) override {
+        if (text.find_first_of(".eE") == std::string::npos) visit_(keys_);
+        return true;
+    }
+    bool start_object(std::size_t) override { return enter(); }
+    bool start_array(std::size_t) override { return enter(); }
+    bool end_object() override { return leave(); }
+    bool end_array() override { return leave(); }
+    bool key(string_t& name) override {
+        keys_.back() = name;
+        return true;
+    }
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(number_integer_t) override { return true; }
+    bool number_unsigned(number_unsigned_t) override { return true; }
+    bool string(string_t&) override { return true; }
+    bool binary(binary_t&) override { return true; }
+    bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
+
+private:
+    bool enter() {
+        keys_.emplace_back();
+        return true;
+    }
+    bool leave() {
+        keys_.pop_back();
+        return true;
+    }
+
+    std::function<void(const Keys&)> visit_;
+    Keys keys_;  // of the objects and lists that are open, from the outermost on; of a list ""
+};
+
+/// Where this is false there is no integer beyond 64 bits.
+bool has_many_digits(const std::string& text) {
+    constexpr int fewest = 19;  // of 2^63
+    int run = 0;
+    for (const char c : text) {
+        run = c >= '0' && c <= '9' ? run + 1 : 0;
+        if (run == fewest) return true;
+    }
+    return false;
 }
 
 void write(const nlohmann::ordered_json& json, int depth, std::string& out) {
@@ -150,7 +203,23 @@ ZarrDocument read_zarr_document(const std::string& file, bool is_attributes) {
         throw Error(Code::corrupt, file + ": " + error.what());
     }
     if (!document.json.is_object()) throw Error(Code::corrupt, file + ": no object of JSON");
+    if (has_many_digits(text)) {
+        LargeIntegers look_for([&](const LargeIntegers::Keys& keys) {
+            const std::size_t at = is_attributes ? 0 : 1;
+            if (keys.size() > at && (is_attributes || keys.front() == "attributes"))
+                document.rounded.insert(keys[at]);
+        });
+        Json::sax_parse(text, &look_for);
+    }
     return document;
+}
+
+bool has_large_integer(const std::string& text) {
+    if (!has_many_digits(text)) return false;
+    bool has = false;
+    LargeIntegers look_for([&](const LargeIntegers::Keys&) { has = true; });
+    Json::sax_parse(text, &look_for);
+    return has;
 }
 
 std::string shown_json(const Json& json) {

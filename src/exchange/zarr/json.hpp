@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ struct ZarrDocument {
     Json json;  ///< an object, without `consolidated_metadata`, which only repeats other documents
     std::vector<std::string>
         attributes;  ///< the names below `attributes` in their order; of .zattrs all names
+    std::set<std::string>
+        rounded;  ///< those of them with an integer beyond 64 bits somewhere, which `json` has as a float
 };
 
 /// `is_attributes`: the whole document is the attributes, as .zattrs is.
@@ -22,6 +25,9 @@ ZarrDocument read_zarr_document(const std::string& file, bool is_attributes = fa
 
 /// Text of at most `most_bytes` of a file. Errors: not_found; corrupt if there is more.
 std::string read_zarr_text(const std::string& file, std::uint64_t most_bytes);
+
+/// Whether this JSON has an integer beyond 64 bits, which `Json` rounds to a float.
+bool has_large_integer(const std::string& text);
 
 /// A part of it for a message, in ASCII.
 std::string shown_json(const Json& json);

@@ -113,9 +113,8 @@ std::optional<ZarrReader::Node> ZarrReader::node_at(const std::string& path) con
         if (!is_array && json.value("zarr_format", Json()) != 2)
             throw Error(Code::corrupt, "its .zgroup is not of zarr_format 2");
         if (fs::exists(in + ".zattrs")) {
-            ZarrDocument attributes = read_zarr_document(in + ".zattrs", true);
-            node.document.attributes = std::move(attributes.attributes);
-            json["attributes"] = std::move(attributes.json);
+            node.document = read_zarr_document(in + ".zattrs", true);
+            json["attributes"] = std::move(node.document.json);
         }
         node.document.json = std::move(json);
         return std::optional(std::move(node));
@@ -198,7 +197,7 @@ void ZarrReader::read_group(const Node& node) {
         }
         origin["group"][name] = value;
     }
-    read_zarr_attributes(node.path, attributes, node.document.attributes, intake_);
+    read_zarr_attributes(node.path, attributes, node.document, intake_);
     if (json.contains("attributes")) origin["attributes"] = node.document.attributes;
     intake_.origin(node.path, origin);
 }
@@ -240,7 +239,7 @@ void ZarrReader::read_rest(const Node& node, const std::string& path, const Zarr
         origin["xarray_fill"] = true;
         attributes.erase("_FillValue");
     }
-    read_zarr_attributes(path, attributes, node.document.attributes, intake_);
+    read_zarr_attributes(path, attributes, node.document, intake_);
     if (node.document.json.contains("attributes")) origin["attributes"] = node.document.attributes;
     intake_.origin(path, origin);
 }
