@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <pmemcpy/number.hpp>
 #include <type_traits>
-
-#include "cli/element/number.hpp"
 
 namespace pmemcpy::cli {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <pmemcpy/number.hpp>
 
 #include "cli/element/datetime.hpp"
 #include "cli/element/leaf.hpp"
-#include "cli/element/number.hpp"
 
 namespace pmemcpy::cli {
 

@@ -4,10 +4,10 @@
 
 #include <iterator>
 #include <pmemcpy/error.hpp>
+#include <pmemcpy/number.hpp>
 #include <type_traits>
 
 #include "cli/element/datetime.hpp"
-#include "cli/element/number.hpp"
 
 namespace pmemcpy::cli {
 

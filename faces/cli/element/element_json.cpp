@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <pmemcpy/number.hpp>
 #include <type_traits>
 
 #include "cli/element/element.hpp"
-#include "cli/element/number.hpp"
 
 namespace pmemcpy::cli {
 

@@ -1,7 +1,7 @@
+#include <pmemcpy/number.hpp>
 #include <utility>
 
 #include "cli/element/leaf.hpp"
-#include "cli/element/number.hpp"
 #include "cli/element/writer.hpp"
 
 namespace pmemcpy::cli {

@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <pmemcpy/number.hpp>
 #include <vector>
 
 #include "cli/array/pieces.hpp"
-#include "cli/element/number.hpp"
 
 namespace pmemcpy::cli {
 

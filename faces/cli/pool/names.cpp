@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <pmemcpy/glob.hpp>
 #include <unordered_set>
-
-#include "cli/pool/glob.hpp"
 
 namespace pmemcpy::cli {
 

@@ -1,10 +1,9 @@
-#include "cli/pool/glob.hpp"
-
 #include <algorithm>
 #include <pmemcpy/error.hpp>
+#include <pmemcpy/glob.hpp>
 #include <utility>
 
-namespace pmemcpy::cli {
+namespace pmemcpy {
 
 namespace {
 
@@ -177,4 +176,4 @@ void Glob::step(std::size_t place, char32_t character, Places& next) const {
     }
 }
 
-}  // namespace pmemcpy::cli
+}  // namespace pmemcpy

@@ -9,7 +9,7 @@
 #include <pmemcpy/type.hpp>
 #include <span>
 
-namespace pmemcpy::cli {
+namespace pmemcpy {
 
 /// A number of either byte order.
 template <class T>
@@ -89,4 +89,4 @@ inline const EnumValue* named_value(const Type& type, std::int64_t value) {
     return found == values.end() ? nullptr : &*found;
 }
 
-}  // namespace pmemcpy::cli
+}  // namespace pmemcpy

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pmemcpy::cli {
+namespace pmemcpy {
 
 /// A pattern for ids, as shells have them for paths: `?` is one character, `*` any number of them, `[a-z]` one of
 /// these and `[!a-z]` one that is none of these; no `/` is meant by any of them. `**` is anything, and `**/` any
@@ -49,4 +49,4 @@ private:
     std::string prefix_;
 };
 
-}  // namespace pmemcpy::cli
+}  // namespace pmemcpy
