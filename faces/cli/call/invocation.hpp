@@ -60,6 +60,7 @@ void parse(CLI::App& command, int argc, const char* const* argv);
 void add_create(CLI::App& command, Invocation& invocation);
 void add_ls(CLI::App& command, Invocation& invocation);
 void add_info(CLI::App& command, Invocation& invocation);
+void add_find(CLI::App& command, Invocation& invocation);
 void add_cat(CLI::App& command, Invocation& invocation);
 void add_diff(CLI::App& command, Invocation& invocation);
 void add_du(CLI::App& command, Invocation& invocation);

@@ -3,14 +3,11 @@
 #include <memory>
 #include <optional>
 
-#include "cli/array/pieces.hpp"
+#include "cli/array/print.hpp"
 #include "cli/array/selection.hpp"
-#include "cli/array/source.hpp"
 #include "cli/call/exit_code.hpp"
 #include "cli/call/invocation.hpp"
 #include "cli/element/element.hpp"
-#include "cli/element/writer.hpp"
-#include "cli/pool/describe.hpp"
 #include "cli/pool/open.hpp"
 #include "cli/terminal/progress.hpp"
 #include "cli/terminal/sink.hpp"
@@ -44,105 +41,38 @@ Precision checked_precision(const Arguments& arguments, bool json) {
     return static_cast<Precision>(*arguments.precision);
 }
 
-std::unique_ptr<Writer> writer_of(const Arguments& arguments, bool json, Sink& sink, const Type& type,
-                                  const Selection& selection, Precision precision) {
-    if (json) return json_writer(sink, type, selection.count);
-    if (arguments.format == "csv") return csv_writer(sink, type, selection, precision);
-    return text_writer(sink, type, selection.count, precision);
+Print print_of(const Arguments& arguments, bool json) {
+    if (arguments.raw) return Print::raw;
+    if (json) return Print::json;
+    return arguments.format == "csv" ? Print::csv : Print::text;
 }
 
-/// In the order of indices, also where the first one is the fastest in memory.
-void write_elements(Source& source, Writer& writer, const std::function<void(std::uint64_t)>& show) {
-    const std::uint64_t size = source.info().type.size();
-    source.each(Order::c, [&](std::span<const std::byte> bytes, const Selection& piece) {
-        each_place(piece.count, source.info().order,
-                   [&](std::uint64_t place) { writer.add(bytes.subspan(place * size, size)); });
-        show(bytes.size());
-    });
-    writer.finish();
-}
-
-void cat_array(const PMEM& pmem, const Info& info, const Arguments& arguments, bool json,
+void cat_array(const PMEM& pmem, const Info& info, const Arguments& arguments, Print print,
                Precision precision) {
     const Selection selection =
         arguments.box ? parse_selection(*arguments.box, info.dims) : Selection(Box::whole(info.dims));
     Sink sink(arguments.output);
-    Source source(pmem, info, selection, arguments.step);
     // Output that a person reads as it comes needs no bar between its lines.
     std::optional<Progress> progress;
     if (sink.is_file()) progress.emplace("cat");
     std::uint64_t done_bytes = 0;
-    const auto show = [&](std::uint64_t bytes) {
+    print_array(pmem, info, selection, arguments.step, print, precision, sink, [&](std::uint64_t bytes) {
         done_bytes += bytes;
         if (progress) progress->show(done_bytes, selection.elements() * info.type.size());
-    };
-    if (arguments.raw) {
-        source.each(info.order, [&](std::span<const std::byte> bytes, const Selection&) {
-            sink.write(bytes);
-            show(bytes.size());
-        });
-    } else {
-        if (json) {
-            const nlohmann::ordered_json head = {{"id", info.id},
-                                                 {"type", info.type.name()},
-                                                 {"offset", to_json(selection.offset)},
-                                                 {"count", to_json(selection.count)},
-                                                 {"stride", to_json(selection.stride)}};
-            std::string opening = dump(head);
-            opening.pop_back();
-            sink.write(opening + ",\"values\":");
-        }
-        const auto writer = writer_of(arguments, json, sink, info.type, selection, precision);
-        write_elements(source, *writer, show);
-        if (json) sink.write("}\n");
-    }
+    });
     sink.finish();
 }
 
-/// A sequence as an array of one dimension, anything else as one of none.
-void write_csv(Sink& sink, const Type& type, std::span<const std::byte> bytes, Precision precision) {
-    const bool is_sequence = type.kind() == Kind::sequence;
-    const Type& element = is_sequence ? type.element() : type;
-    if (element.kind() != Kind::string) check_whole(element, bytes, is_sequence);
-    const std::uint64_t size = element.kind() == Kind::string ? bytes.size() : element.size();
-    const Selection selection = is_sequence ? Selection({0}, {bytes.size() / size}) : Selection({}, {});
-    const auto writer = csv_writer(sink, element, selection, precision);
-    if (is_sequence) {
-        for (std::uint64_t at = 0; at < bytes.size(); at += size) writer->add(bytes.subspan(at, size));
-    } else {
-        writer->add(bytes);
-    }
-    writer->finish();
-}
-
-void cat_value(const PMEM& pmem, const Info& info, const Arguments& arguments, bool json,
+void cat_value(const PMEM& pmem, const Info& info, const Arguments& arguments, Print print,
                Precision precision) {
     if (arguments.box || arguments.step) {
         throw Error(Code::invalid_argument,
                     fmt::format("{} is a value, not an array: it has no --box and no --step", info.id));
     }
-    pmem.load_encoded(
-        arguments.id, [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
-            if (!arguments.raw && !is_readable(type, serializer)) {
-                throw Error(Code::unsupported,
-                            fmt::format("{} is a {}, stored by {}: only a program that knows the type can "
-                                        "read it; --raw writes its {} bytes as they are",
-                                        info.id, type.name(), name_of(serializer), bytes.size()));
-            }
-            Sink sink(arguments.output);
-            if (arguments.raw) {
-                sink.write(bytes);
-            } else if (json) {
-                const nlohmann::ordered_json answer = {
-                    {"id", info.id}, {"type", type.name()}, {"value", value_json(type, bytes)}};
-                sink.write(dump(answer) + "\n");
-            } else if (arguments.format == "csv") {
-                write_csv(sink, type, bytes, precision);
-            } else {
-                sink.write(value_text(type, bytes, precision));
-            }
-            sink.finish();
-        });
+    check_printable(info, print);
+    Sink sink(arguments.output);
+    print_value(pmem, info.id, print, precision, sink);
+    sink.finish();
 }
 
 int cat(const Arguments& arguments, bool json) {
@@ -151,14 +81,15 @@ int cat(const Arguments& arguments, bool json) {
                                                         arguments.format, json ? "json" : "raw"));
     }
     const Precision precision = checked_precision(arguments, json);
+    const Print print = print_of(arguments, json);
     const PMEM pmem = open_for_reading(arguments.pool);
     const Info info = pmem.info(arguments.id);
     switch (info.kind) {
         case VariableKind::array:
-            cat_array(pmem, info, arguments, json, precision);
+            cat_array(pmem, info, arguments, print, precision);
             break;
         case VariableKind::value:
-            cat_value(pmem, info, arguments, json, precision);
+            cat_value(pmem, info, arguments, print, precision);
             break;
         case VariableKind::group:
             throw Error(Code::invalid_argument,

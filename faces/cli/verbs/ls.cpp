@@ -8,10 +8,9 @@
 #include "cli/call/invocation.hpp"
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
+#include "cli/pool/listing.hpp"
 #include "cli/pool/names.hpp"
 #include "cli/pool/open.hpp"
-#include "cli/terminal/size.hpp"
-#include "cli/terminal/table.hpp"
 
 namespace pmemcpy::cli {
 
@@ -25,24 +24,6 @@ struct Arguments {
     bool with_groups = false;
     bool reverse = false;
 };
-
-void print_table(const std::vector<Info>& infos) {
-    using Align = Table::Align;
-    Table table({{"kind"},
-                 {"type"},
-                 {"shape"},
-                 {"blocks", Align::right},
-                 {"size", Align::right},
-                 {"written"},
-                 {"id"}});
-    for (const Info& info : infos) {
-        const bool is_group = info.kind == VariableKind::group;
-        table.add({name_of(info.kind), is_group ? "-" : short_type(info.type), shape_text(info),
-                   info.kind == VariableKind::array ? std::to_string(info.blocks) : "-",
-                   is_group ? "-" : human_size(info.bytes), human_time(info.written_ns), info.id});
-    }
-    if (!table.empty()) fmt::print("{}", table.text());
-}
 
 /// The largest and the newest first, as ls(1) has it; what is equal stays sorted by name.
 void sort_by(const std::string& key, std::vector<Info>& infos) {
@@ -84,7 +65,7 @@ int ls(const Arguments& arguments, bool json) {
         for (const Info& info : infos) list.push_back(to_json(info));
         fmt::print("{}\n", dump(list));
     } else {
-        print_table(infos);
+        print_listing(infos);
     }
     return exit_ok;
 }

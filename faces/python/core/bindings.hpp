@@ -10,5 +10,6 @@ void bind_type(nanobind::module_& m);
 void bind_info(nanobind::module_& m);
 void bind_memory(nanobind::module_& m);
 void bind_pool(nanobind::module_& m);
+void bind_query(nanobind::module_& m);
 
 }  // namespace pmemcpy::python

@@ -12,4 +12,5 @@ NB_MODULE(_core, m) {
     pmemcpy::python::bind_info(m);
     pmemcpy::python::bind_memory(m);
     pmemcpy::python::bind_pool(m);
+    pmemcpy::python::bind_query(m);
 }

@@ -28,6 +28,7 @@ from .errors import (
 )
 from .groups import Group, Value
 from .pool import Pool, open, repair
+from .query import Found
 from .watch import Watch
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "BusyError",
     "CorruptError",
     "Error",
+    "Found",
     "Group",
     "InvalidArgumentError",
     "IoError",

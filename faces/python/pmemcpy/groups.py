@@ -14,6 +14,7 @@ from .arrays import Array
 from .attributes import Attributes
 from .dtypes import element_of
 from .errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
+from .query import Found, counted
 from .selections import Shape
 from .tree import Tree
 from .variable import Variable
@@ -202,6 +203,23 @@ class Group(MutableMapping[str, Any]):
         Example: for u in pool.watch("u"): plot(u[...])
         """
         return Watch(self._pool.watch(self._id_of(name)), lambda: self.get(name), timeout)
+
+    def find(self, query: str = "") -> Found:
+        """What is below and meets a query, such as 'max > 300 and run.author = "li"': the language is in docs/query.md.
+
+        Errors: InvalidArgumentError for what is no query, with the column; TypeMismatchError when unlike things are
+        compared, at once or at the end.
+        """
+        self._check_present()
+        return Found(self._pool, self.name, query, lambda id: self.get(f"/{id}"))
+
+    def count(self, query: str = "") -> int | dict[Any, int]:
+        """How many objects below meet a query; for one that ends in `count by KEY`, how many have each value.
+
+        Shape: a dict from values to numbers; None is for those without one.
+        """
+        self._check_present()
+        return counted(self._pool, self.name, query)
 
     def tree(self) -> Tree:
         """All below, as a drawing."""

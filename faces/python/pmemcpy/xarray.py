@@ -106,6 +106,25 @@ def _shown(attrs: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in attrs.items() if name != ORIGIN}
 
 
+class _FoundStore(_GroupStore):
+    """The same of variables from anywhere in a pool, each by its whole id; the pool stays open."""
+
+    def __init__(self, found: Iterable[Array | Value | Group]) -> None:
+        self._group = {one.name: one for one in found}  # type: ignore[assignment]
+        self._unnamed = _Unnamed()
+
+    def get_attrs(self) -> dict[str, Any]:
+        return {}
+
+    def close(self) -> None:
+        pass
+
+
+def dataset_of(found: Iterable[Array | Value | Group]) -> xr.Dataset:
+    """The arrays and plain values among these, lazily, decoded by CF. Errors: ValueError for clashing dimensions."""
+    return StoreBackendEntrypoint().open_dataset(_FoundStore(found))
+
+
 class _Unnamed:
     """Names for dimensions without one: the same for the same length, as h5netcdf does it."""
 

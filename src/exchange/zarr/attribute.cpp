@@ -127,7 +127,8 @@ void read_zarr_attributes(const std::string& path, const Json& attributes, const
             intake.warn(std::string(path).append("@").append(name),
                         "a name that pools have for something of their own; not imported");
         } else {
-            if (document.rounded.contains(name)) intake.warn(path + "@" + name, large_integer);
+            if (document.rounded.contains(name))
+                intake.warn(std::string(path).append("@").append(name), large_integer);
             read_one(path, name, *value, intake);
         }
     }

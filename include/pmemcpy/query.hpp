@@ -1,0 +1,246 @@
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <pmemcpy/box.hpp>
+#include <pmemcpy/info.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+// Questions about what is in a pool: which variables and groups have these attributes, this type, these values?
+//
+//     for (const Found& found : query(pool, R"(temperature.max > 300 and run.author = "li" and name ~ "u/*")"))
+//         std::cout << found.info.id << '\n';
+//
+// The language is the same in C++, Python and on the command line: docs/query.md has its grammar. Key and Condition say
+// the same without a text.
+
+namespace pmemcpy {
+
+class PMEM;
+
+namespace index {
+struct Node;
+class Search;
+}  // namespace index
+
+/// A moment in UTC. In a query a text stands for one, and is as long as it is inexact: "2026-10" is all of that month.
+struct Time {
+    std::int64_t seconds = 0;       ///< since 1970, of its first moment
+    std::uint64_t attoseconds = 0;  ///< behind these
+    friend auto operator<=>(const Time&, const Time&) noexcept = default;
+};
+
+/// What a condition compares with: a number, a text, true or false, a time, or a shape.
+class Literal {
+public:
+    using Value = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, Time, Dimensions>;
+
+    template <class T>
+        requires std::integral<T> || std::floating_point<T>
+    Literal(T value) : value_(widened(value)) {}
+    Literal(const char* text) : value_(std::string(text)) {}
+    Literal(std::string_view text) : value_(std::string(text)) {}
+    Literal(std::string text) : value_(std::move(text)) {}
+    Literal(Time time) : value_(time) {}
+    Literal(std::chrono::system_clock::time_point time);
+    Literal(const Dimensions& shape) : value_(shape) {}
+
+    const Value& value() const noexcept { return value_; }
+    /// As it is written in a query: 42, 0.5, "li", true, (4, 100). A time as "2026-10-01T12:00:00".
+    std::string text() const;
+
+    friend bool operator==(const Literal&, const Literal&) noexcept = default;
+
+private:
+    template <class T>
+    static Value widened(T value) {
+        if constexpr (std::same_as<T, bool>) {
+            return value;
+        } else if constexpr (std::floating_point<T>) {
+            return static_cast<double>(value);
+        } else if constexpr (std::signed_integral<T>) {
+            return static_cast<std::int64_t>(value);
+        } else {
+            return static_cast<std::uint64_t>(value);
+        }
+    }
+    Value value_;
+};
+
+/// Which variables and groups are meant. A value, cheap to copy.
+class Condition {
+public:
+    /// What is in a group, however deep. Errors: invalid_argument (id).
+    static Condition under(std::string_view group);
+
+    friend Condition operator&&(const Condition& a, const Condition& b);
+    friend Condition operator||(const Condition& a, const Condition& b);
+    friend Condition operator!(const Condition& a);
+
+    explicit Condition(std::shared_ptr<const index::Node> node) : node_(std::move(node)) {}
+    const std::shared_ptr<const index::Node>& node() const noexcept { return node_; }
+
+private:
+    std::shared_ptr<const index::Node> node_;
+};
+
+/// What of an object a condition speaks of: something that is known of each (`name`, `dtype`, `bytes`, ...: docs/query.md lists
+/// them), or an attribute, of which `a.b` is the member b of a structure.
+/// A comparison is true if the object has such a thing and it compares so; of several (a list) if one of them does.
+class Key {
+public:
+    /// As in a query. Errors: invalid_argument, naming the column.
+    explicit Key(std::string_view text);
+    Key(const char* text) : Key(std::string_view(text)) {}
+    /// An attribute of exactly this name, also if it has dots in it or is a word of the language.
+    static Key attribute(std::string_view name) { return {{std::string(name)}, true}; }
+    /// Taken apart: an attribute or something known, then members.
+    Key(std::vector<std::string> parts, bool is_attribute)
+        : parts_(std::move(parts)), is_attribute_(is_attribute) {}
+
+    Condition exists() const;
+    /// A text that this glob is for, as for ids in `pmemcpy ls`. Errors: invalid_argument.
+    Condition matches(std::string_view glob) const;
+    Condition contains(std::string_view text) const;
+    Condition begins_with(std::string_view text) const;
+    /// Both ends included.
+    Condition between(const Literal& first, const Literal& last) const;
+    Condition one_of(std::initializer_list<Literal> values) const { return one_of(std::vector(values)); }
+    Condition one_of(const std::vector<Literal>& values) const;
+
+    friend Condition operator==(const Key& key, const Literal& value);
+    friend Condition operator!=(const Key& key, const Literal& value);
+    friend Condition operator<(const Key& key, const Literal& value);
+    friend Condition operator<=(const Key& key, const Literal& value);
+    friend Condition operator>(const Key& key, const Literal& value);
+    friend Condition operator>=(const Key& key, const Literal& value);
+
+    /// As in a query.
+    std::string text() const;
+    const std::vector<std::string>& parts() const noexcept { return parts_; }
+    bool is_attribute() const noexcept { return is_attribute_; }
+
+private:
+    std::vector<std::string> parts_;
+    bool is_attribute_;
+};
+
+/// A condition, and what is wanted of the objects that meet it. A value, cheap to copy.
+class Query {
+public:
+    Query() = default;  ///< everything
+    Query(Condition condition) : condition_(std::move(condition)) {}
+    /// Errors: invalid_argument, with the column where it was not understood and what could stand there; type_mismatch for a
+    ///     comparison that no object can meet, such as `bytes > "a"`.
+    static Query parse(std::string_view text);
+
+    /// Only what is in a group, too. Errors: invalid_argument (id).
+    Query& within(std::string_view group);
+    /// Sorted by this first, then by what was asked for before, then by name. Objects without such a thing come last.
+    Query& order_by(const Key& key, bool descending = false);
+    /// No more than so many.
+    Query& limit(std::uint64_t most);
+    /// Only how many there are; by a key, how many have each of its values.
+    Query& count();
+    Query& count_by(const Key& key);
+
+    struct Order {
+        Key key;
+        bool descending;
+    };
+    const std::optional<Condition>& condition() const noexcept { return condition_; }
+    const std::vector<Order>& order() const noexcept { return order_; }
+    const std::optional<std::uint64_t>& most() const noexcept { return most_; }
+    bool is_count() const noexcept { return is_count_; }
+    const std::optional<Key>& counted_key() const noexcept { return counted_key_; }
+
+    /// As it can be parsed again.
+    std::string text() const;
+
+private:
+    std::optional<Condition> condition_;
+    std::vector<Order> order_;
+    std::optional<std::uint64_t> most_;
+    std::optional<Key> counted_key_;
+    bool is_count_ = false;
+};
+
+/// A variable or group that a query found.
+struct Found {
+    Info info;
+    /// Of an array, when the query compares `value`: for each block that has an element which compares so, the smallest box
+    /// around these elements. With several such comparisons, of all that were needed.
+    std::vector<Box> boxes{};
+};
+
+/// What a query finds, one after another, as it is found.
+/// Sharing: one thread at a time; the pool must stay open. What others store, erase or rename meanwhile is found or not, object by
+///     object: an object is as it was when it was looked at.
+class Matches {
+public:
+    /// The next one, or nothing at the end.
+    /// Errors: type_mismatch at the end, when a comparison met only things of another type (a text that is compared with a
+    ///     number, say), so that it could not be true of any; corrupt, io_error.
+    std::optional<Found> next();
+
+    class Iterator {
+    public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = Found;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const Found*;
+        using reference = const Found&;
+        explicit Iterator(Matches& matches) : matches_(&matches), found_(matches.next()) {}
+        const Found& operator*() const { return *found_; }
+        const Found* operator->() const { return &*found_; }
+        Iterator& operator++() {
+            found_ = matches_->next();
+            return *this;
+        }
+        void operator++(int) { ++*this; }
+        bool operator==(std::default_sentinel_t) const { return !found_; }
+
+    private:
+        Matches* matches_;
+        std::optional<Found> found_;
+    };
+    Iterator begin() { return Iterator(*this); }
+    std::default_sentinel_t end() const noexcept { return {}; }
+
+    explicit Matches(std::unique_ptr<index::Search> search);
+    Matches(Matches&&) noexcept;
+    Matches& operator=(Matches&&) noexcept;
+    ~Matches();
+
+private:
+    std::unique_ptr<index::Search> search_;
+};
+
+/// So many objects have this value.
+struct Counted {
+    std::optional<Literal> value;  ///< nothing: of a plain count, or for objects without such a thing
+    std::uint64_t objects = 0;
+};
+
+/// What meets a condition, sorted by name unless another order is asked for.
+/// Errors: those of Query::parse; invalid_argument for a query that counts.
+Matches query(const PMEM& pool, const Query& question);
+Matches query(const PMEM& pool, std::string_view text);
+
+/// How many objects meet a condition: one number, or for `count by` one for each value, sorted by these.
+/// Shape: an object with several values (a list) counts for each of them.
+/// Errors: those of query(), and of Matches::next().
+std::vector<Counted> count(const PMEM& pool, const Query& question);
+std::vector<Counted> count(const PMEM& pool, std::string_view text);
+
+}  // namespace pmemcpy

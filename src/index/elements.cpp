@@ -1,0 +1,151 @@
+#include "index/elements.hpp"
+
+#include <algorithm>
+#include <array>
+#include <pmemcpy/number.hpp>
+
+#include "array/selection.hpp"
+
+namespace pmemcpy::index {
+
+namespace {
+
+constexpr std::uint64_t most_bytes = 4ULL << 20;
+
+/// Of numbers, whether one between `least` and `greatest` may be meant.
+bool may_have(const Fact& least, const Fact& greatest, const Node& test) {
+    const auto compares = [&](const Fact& fact, Relation relation, const Literal& operand) {
+        return compare(fact, Node{relation, {}, {}, {operand}, {}}) != Answer::no;
+    };
+    const Literal& first = test.operands.empty() ? Literal(true) : test.operands.front();
+    const auto holds = [&](const Literal& from, const Literal& to) {
+        return compares(least, Relation::at_most, to) && compares(greatest, Relation::at_least, from);
+    };
+    switch (test.relation) {
+        case Relation::equal:
+            return holds(first, first);
+        case Relation::less:
+        case Relation::at_most:
+            return compares(least, test.relation, first);
+        case Relation::greater:
+        case Relation::at_least:
+            return compares(greatest, test.relation, first);
+        case Relation::between:
+            return holds(first, test.operands[1]);
+        case Relation::one_of:
+            return std::any_of(test.operands.begin(), test.operands.end(),
+                               [&](const Literal& operand) { return holds(operand, operand); });
+        default:
+            return true;
+    }
+}
+
+bool may_have(const BlockInfo& block, const Type& type, const Node& test) {
+    if (!block.has_range) return true;
+    const auto end = [&](std::span<const std::byte> bytes) {
+        return facts_of(type, SerializerType::none, bytes, {});
+    };
+    const std::span<const std::byte> least(block.minimum);
+    const std::span<const std::byte> greatest(block.maximum);
+    const Facts low = end(least.first(type.size()));
+    const Facts high = end(greatest.first(type.size()));
+    return low.size() != 1 || high.size() != 1 || may_have(low.front(), high.front(), test);
+}
+
+/// In parts of few bytes, halved along their longest dimension.
+template <class Visit>
+void each_part(const Selection& selection, std::uint64_t element_bytes, Visit&& visit) {
+    if (selection.empty()) return;
+    const std::uint64_t elements = selection.elements();
+    if (elements <= std::max<std::uint64_t>(1, most_bytes / element_bytes)) return visit(selection);
+    int longest = 0;
+    for (int d = 1; d < selection.count.size(); ++d) {
+        if (selection.count[d] > selection.count[longest]) longest = d;
+    }
+    Selection front = selection;
+    Selection back = selection;
+    front.count[longest] /= 2;
+    back.count[longest] -= front.count[longest];
+    back.offset[longest] += front.count[longest] * selection.stride[longest];
+    each_part(front, element_bytes, visit);
+    each_part(back, element_bytes, visit);
+}
+
+/// A box that grows around places.
+class Around {
+public:
+    void add(const Dimensions& place) {
+        if (!box_) {
+            box_ = Box{place, Dimensions::filled(place.size(), 1)};
+            return;
+        }
+        for (int d = 0; d < place.size(); ++d) {
+            const Extent end = std::max(box_->end(d), place[d] + 1);
+            box_->offset[d] = std::min(box_->offset[d], place[d]);
+            box_->count[d] = end - box_->offset[d];
+        }
+    }
+    const std::optional<Box>& box() const noexcept { return box_; }
+
+private:
+    std::optional<Box> box_;
+};
+
+/// Calls visit(place) for each element of a selection in the order of its bytes.
+template <class Visit>
+void each_place(const Selection& selection, Order order, Visit&& visit) {
+    const int n = selection.count.size();
+    Dimensions at = Dimensions::filled(n, 0);
+    Dimensions place = selection.offset;
+    for (;;) {
+        visit(place);
+        int step = 0;
+        for (; step < n; ++step) {
+            const int d = order == Order::c ? n - 1 - step : step;
+            place[d] += selection.stride[d];
+            if (++at[d] < selection.count[d]) break;
+            at[d] = 0;
+            place[d] = selection.offset[d];
+        }
+        if (step == n) return;
+    }
+}
+
+}  // namespace
+
+InElements find_elements(const PMEM& pool, const Info& array, const Node& test,
+                         std::span<const std::string> members) {
+    InElements found;
+    std::vector<std::byte> bytes;
+    const std::uint64_t each = array.type.size();
+    for (const BlockInfo& block : pool.blocks(array.id)) {
+        if (members.empty() && !may_have(block, array.type, test)) {
+            found.has_comparable = true;
+            continue;
+        }
+        Around around;
+        each_part(block.box, each, [&](const Selection& part) {
+            bytes.resize(part.elements() * each);
+            pool.load(array.id, array.type, bytes.data(), part);
+            std::size_t at = 0;
+            each_place(part, array.order, [&](const Dimensions& place) {
+                const std::span<const std::byte> element(bytes.data() + at, each);
+                at += each;
+                bool is_meant = false;
+                for (const Fact& fact : facts_of(array.type, SerializerType::none, element, members)) {
+                    const Answer answer = compare(fact, test);
+                    if (answer == Answer::unlike)
+                        found.unlike = fact;
+                    else
+                        found.has_comparable = true;
+                    is_meant = is_meant || answer == Answer::yes;
+                }
+                if (is_meant) around.add(place);
+            });
+        });
+        if (around.box()) found.boxes.push_back(*around.box());
+    }
+    return found;
+}
+
+}  // namespace pmemcpy::index

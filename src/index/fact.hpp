@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <pmemcpy/query.hpp>
+#include <pmemcpy/serializer.hpp>
+#include <pmemcpy/type.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "index/node.hpp"
+
+namespace pmemcpy::index {
+
+/// What is there but compares with nothing: complex numbers, structures as a whole, bytes that only their owner understands.
+struct Incomparable {
+    std::string what;  // "a complex128"
+};
+
+/// What an object has under a key.
+using Fact =
+    std::variant<bool, std::int64_t, std::uint64_t, double, std::string, Time, Dimensions, Incomparable>;
+using Facts = std::vector<Fact>;
+
+/// What the bytes of a value or attribute say under the rest of a key: members of structures and of JSON by name, elements of
+/// lists by number or all of them. Nothing if there is no such member. A name of an enumeration is a text and a number.
+/// Errors: corrupt when the bytes are not what the type says.
+Facts facts_of(const Type& type, SerializerType serializer, std::span<const std::byte> bytes,
+               std::span<const std::string> members);
+
+/// The same of JSON text, by a build that knows JSON.
+Facts facts_of_json(std::string_view text, std::span<const std::string> members);
+
+enum class Answer { no, yes, unlike };
+
+/// Whether a fact compares so with the operands of a test; unlike if they are of another sort.
+Answer compare(const Fact& fact, const Node& test);
+
+/// "the number 3", "the text \"K\"", for messages.
+std::string description_of(const Fact& fact);
+
+/// For `order by`: by sort first (numbers, times, texts, ...), then by value.
+bool is_before(const Fact& a, const Fact& b);
+
+}  // namespace pmemcpy::index

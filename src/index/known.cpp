@@ -1,0 +1,60 @@
+#include "index/known.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace pmemcpy::index {
+
+namespace {
+
+struct Word {
+    std::string_view text;
+    Known known;
+    Sort sort;
+};
+
+constexpr std::array<Word, 15> words = {{{"name", Known::name, Sort::text},
+                                         {"group", Known::group, Sort::text},
+                                         {"kind", Known::kind, Sort::text},
+                                         {"dtype", Known::dtype, Sort::text},
+                                         {"shape", Known::shape, Sort::shape},
+                                         {"rank", Known::rank, Sort::number},
+                                         {"bytes", Known::bytes, Sort::number},
+                                         {"stored", Known::stored, Sort::number},
+                                         {"blocks", Known::blocks, Sort::number},
+                                         {"codec", Known::codec, Sort::text},
+                                         {"step", Known::step, Sort::number},
+                                         {"changed", Known::changed, Sort::time},
+                                         {"min", Known::min, Sort::number},
+                                         {"max", Known::max, Sort::number},
+                                         {"value", Known::value, Sort::anything}}};
+
+constexpr std::array<std::string_view, 18> reserved = {
+    "and", "or",  "not",  "in",    "exists", "contains", "begins", "under", "order",
+    "by",  "asc", "desc", "limit", "count",  "true",     "false",  "now",   "attr"};
+
+}  // namespace
+
+std::optional<Known> known_of(std::string_view word) {
+    const auto found =
+        std::find_if(words.begin(), words.end(), [&](const Word& one) { return one.text == word; });
+    if (found == words.end()) return {};
+    return found->known;
+}
+
+Sort sort_of(Known known) {
+    return std::find_if(words.begin(), words.end(), [&](const Word& one) { return one.known == known; })
+        ->sort;
+}
+
+bool is_reserved(std::string_view word) {
+    return std::find(reserved.begin(), reserved.end(), word) != reserved.end();
+}
+
+std::string list_of_known() {
+    std::string list;
+    for (const Word& word : words) list.append(list.empty() ? "" : ", ").append(word.text);
+    return list;
+}
+
+}  // namespace pmemcpy::index

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pmemcpy::index {
+
+/// What is known of every object without an attribute; in a query by these names.
+enum class Known {
+    name,
+    group,  // that it is in; "/" for those in none
+    kind,   // value, array or group
+    dtype,  // as Type::name()
+    shape,  // of an array
+    rank,   // of an array: how many dimensions
+    bytes,
+    stored,  // bytes in the pool
+    blocks,  // of an array
+    codec,
+    step,     // the newest that it was stored in
+    changed,  // when it was stored last
+    min,      // of numbers, where characterised
+    max,
+    value,  // of a value itself; of an array its elements
+};
+
+/// What a known thing is compared with.
+enum class Sort { text, number, time, shape, anything };
+
+std::optional<Known> known_of(std::string_view word);
+Sort sort_of(Known known);
+/// Words that mean something else in a query: `and`, `in`, ...
+bool is_reserved(std::string_view word);
+/// All of them, for messages: "name, group, ...".
+std::string list_of_known();
+
+}  // namespace pmemcpy::index

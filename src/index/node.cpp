@@ -1,0 +1,164 @@
+#include "index/node.hpp"
+
+#include <algorithm>
+#include <array>
+#include <pmemcpy/error.hpp>
+#include <utility>
+
+#include "array/id.hpp"
+#include "index/known.hpp"
+#include "index/lexer.hpp"
+#include "index/time.hpp"
+
+namespace pmemcpy::index {
+
+namespace {
+
+struct Sign {
+    Relation relation;
+    std::string_view text;
+};
+constexpr std::array<Sign, 9> signs = {{{Relation::equal, "="},
+                                        {Relation::differs, "!="},
+                                        {Relation::less, "<"},
+                                        {Relation::at_most, "<="},
+                                        {Relation::greater, ">"},
+                                        {Relation::at_least, ">="},
+                                        {Relation::matches, "~"},
+                                        {Relation::contains, "contains"},
+                                        {Relation::begins, "begins"}}};
+
+constexpr std::array<std::string_view, 3> kinds = {"value", "array", "group"};
+
+bool is_number(const Literal& literal) {
+    return std::visit(
+        [](const auto& value) {
+            using T = std::decay_t<decltype(value)>;
+            return std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+        },
+        literal.value());
+}
+
+const std::string* text_in(const Literal& literal) { return std::get_if<std::string>(&literal.value()); }
+
+bool is_of_text(Relation relation) {
+    return relation == Relation::matches || relation == Relation::contains || relation == Relation::begins;
+}
+
+[[noreturn]] void refuse_operand(const Key& key, const char* wanted, const Literal& found) {
+    throw Error(Code::type_mismatch, key.text() + " is " + wanted + ", and " + found.text() + " is none");
+}
+
+/// What is known of every object has one sort, so a comparison with another can never be true.
+void check(Relation relation, const Key& key, const Literal& operand) {
+    if (is_of_text(relation) && text_in(operand) == nullptr)
+        throw Error(Code::type_mismatch,
+                    std::string(sign_of(relation)) + " needs a text, and " + operand.text() + " is none");
+    const bool is_shape = std::holds_alternative<Dimensions>(operand.value());
+    if (is_shape && relation != Relation::equal && relation != Relation::differs)
+        throw Error(Code::type_mismatch,
+                    "shapes are equal or not; none is " + std::string(sign_of(relation)) + " another");
+    if (key.is_attribute()) return;
+    const Known known = *known_of(key.parts().front());
+    const bool is_member = key.parts().size() > 1;
+    switch (is_member && known == Known::shape ? Sort::number : sort_of(known)) {
+        case Sort::text:
+            if (text_in(operand) == nullptr) refuse_operand(key, "a text", operand);
+            break;
+        case Sort::number:
+            if (!is_number(operand)) refuse_operand(key, "a number", operand);
+            break;
+        case Sort::time:
+            if (const std::string* text = text_in(operand);
+                is_of_text(relation) ||
+                (text != nullptr ? !parse_time(*text) : !std::holds_alternative<Time>(operand.value())))
+                refuse_operand(key, "a time, such as \"2026-10-05\" or \"2026-10-05T12:30\"", operand);
+            break;
+        case Sort::shape:
+            if (!is_shape) refuse_operand(key, "a shape, such as (4, 100)", operand);
+            break;
+        case Sort::anything:
+            break;
+    }
+    const std::string* kind = text_in(operand);
+    if (known == Known::kind && !is_of_text(relation) &&
+        std::find(kinds.begin(), kinds.end(), *kind) == kinds.end())
+        refuse_operand(key, "\"value\", \"array\" or \"group\"", operand);
+}
+
+NodePointer made(Node node) { return std::make_shared<const Node>(std::move(node)); }
+
+std::string list_of(const Node& node, std::string_view between, Relation looser) {
+    std::string text;
+    for (const NodePointer& part : node.parts) {
+        if (!text.empty()) text += between;
+        const bool needs_parentheses = part->relation == looser;
+        text += needs_parentheses ? "(" + text_of(*part) + ")" : text_of(*part);
+    }
+    return text;
+}
+
+}  // namespace
+
+NodePointer join(Relation relation, const NodePointer& a, const NodePointer& b) {
+    Node node{relation, {}, {}, {}, {}};
+    for (const NodePointer& part : {a, b}) {
+        if (part->relation == relation) {
+            node.parts.insert(node.parts.end(), part->parts.begin(), part->parts.end());
+        } else {
+            node.parts.push_back(part);
+        }
+    }
+    return made(std::move(node));
+}
+
+NodePointer negate(const NodePointer& node) { return made({Relation::none, {node}, {}, {}, {}}); }
+
+NodePointer test(Relation relation, const Key& key, std::vector<Literal> operands) {
+    for (const Literal& operand : operands) check(relation, key, operand);
+    Node node{relation, {}, key, std::move(operands), {}};
+    if (relation == Relation::matches) node.glob.emplace(*text_in(node.operands.front()));
+    return made(std::move(node));
+}
+
+NodePointer under(std::string_view group) {
+    if (group != "/") array::validate_id(group);
+    return made({Relation::under, {}, {}, {Literal(group)}, {}});
+}
+
+std::string_view sign_of(Relation relation) {
+    const auto found =
+        std::find_if(signs.begin(), signs.end(), [&](const Sign& sign) { return sign.relation == relation; });
+    if (found != signs.end()) return found->text;
+    return relation == Relation::between || relation == Relation::one_of ? "in" : "";
+}
+
+std::string text_of(const Node& node) {
+    switch (node.relation) {
+        case Relation::all:
+            return list_of(node, " and ", Relation::any);
+        case Relation::any:
+            return list_of(node, " or ", Relation::any);
+        case Relation::none: {
+            const Node& part = *node.parts.front();
+            const bool is_joined = part.relation == Relation::all || part.relation == Relation::any;
+            return is_joined ? "not (" + text_of(part) + ")" : "not " + text_of(part);
+        }
+        case Relation::under:
+            return "under " + node.operands.front().text();
+        case Relation::exists:
+            return "exists(" + node.key->text() + ")";
+        case Relation::between:
+            return node.key->text() + " in " + node.operands[0].text() + ".." + node.operands[1].text();
+        case Relation::one_of: {
+            std::string list;
+            for (const Literal& operand : node.operands) list += (list.empty() ? "" : ", ") + operand.text();
+            return node.key->text() + " in (" + list + ")";
+        }
+        default:
+            return node.key->text() + " " + std::string(sign_of(node.relation)) + " " +
+                   node.operands.front().text();
+    }
+}
+
+}  // namespace pmemcpy::index

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <pmemcpy/glob.hpp>
+#include <pmemcpy/query.hpp>
+#include <string>
+#include <vector>
+
+namespace pmemcpy::index {
+
+enum class Relation {
+    all,   // of the parts
+    any,   // of the parts
+    none,  // not the one part
+    under,
+    exists,
+    equal,
+    differs,
+    less,
+    at_most,
+    greater,
+    at_least,
+    matches,
+    contains,
+    begins,
+    between,
+    one_of
+};
+
+/// A condition: others put together, or one test of a key.
+struct Node {
+    Relation relation;
+    std::vector<std::shared_ptr<const Node>> parts;  // of all, any, none
+    std::optional<Key> key;                          // of a test
+    std::vector<Literal> operands;                   // of `under` the group's id
+    std::optional<Glob> glob;                        // of matches
+};
+
+using NodePointer = std::shared_ptr<const Node>;
+
+NodePointer join(Relation relation, const NodePointer& a, const NodePointer& b);
+NodePointer negate(const NodePointer& node);
+
+/// Errors: type_mismatch for what no object can meet, such as `bytes > "a"`; invalid_argument for a glob that is none.
+NodePointer test(Relation relation, const Key& key, std::vector<Literal> operands);
+/// Errors: invalid_argument (id).
+NodePointer under(std::string_view group);
+
+/// "=", "contains", ...; empty for those that are no operator between a key and one literal.
+std::string_view sign_of(Relation relation);
+
+/// As it can be parsed again.
+std::string text_of(const Node& node);
+
+}  // namespace pmemcpy::index

@@ -1,0 +1,194 @@
+#include "index/search.hpp"
+
+#include <algorithm>
+#include <map>
+#include <pmemcpy/error.hpp>
+#include <pmemcpy/pmemcpy.hpp>
+
+namespace pmemcpy {
+
+namespace index {
+
+namespace {
+
+NodePointer node_of(const Query& query) { return query.condition() ? query.condition()->node() : nullptr; }
+
+std::string common(const std::string& a, const std::string& b) {
+    return {a.begin(), std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first};
+}
+
+/// Of the name.
+std::string prefix_of_test(const Node& node) {
+    if (node.key->is_attribute() || node.key->parts().front() != "name") return {};
+    switch (node.relation) {
+        case Relation::equal:
+        case Relation::begins:
+            return std::get<std::string>(node.operands.front().value());
+        case Relation::matches:
+            return node.glob->prefix();
+        default:
+            return {};
+    }
+}
+
+std::vector<std::string> ids_of(const PMEM& pool, const std::string& prefix) {
+    std::vector<std::string> variables = pool.ids(prefix);
+    std::vector<std::string> groups = pool.groups(prefix);
+    std::vector<std::string> all;
+    all.reserve(variables.size() + groups.size());
+    std::merge(std::make_move_iterator(variables.begin()), std::make_move_iterator(variables.end()),
+               std::make_move_iterator(groups.begin()), std::make_move_iterator(groups.end()),
+               std::back_inserter(all));
+    return all;
+}
+
+/// The one that stands for an object with several.
+std::optional<Fact> first_of(const Facts& facts) {
+    if (facts.empty()) return {};
+    return *std::min_element(facts.begin(), facts.end(), is_before);
+}
+
+std::optional<Literal> literal_of(const Fact& fact) {
+    return std::visit(
+        [](const auto& value) -> std::optional<Literal> {
+            if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Incomparable>)
+                return Literal(value.what);
+            else
+                return Literal(value);
+        },
+        fact);
+}
+
+}  // namespace
+
+std::string prefix_of(const NodePointer& condition) {
+    if (condition == nullptr) return {};
+    const Node& node = *condition;
+    std::string prefix;
+    switch (node.relation) {
+        case Relation::all:
+            for (const NodePointer& part : node.parts) {
+                if (std::string one = prefix_of(part); one.size() > prefix.size()) prefix = std::move(one);
+            }
+            return prefix;
+        case Relation::any:
+            prefix = prefix_of(node.parts.front());
+            for (const NodePointer& part : node.parts) prefix = common(prefix, prefix_of(part));
+            return prefix;
+        case Relation::none:
+            return {};
+        case Relation::under: {
+            const std::string& group = std::get<std::string>(node.operands.front().value());
+            return group == "/" ? "" : group + "/";
+        }
+        default:
+            return prefix_of_test(node);
+    }
+}
+
+Search::Search(const PMEM& pool, const Query& query)
+    : pool_(&pool),
+      query_(query),
+      evaluation_(node_of(query)),
+      ids_(ids_of(pool, prefix_of(node_of(query)))) {}
+
+std::optional<Object> Search::next_meant(Found& found) {
+    while (at_ < ids_.size()) {
+        auto object = Object::find(*pool_, ids_[at_++]);
+        found.boxes.clear();
+        if (!object || !evaluation_.meets(*object, found.boxes)) continue;
+        found.info = object->info();
+        return object;
+    }
+    evaluation_.finish();
+    return {};
+}
+
+void Search::rank_all() {
+    ranked_.emplace();
+    Found found;
+    while (auto object = next_meant(found)) {
+        std::vector<std::optional<Fact>> keys;
+        for (const Query::Order& order : query_.order()) {
+            keys.push_back(object->is_elements(order.key) ? std::nullopt
+                                                          : first_of(object->facts(order.key)));
+        }
+        ranked_->push_back({std::move(found), std::move(keys)});
+        found = {};
+    }
+    std::stable_sort(ranked_->begin(), ranked_->end(), [&](const Ranked& a, const Ranked& b) {
+        for (std::size_t i = 0; i < a.keys.size(); ++i) {
+            if (a.keys[i].has_value() != b.keys[i].has_value()) return a.keys[i].has_value();
+            if (!a.keys[i]) continue;
+            const bool descending = query_.order()[i].descending;
+            const Fact& first = descending ? *b.keys[i] : *a.keys[i];
+            const Fact& second = descending ? *a.keys[i] : *b.keys[i];
+            if (is_before(first, second)) return true;
+            if (is_before(second, first)) return false;
+        }
+        return false;
+    });
+    at_ = 0;
+}
+
+std::optional<Found> Search::next() {
+    if (query_.most() && given_ == *query_.most()) return {};
+    std::optional<Found> found(std::in_place);
+    if (query_.order().empty()) {
+        if (!next_meant(*found)) return {};
+    } else {
+        if (!ranked_) rank_all();
+        if (given_ == ranked_->size()) return {};
+        *found = std::move((*ranked_)[given_].found);
+    }
+    ++given_;
+    return found;
+}
+
+}  // namespace index
+
+Matches::Matches(std::unique_ptr<index::Search> search) : search_(std::move(search)) {}
+Matches::Matches(Matches&&) noexcept = default;
+Matches& Matches::operator=(Matches&&) noexcept = default;
+Matches::~Matches() = default;
+std::optional<Found> Matches::next() { return search_->next(); }
+
+Matches query(const PMEM& pool, const Query& question) {
+    if (question.is_count())
+        throw Error(Code::invalid_argument,
+                    "`" + question.text() + "` only counts, and lists nothing; ask count()");
+    return Matches(std::make_unique<index::Search>(pool, question));
+}
+Matches query(const PMEM& pool, std::string_view text) { return query(pool, Query::parse(text)); }
+
+std::vector<Counted> count(const PMEM& pool, const Query& question) {
+    index::Search search(pool, question);
+    if (!question.counted_key()) {
+        Counted all;
+        while (search.next()) ++all.objects;
+        return {all};
+    }
+    std::map<index::Fact, std::uint64_t, decltype(&index::is_before)> counts(&index::is_before);
+    std::uint64_t without = 0;
+    while (const auto found = search.next()) {
+        auto object = index::Object::find(pool, found->info.id);
+        if (!object) continue;
+        index::Facts facts;
+        if (!object->is_elements(*question.counted_key())) facts = object->facts(*question.counted_key());
+        std::sort(facts.begin(), facts.end(), index::is_before);
+        const auto same = [](const index::Fact& a, const index::Fact& b) { return !index::is_before(a, b); };
+        facts.erase(std::unique(facts.begin(), facts.end(), same), facts.end());
+        if (facts.empty()) ++without;
+        for (const index::Fact& fact : facts) ++counts[fact];
+    }
+    std::vector<Counted> rows;
+    rows.reserve(counts.size() + 1);
+    for (const auto& [fact, objects] : counts) rows.push_back({index::literal_of(fact), objects});
+    if (without != 0) rows.push_back({{}, without});
+    return rows;
+}
+std::vector<Counted> count(const PMEM& pool, std::string_view text) {
+    return count(pool, Query::parse(text));
+}
+
+}  // namespace pmemcpy

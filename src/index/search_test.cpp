@@ -1,0 +1,296 @@
+// What queries find, by looking at each object.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <pmemcpy/error.hpp>
+#include <pmemcpy/json.hpp>
+#include <pmemcpy/pmemcpy.hpp>
+#include <pmemcpy/query.hpp>
+#include <pmemcpy/struct.hpp>
+
+#include "tests/folder.hpp"
+
+using namespace pmemcpy;
+
+namespace {
+
+struct Limits {
+    double low;
+    std::int32_t count[2];
+};
+
+}  // namespace
+
+PMEMCPY_STRUCT(Limits, low, count);
+
+namespace {
+
+class QueryTest : public ::testing::Test {
+protected:
+    void SetUp() override {
+        Options options;
+        options.max_bytes = 64 << 20;
+        pool_.mmap(folder_ / "pool", options);
+    }
+
+    /// The ids that are found, parted by blanks.
+    std::string found(const Query& question) {
+        std::string ids;
+        for (const Found& one : query(pool_, question)) ids += (ids.empty() ? "" : " ") + one.info.id;
+        return ids;
+    }
+    std::string found(std::string_view text) { return found(Query::parse(text)); }
+
+    std::string counted(std::string_view text) {
+        std::string rows;
+        for (const Counted& row : count(pool_, text)) {
+            rows += (rows.empty() ? "" : ", ") + (row.value ? row.value->text() : "-") + ": " +
+                    std::to_string(row.objects);
+        }
+        return rows;
+    }
+
+    void array(const std::string& id, std::size_t rows, double first) {
+        std::vector<double> numbers(rows * 10);
+        std::iota(numbers.begin(), numbers.end(), first);
+        pool_.alloc<double>(id, Dimensions{rows, 10});
+        for (std::size_t row = 0; row < rows; ++row)
+            pool_.store(id, numbers.data() + row * 10, Box{{row, 0}, {1, 10}});
+    }
+
+    Folder folder_;
+    PMEM pool_;
+};
+
+}  // namespace
+
+TEST_F(QueryTest, finds_by_name_group_and_kind) {
+    pool_.store("u/a", 1);
+    pool_.store("u/b/c", 2);
+    pool_.store("v", 3);
+    array("u/field", 2, 0);
+    EXPECT_EQ(found(""), "u u/a u/b u/b/c u/field v") << "everything, in the order of names";
+    EXPECT_EQ(found("name ~ 'u/*'"), "u/a u/b u/field");
+    EXPECT_EQ(found("name ~ 'u/**'"), "u/a u/b u/b/c u/field");
+    EXPECT_EQ(found("under 'u'"), "u/a u/b u/b/c u/field");
+    EXPECT_EQ(found("under '/' and kind != 'group'"), "u/a u/b/c u/field v");
+    EXPECT_EQ(found("group = 'u'"), "u/a u/b u/field");
+    EXPECT_EQ(found("group = '/'"), "u v");
+    EXPECT_EQ(found("name contains 'b'"), "u/b u/b/c");
+    EXPECT_EQ(found("name begins 'u/b' and not name = 'u/b'"), "u/b/c");
+    EXPECT_EQ(found("name = 'u/a' or name = 'v'"), "u/a v");
+    EXPECT_EQ(found("name in ('v', 'nobody')"), "v");
+    EXPECT_EQ(found("kind = 'group'"), "u u/b");
+    EXPECT_EQ(found("kind in ('array')"), "u/field");
+}
+
+TEST_F(QueryTest, finds_by_what_is_known_of_every_object) {
+    array("a", 3, -5);
+    pool_.store("n", std::int32_t{42});
+    pool_.store("text", "hello");
+    pool_.make_group("g");
+    pool_.begin(7);
+    pool_.store("stepped", 1.5F);
+    pool_.commit(7);
+    EXPECT_EQ(found("dtype = 'float64'"), "a");
+    EXPECT_EQ(found("dtype ~ 'float*'"), "a stepped");
+    EXPECT_EQ(found("shape = (3, 10)"), "a");
+    EXPECT_EQ(found("shape = (10, 3)"), "");
+    EXPECT_EQ(found("shape.0 = 3 and shape.1 > 9 and rank = 2"), "a");
+    EXPECT_EQ(found("exists(shape.2)"), "");
+    EXPECT_EQ(found("bytes in 4..5"), "n stepped text");
+    EXPECT_EQ(found("blocks = 3"), "a");
+    EXPECT_EQ(found("step in 5..10"), "stepped");
+    EXPECT_EQ(found("codec = 'none'"), "a");
+    EXPECT_EQ(found("min = -5 and max = 24"), "a");
+    EXPECT_EQ(found("max < 10"), "stepped");
+    EXPECT_EQ(found("changed > now - 1h and changed <= now"), "a g n stepped text");
+    EXPECT_EQ(found("changed < '2020'"), "");
+    EXPECT_EQ(found("value = 42 or value = 'hello' or value > 1e9"), "n text");
+    EXPECT_EQ(found(Key("dtype") == "int32"), "n");
+    EXPECT_EQ(
+        found(Key("changed") > std::chrono::system_clock::now() - std::chrono::hours(1) && Key("bytes") == 4),
+        "n stepped");
+}
+
+TEST_F(QueryTest, finds_by_attributes_of_every_type) {
+    for (const char* id : {"a", "b", "c"}) pool_.store(id, 0);
+    pool_.set_attribute("a", "units", "K");
+    pool_.set_attribute("b", "units", "m/s");
+    pool_.set_attribute("a", "large", UINT64_MAX);
+    pool_.set_attribute("b", "large", std::int64_t{-1});
+    pool_.set_attribute("c", "large", 1e19);
+    pool_.set_attribute("a", "done", true);
+    pool_.set_attribute("a", "range", std::vector<float>{1, 5, 9});
+    pool_.set_attribute("a", "run",
+                        nlohmann::json{{"author", "li"}, {"dt", 0.1}, {"nodes", {1, 2, 3}}, {"x", nullptr}});
+    pool_.set_attribute("b", "run", nlohmann::json{{"author", "wu"}, {"deep", {{"er", {true}}}}});
+    pool_.set_attribute("c", "limits", Limits{-2.5, {3, 4}});
+    pool_.set_attribute("c", "a.b", 7);
+    pool_.set_attribute("c", "min", 8);
+    EXPECT_EQ(found("units = 'K'"), "a");
+    EXPECT_EQ(found("units != 'K'"), "b") << "what has no such attribute does not differ";
+    EXPECT_EQ(found("not units = 'K'"), "b c");
+    EXPECT_EQ(found("exists(units)"), "a b");
+    EXPECT_EQ(found("large > 18446744073709551614"), "a") << "exactly, beyond what a double holds";
+    EXPECT_EQ(found("large = 18446744073709551615"), "a");
+    EXPECT_EQ(found("large < 0"), "b");
+    EXPECT_EQ(found("large in 1e18..2e19"), "a c");
+    EXPECT_EQ(found("done = true"), "a");
+    EXPECT_EQ(found("range = 5"), "a") << "one of a list";
+    EXPECT_EQ(found("range.0 = 5"), "");
+    EXPECT_EQ(found("range.2 = 9"), "a");
+    EXPECT_EQ(found("run.author = 'li' and run.dt > 0.05"), "a");
+    EXPECT_EQ(found("run.nodes = 3"), "a");
+    EXPECT_EQ(found("run.nodes.0 = 3"), "");
+    EXPECT_EQ(found("run.deep.er = true"), "b");
+    EXPECT_EQ(found("exists(run.x)"), "a");
+    EXPECT_EQ(found("limits.low < 0 and limits.count.1 = 4"), "c");
+    EXPECT_EQ(found("limits.count = 3"), "c");
+    EXPECT_EQ(found("attr('a.b') = 7"), "c");
+    EXPECT_EQ(found("a.b = 7"), "");
+    EXPECT_EQ(found("attr('min') = 8"), "c");
+    EXPECT_EQ(found(Key::attribute("a.b") == 7 || Key("units").contains("/")), "b c");
+    pool_.set_attribute("/", "units", "K");
+    EXPECT_EQ(found("units = 'K'"), "a") << "the pool is nobody's member";
+}
+
+TEST_F(QueryTest, says_when_unlike_things_are_compared) {
+    pool_.store("a", 1);
+    pool_.store("b", 2);
+    pool_.set_attribute("a", "units", "K");
+    const auto error = [&](std::string_view text) -> std::string {
+        try {
+            return found(text);
+        } catch (const Error& thrown) {
+            EXPECT_EQ(thrown.kind(), Code::type_mismatch);
+            return thrown.what();
+        }
+    };
+    EXPECT_EQ(
+        error("units > 3"),
+        "`units > 3` compares unlike things: there is the text \"K\" in 'a', and nothing that compares so");
+    EXPECT_EQ(error("value > 'x'"),
+              "`value > \"x\"` compares unlike things: there is the number 1 in 'a', and so on, and nothing "
+              "that compares so");
+    EXPECT_THROW(static_cast<void>(count(pool_, "units > 3 count")), Error);
+    EXPECT_EQ(error("units > 3 limit 0"), "") << "nothing was looked at";
+    pool_.set_attribute("b", "units", 4);
+    EXPECT_EQ(error("units > 3"), "b") << "some compare, so the question has a sense";
+    EXPECT_EQ(error("units > 4"), "");
+    EXPECT_EQ(error("nothing > 3"), "");
+}
+
+TEST_F(QueryTest, gives_boxes_of_elements_that_compare_so) {
+    array("a", 4, 0);  // rows 0..9, 10..19, 20..29, 30..39
+    array("b", 2, 1000);
+    std::vector<std::vector<Box>> boxes;
+    for (const Found& one : query(pool_, "value in 17..31")) {
+        EXPECT_EQ(one.info.id, "a");
+        boxes.push_back(one.boxes);
+    }
+    EXPECT_EQ(
+        boxes,
+        (std::vector<std::vector<Box>>{{Box{{1, 7}, {1, 3}}, Box{{2, 0}, {1, 10}}, Box{{3, 0}, {1, 2}}}}));
+    const auto in_a = [&](std::string_view text) {
+        std::vector<Box> all;
+        for (const Found& one : query(pool_, text)) all.insert(all.end(), one.boxes.begin(), one.boxes.end());
+        return all;
+    };
+    EXPECT_EQ(in_a("value < 1 or value = 39"), (std::vector<Box>{{{0, 0}, {1, 1}}, {{3, 9}, {1, 1}}}))
+        << "those of both";
+    EXPECT_EQ(in_a("value > 5 and rank = 3 or value = 39"), (std::vector<Box>{{{3, 9}, {1, 1}}}))
+        << "none of what was not true in the end";
+    EXPECT_EQ(found("value > 1e6"), "");
+    EXPECT_EQ(found("value = 1005"), "b");
+    EXPECT_EQ(found("value in (3, 1019)"), "a b");
+    EXPECT_EQ(found("not value < 500"), "b");
+    EXPECT_EQ(found("value < 500 and rank = 2 and name begins 'b'"), "");
+}
+
+TEST_F(QueryTest, reads_only_blocks_that_can_have_such_elements) {
+    array("a", 4, 0);
+    // Behind the pool's back the second row, whose block says 10 to 19, becomes large.
+    std::vector<double> row(10);
+    std::iota(row.begin(), row.end(), 10);
+    const std::string_view wanted(reinterpret_cast<const char*>(row.data()), 80);
+    std::fstream file(folder_ / "pool", std::ios::in | std::ios::out | std::ios::binary);
+    const std::string all{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t at = all.find(wanted);
+    ASSERT_NE(at, std::string::npos);
+    ASSERT_EQ(all.find(wanted, at + 1), std::string::npos);
+    std::fill(row.begin(), row.end(), 500);
+    file.clear();
+    file.seekp(static_cast<std::streamoff>(at));
+    file.write(reinterpret_cast<const char*>(row.data()), 80);
+    file.close();
+    EXPECT_EQ(found("value > 400"), "") << "read it would be found";
+    EXPECT_EQ(found("value > 15 and value > 400"), "");
+    EXPECT_EQ(found("value in (15, 500)"), "a") << "read it is found";
+}
+
+TEST_F(QueryTest, looks_at_elements_of_all_kinds) {
+    const Type phase = Type::enumeration(type_of<std::int8_t>(), {{"solid", 0}, {"liquid", 1}});
+    pool_.alloc("phase", phase, Dimensions{2, 2});
+    pool_.store("phase", phase, std::array<std::int8_t, 4>{0, 0, 1, 0}.data(), Box::whole({2, 2}));
+    pool_.alloc<Limits>("limits", Dimensions{3});
+    pool_.store("limits", std::array<Limits, 3>{{{1, {1, 2}}, {-2, {3, 4}}, {-3, {5, 6}}}}.data(),
+                Box::whole({3}));
+    const Type day = Type::datetime64(TimeUnit::day);
+    pool_.alloc("days", day, Dimensions{4});
+    pool_.store("days", day, std::array<std::int64_t, 4>{0, 365, 730, INT64_MIN}.data(), Box::whole({4}));
+    ArrayOptions fortran;
+    fortran.order = Order::fortran;
+    pool_.alloc<float>("f", Dimensions{2, 3}, fortran);
+    pool_.store("f", std::array<float, 6>{0, 1, 2, 3, 4, 5}.data(), Box::whole({2, 3}));
+    pool_.alloc<std::int16_t>("strided", Dimensions{10});
+    pool_.store("strided", std::array<std::int16_t, 3>{7, 8, 9}.data(), Selection({1}, {3}, {3}));
+    const auto boxes = [&](std::string_view text) {
+        std::vector<Box> all;
+        for (const Found& one : query(pool_, text)) all.insert(all.end(), one.boxes.begin(), one.boxes.end());
+        return all;
+    };
+    EXPECT_EQ(boxes("name = 'phase' and value = 'liquid'"), (std::vector<Box>{{{1, 0}, {1, 1}}}));
+    EXPECT_EQ(boxes("name = 'phase' and value = 0"), (std::vector<Box>{{{0, 0}, {2, 2}}}));
+    EXPECT_EQ(boxes("name = 'limits' and value.low < 0"), (std::vector<Box>{{{1}, {2}}}));
+    EXPECT_EQ(boxes("name = 'limits' and value.count.1 = 2"), (std::vector<Box>{{{0}, {1}}}));
+    EXPECT_EQ(boxes("name = 'days' and value = '1971'"), (std::vector<Box>{{{1}, {1}}}));
+    EXPECT_EQ(boxes("name = 'f' and value = 2"), (std::vector<Box>{{{0, 1}, {1, 1}}}))
+        << "the first index is the fastest";
+    EXPECT_EQ(boxes("name = 'strided' and value >= 8"), (std::vector<Box>{{{4}, {4}}}));
+    EXPECT_EQ(boxes("name = 'strided' and value = 9"), (std::vector<Box>{{{7}, {1}}}));
+}
+
+TEST_F(QueryTest, orders_limits_and_counts) {
+    array("a", 1, 0);
+    array("b", 3, 0);
+    array("c", 2, 0);
+    pool_.store("d", 1);
+    pool_.set_attribute("a", "tag", "x");
+    pool_.set_attribute("b", "tag", std::vector<int>{3, 3, 1});
+    pool_.set_attribute("c", "tag", "x");
+    EXPECT_EQ(found("order by bytes desc"), "b c a d");
+    EXPECT_EQ(found("order by bytes desc limit 2"), "b c");
+    EXPECT_EQ(found("limit 2"), "a b");
+    EXPECT_EQ(found("order by tag, name desc"), "b c a d") << "numbers before texts, and last what has none";
+    EXPECT_EQ(found("order by blocks"), "a c b d");
+    EXPECT_EQ(counted("count"), "-: 4");
+    EXPECT_EQ(counted("kind = 'array' count"), "-: 3");
+    EXPECT_EQ(counted("count by kind"), "\"array\": 3, \"value\": 1");
+    EXPECT_EQ(counted("count by tag"), "1: 1, 3: 1, \"x\": 2, -: 1");
+    EXPECT_EQ(counted("count by shape"), "(1, 10): 1, (2, 10): 1, (3, 10): 1, -: 1");
+    EXPECT_THROW(static_cast<void>(query(pool_, "count")), Error);
+}
+
+TEST_F(QueryTest, goes_on_when_what_it_would_find_is_erased) {
+    for (int i = 0; i < 10; ++i) pool_.store("v" + std::to_string(i), i);
+    Matches matches = query(pool_, "value >= 0");
+    EXPECT_EQ(matches.next()->info.id, "v0");
+    pool_.erase("v1");
+    pool_.rename("v2", "w");
+    EXPECT_EQ(matches.next()->info.id, "v3");
+}

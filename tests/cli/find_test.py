@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""What a query finds, as the command prints it; what the language means is tested in src/index.
+
+usage: find_test.py PMEMCPY FILL FILL_KINDS [unittest arguments]
+"""
+
+from with_pool import WithPool, empty_pool, main
+
+
+class Find(WithPool):
+    def test_lists_ids_one_a_line(self) -> None:
+        self.assertEqual(self.text("find", self.pool, "units = 'degC'"), "ocean/TEMP\n")
+        largest = self.text("find", self.pool, "kind = 'array' order by bytes desc limit 2")
+        self.assertEqual(largest, "line\nocean/TEMP\n")
+        self.assertEqual(self.text("find", self.pool, "title = 'nothing'"), "")
+        self.assertIn("ocean\nocean/TEMP\n", self.text("find", self.pool))
+        self.assertEqual(self.text("find", self.pool, "value.id = 7 or value = '2024-10-04'"), "particle\nwhen\n")
+
+    def test_long_is_as_of_ls(self) -> None:
+        listed = self.text("ls", "-l", self.pool, "ocean/TEMP").splitlines()
+        self.assertEqual(self.text("find", "-l", self.pool, "units = 'degC'").splitlines(), listed)
+
+    def test_json_has_what_is_known_and_where(self) -> None:
+        (found,) = self.json("find", self.pool, "value > 33 and rank = 2")
+        self.assertEqual((found["id"], found["dims"]), ("ocean/TEMP", [4, 6]))
+        self.assertEqual(found["boxes"], [{"offset": [3, 4], "count": [1, 2]}])
+        self.assertEqual(self.json("find", empty_pool(self)), [])
+
+    def test_boxes_are_what_cat_takes(self) -> None:
+        (line,) = self.text("find", self.pool, "value > 33 and rank = 2", "--boxes").splitlines()
+        id, box = line.split("\t")
+        self.assertEqual((id, box), ("ocean/TEMP", "[3:4, 4:6]"))
+        self.assertEqual(self.text("cat", self.pool, id, "--box", box), "34 35\n")
+        self.assertEqual(self.text("find", self.pool, "name = 'answer'", "--boxes"), "answer\t\n")
+
+    def test_load_prints_what_was_found(self) -> None:
+        self.assertEqual(
+            self.text("find", self.pool, "value > 33 and rank = 2 or name = 'answer'", "--load"),
+            "# answer\n42\n# ocean/TEMP [3:4, 4:6]\n34 35\n",
+        )
+        self.assertEqual(
+            self.text("find", self.pool, "value = 42 and kind = 'value'", "--load", "--json"),
+            '{"id":"answer","type":"int32","value":42}\n',
+        )
+        self.assertEqual(self.text("find", self.pool, "name = 'ocean'", "--load"), "", "a group has no content")
+
+    def test_counts(self) -> None:
+        self.assertEqual(self.text("find", self.pool, "kind = 'array' count"), "5\n")
+        self.assertEqual(self.json("find", self.pool, "kind = 'array' count"), 5)
+        lines = self.text("find", self.pool, "kind = 'array' count by dtype").splitlines()
+        self.assertEqual([line.split() for line in lines][:2], [["dtype", "objects"], ["float32", "1"]])
+        rows = self.json("find", self.pool, "count by units")
+        self.assertEqual(rows, [{"value": "degC", "objects": 1}, {"value": None, "objects": 10}])
+
+    def test_says_what_is_wrong_and_where(self) -> None:
+        said = self.refused(2, "find", self.pool, "units = degC")
+        self.assertEqual(said.splitlines()[0], 'pmemcpy: in the query, column 9: a text stands in quotes: "degC"')
+        self.assertEqual(said.splitlines()[2].index("^"), 10)
+        self.assertIn("unlike things", self.refused(2, "find", self.pool, "units > 3"))
+        self.refused(2, "find", self.pool, "bytes > 'a'")
+        self.assertIn("there is no pool", self.refused(1, "find", self.folder / "no", "units = 1"))
+
+
+if __name__ == "__main__":
+    main()
