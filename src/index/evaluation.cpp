@@ -9,7 +9,7 @@ namespace pmemcpy::index {
 
 namespace {
 
-bool looks_at_elements(const Node& node, const Object& object) {
+bool looks_at_elements(const Node& node, Object& object) {
     if (node.key) return object.is_elements(*node.key);
     return std::any_of(node.parts.begin(), node.parts.end(),
                        [&](const NodePointer& part) { return looks_at_elements(*part, object); });
@@ -45,7 +45,7 @@ bool Evaluation::holds(const NodePointer& node, Object& object, std::vector<Box>
         }
         case Relation::under: {
             const std::string& group = std::get<std::string>(node->operands.front().value());
-            const std::string& id = object.info().id;
+            const std::string& id = object.id();
             return group == "/" ||
                    (id.size() > group.size() && id.starts_with(group) && id[group.size()] == '/');
         }
@@ -65,7 +65,7 @@ bool Evaluation::holds_test(const Node& node, Object& object) {
         if (answer != Answer::unlike) {
             met->has_comparable = true;
         } else if (met->unlike++ == 0) {
-            met->example = description_of(fact) + " in '" + object.info().id + "'";
+            met->example = description_of(fact) + " in '" + object.id() + "'";
         }
     }
     return holds;
@@ -74,17 +74,11 @@ bool Evaluation::holds_test(const Node& node, Object& object) {
 bool Evaluation::holds_elements(const Node& node, Object& object, std::vector<Box>& boxes) {
     if (node.relation == Relation::exists) return object.info().blocks != 0;
     const auto members = std::span(node.key->parts()).subspan(1);
-    InElements found;
-    try {
-        found = find_elements(object.pool(), object.info(), node, members);
-    } catch (const Error& error) {
-        if (error.kind() == Code::not_found) return false;  // erased meanwhile
-        throw;
-    }
+    const InElements found = find_elements(object.pool(), object.info(), node, members);
     Met& met = met_[&node];
     met.has_comparable = met.has_comparable || found.has_comparable;
     if (found.unlike && met.unlike++ == 0)
-        met.example = description_of(*found.unlike) + " in '" + object.info().id + "'";
+        met.example = description_of(*found.unlike) + " in '" + object.id() + "'";
     boxes.insert(boxes.end(), found.boxes.begin(), found.boxes.end());
     return !found.boxes.empty();
 }

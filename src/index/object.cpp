@@ -13,17 +13,6 @@ namespace pmemcpy::index {
 
 namespace {
 
-/// Calls get() for what another process may erase at any time; nothing then.
-template <class Get>
-auto unless_gone(Get&& get) -> std::optional<decltype(get())> {
-    try {
-        return get();
-    } catch (const Error& error) {
-        if (error.kind() != Code::not_found) throw;
-        return {};
-    }
-}
-
 std::string group_of(const std::string& id) {
     const std::size_t slash = id.rfind('/');
     return slash == std::string::npos ? "/" : id.substr(0, slash);
@@ -85,14 +74,13 @@ Facts extreme_of(const Facts& facts, bool is_least) {
 
 }  // namespace
 
-std::optional<Object> Object::find(const PMEM& pool, const std::string& id) {
-    auto info = unless_gone([&] { return pool.info(id); });
-    if (!info) return {};
-    return Object(pool, std::move(*info));
+const Info& Object::info() {
+    if (!info_) info_ = pool_->info(id_);
+    return *info_;
 }
 
-bool Object::is_elements(const Key& key) const {
-    return !key.is_attribute() && info_.kind == VariableKind::array && key.parts().front() == "value";
+bool Object::is_elements(const Key& key) {
+    return !key.is_attribute() && key.parts().front() == "value" && info().kind == VariableKind::array;
 }
 
 Facts Object::facts(const Key& key) {
@@ -102,93 +90,87 @@ Facts Object::facts(const Key& key) {
 }
 
 Facts Object::known(Known known, const Key& key) {
-    const bool is_array = info_.kind == VariableKind::array;
-    const bool is_group = info_.kind == VariableKind::group;
+    if (known == Known::name) return {id_};
+    if (known == Known::group) return {group_of(id_)};
+    const Info& info = this->info();
+    const bool is_array = info.kind == VariableKind::array;
+    const bool is_group = info.kind == VariableKind::group;
     const auto members = std::span(key.parts()).subspan(1);
     switch (known) {
         case Known::name:
-            return {info_.id};
         case Known::group:
-            return {group_of(info_.id)};
+            break;
         case Known::kind:
-            return {std::string(kind_of(info_))};
+            return {std::string(kind_of(info))};
         case Known::dtype:
-            return is_group ? Facts{} : Facts{info_.type.name()};
+            return is_group ? Facts{} : Facts{info.type.name()};
         case Known::shape: {
             if (!is_array) return {};
-            if (members.empty()) return {info_.dims};
+            if (members.empty()) return {info.dims};
             Facts extents;
-            for (int d = 0; d < info_.dims.size(); ++d) {
+            for (int d = 0; d < info.dims.size(); ++d) {
                 if (members.size() == 1 && members.front() == std::to_string(d))
-                    extents.emplace_back(info_.dims[d]);
+                    extents.emplace_back(info.dims[d]);
             }
             return extents;
         }
         case Known::rank:
-            return is_array ? Facts{std::int64_t{info_.dims.size()}} : Facts{};
+            return is_array ? Facts{std::int64_t{info.dims.size()}} : Facts{};
         case Known::bytes:
-            return is_group ? Facts{} : Facts{info_.bytes};
+            return is_group ? Facts{} : Facts{info.bytes};
         case Known::stored:
-            return is_group ? Facts{} : Facts{info_.stored_bytes};
+            return is_group ? Facts{} : Facts{info.stored_bytes};
         case Known::blocks:
-            return is_array ? Facts{info_.blocks} : Facts{};
+            return is_array ? Facts{info.blocks} : Facts{};
         case Known::codec:
-            return is_array ? Facts{kind_of(info_.codec)} : Facts{};
+            return is_array ? Facts{kind_of(info.codec)} : Facts{};
         case Known::step:
-            return info_.step != 0 ? Facts{info_.step} : Facts{};
+            return info.step != 0 ? Facts{info.step} : Facts{};
         case Known::changed:
-            if (info_.written_ns == 0) return {};
-            return {*time_of(static_cast<std::int64_t>(info_.written_ns), TimeUnit::nanosecond)};
+            if (info.written_ns == 0) return {};
+            return {*time_of(static_cast<std::int64_t>(info.written_ns), TimeUnit::nanosecond)};
         case Known::min:
         case Known::max:
             return extreme(known == Known::min);
         case Known::value:
-            return info_.kind == VariableKind::value ? stored_value(members) : Facts{};
+            return info.kind == VariableKind::value ? stored_value(members) : Facts{};
     }
     return {};
 }
 
 Facts Object::stored_value(std::span<const std::string> members) const {
     Facts facts;
-    unless_gone([&] {
-        pool_->load_encoded(
-            info_.id, [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
-                facts = facts_of(type, serializer, bytes, members);
-            });
-        return true;
-    });
+    pool_->load_encoded(id_,
+                        [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
+                            facts = facts_of(type, serializer, bytes, members);
+                        });
     return facts;
 }
 
 Facts Object::extreme(bool is_least) {
-    if (info_.kind == VariableKind::group) return {};
-    if (info_.kind == VariableKind::value) return extreme_of(stored_value({}), is_least);
-    const auto blocks = unless_gone([&] { return pool_->blocks(info_.id); });
-    if (!blocks || blocks->empty()) return {};
+    const Info& info = this->info();
+    if (info.kind == VariableKind::group) return {};
+    if (info.kind == VariableKind::value) return extreme_of(stored_value({}), is_least);
+    const std::vector<BlockInfo> blocks = pool_->blocks(id_);
+    if (blocks.empty()) return {};
     Facts ends;
-    for (const BlockInfo& block : *blocks) {
+    for (const BlockInfo& block : blocks) {
         if (!block.has_range) return {};
         const std::span<const std::byte> end(is_least ? block.minimum : block.maximum);
-        const bool is_number =
-            visit_number(info_.type.kind(), info_.type.byte_order(), end, [&](auto number) {
-                if constexpr (std::is_floating_point_v<decltype(number)>)
-                    ends.emplace_back(static_cast<double>(number));
-                else
-                    ends.emplace_back(number);
-            });
+        const bool is_number = visit_number(info.type.kind(), info.type.byte_order(), end, [&](auto number) {
+            if constexpr (std::is_floating_point_v<decltype(number)>)
+                ends.emplace_back(static_cast<double>(number));
+            else
+                ends.emplace_back(number);
+        });
         if (!is_number) return {};
     }
-    if (!are_disjoint(*blocks, info_.dims.size())) return {};
+    if (!are_disjoint(blocks, info.dims.size())) return {};
     return extreme_of(ends, is_least);
 }
 
 bool Object::has_attribute(const std::string& name) {
-    if (!attributes_) {
-        attributes_ =
-            info_.attributes == 0 ? std::vector<std::string>{} : unless_gone([&] {
-                                                                     return pool_->attributes(info_.id);
-                                                                 }).value_or(std::vector<std::string>{});
-    }
+    if (!attributes_) attributes_ = pool_->attributes(id_);
     return std::find(attributes_->begin(), attributes_->end(), name) != attributes_->end();
 }
 
@@ -196,14 +178,14 @@ Facts Object::attribute(const Key& key) {
     const std::string& name = key.parts().front();
     Facts facts;
     if (!has_attribute(name)) return facts;
-    unless_gone([&] {
+    try {
         pool_->get_attribute_encoded(
-            info_.id, name,
-            [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
+            id_, name, [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
                 facts = facts_of(type, serializer, bytes, std::span(key.parts()).subspan(1));
             });
-        return true;
-    });
+    } catch (const Error& error) {
+        if (error.kind() != Code::not_found) throw;  // removed since it was listed
+    }
     return facts;
 }
 

@@ -13,22 +13,21 @@
 namespace pmemcpy::index {
 
 /// A variable or group while it is looked at: reads from the pool what is asked for, once.
+/// Errors: not_found by any call, when somebody erases it meanwhile.
 class Object {
 public:
-    /// Nothing when there is no such object (any more).
-    static std::optional<Object> find(const PMEM& pool, const std::string& id);
+    Object(const PMEM& pool, std::string id) : pool_(&pool), id_(std::move(id)) {}
 
-    const Info& info() const noexcept { return info_; }
+    const std::string& id() const noexcept { return id_; }
+    const Info& info();
     const PMEM& pool() const noexcept { return *pool_; }
     /// What it has under a key; nothing if it has no such thing. Not for the elements of an array.
     Facts facts(const Key& key);
 
     /// Whether a key means the elements of this array, which are looked at block by block.
-    bool is_elements(const Key& key) const;
+    bool is_elements(const Key& key);
 
 private:
-    Object(const PMEM& pool, Info info) : pool_(&pool), info_(std::move(info)) {}
-
     Facts known(Known known, const Key& key);
     Facts attribute(const Key& key);
     Facts stored_value(std::span<const std::string> members) const;
@@ -36,7 +35,8 @@ private:
     bool has_attribute(const std::string& name);
 
     const PMEM* pool_;
-    Info info_;
+    std::string id_;
+    std::optional<Info> info_;                            // which takes as long as all the rest
     std::optional<std::vector<std::string>> attributes_;  // their names, sorted
     std::map<std::string, Facts> seen_;                   // by the text of a key
 };

@@ -43,9 +43,9 @@ std::vector<std::string> ids_of(const PMEM& pool, const std::string& prefix) {
 }
 
 /// The one that stands for an object with several.
-std::optional<Fact> first_of(const Facts& facts) {
+Facts first_of(const Facts& facts) {
     if (facts.empty()) return {};
-    return *std::min_element(facts.begin(), facts.end(), is_before);
+    return {*std::min_element(facts.begin(), facts.end(), is_before)};
 }
 
 std::optional<Literal> literal_of(const Fact& fact) {
@@ -90,15 +90,25 @@ Search::Search(const PMEM& pool, const Query& query)
     : pool_(&pool),
       query_(query),
       evaluation_(node_of(query)),
-      ids_(ids_of(pool, prefix_of(node_of(query)))) {}
+      ids_(ids_of(pool, prefix_of(node_of(query)))) {
+    if (query.counted_key()) wanted_.push_back(*query.counted_key());
+    if (query.is_count()) return;
+    for (const Query::Order& order : query.order()) wanted_.push_back(order.key);
+}
 
-std::optional<Object> Search::next_meant(Found& found) {
+std::optional<Meant> Search::next_unranked() {
     while (at_ < ids_.size()) {
-        auto object = Object::find(*pool_, ids_[at_++]);
-        found.boxes.clear();
-        if (!object || !evaluation_.meets(*object, found.boxes)) continue;
-        found.info = object->info();
-        return object;
+        Object object(*pool_, std::move(ids_[at_++]));
+        Meant meant;
+        try {
+            if (!evaluation_.meets(object, meant.found.boxes)) continue;
+            for (const Key& key : wanted_)
+                meant.facts.push_back(object.is_elements(key) ? Facts{} : object.facts(key));
+            if (!query_.is_count()) meant.found.info = object.info();
+            return meant;
+        } catch (const Error& error) {
+            if (error.kind() != Code::not_found) throw;  // erased since it was listed
+        }
     }
     evaluation_.finish();
     return {};
@@ -106,43 +116,35 @@ std::optional<Object> Search::next_meant(Found& found) {
 
 void Search::rank_all() {
     ranked_.emplace();
-    Found found;
-    while (auto object = next_meant(found)) {
-        std::vector<std::optional<Fact>> keys;
-        for (const Query::Order& order : query_.order()) {
-            keys.push_back(object->is_elements(order.key) ? std::nullopt
-                                                          : first_of(object->facts(order.key)));
-        }
-        ranked_->push_back({std::move(found), std::move(keys)});
-        found = {};
+    while (auto meant = next_unranked()) {
+        for (Facts& facts : meant->facts) facts = first_of(facts);
+        ranked_->push_back(std::move(*meant));
     }
-    std::stable_sort(ranked_->begin(), ranked_->end(), [&](const Ranked& a, const Ranked& b) {
-        for (std::size_t i = 0; i < a.keys.size(); ++i) {
-            if (a.keys[i].has_value() != b.keys[i].has_value()) return a.keys[i].has_value();
-            if (!a.keys[i]) continue;
+    std::stable_sort(ranked_->begin(), ranked_->end(), [&](const Meant& a, const Meant& b) {
+        for (std::size_t i = 0; i < wanted_.size(); ++i) {
+            if (a.facts[i].empty() != b.facts[i].empty()) return b.facts[i].empty();
+            if (a.facts[i].empty()) continue;
             const bool descending = query_.order()[i].descending;
-            const Fact& first = descending ? *b.keys[i] : *a.keys[i];
-            const Fact& second = descending ? *a.keys[i] : *b.keys[i];
+            const Fact& first = (descending ? b : a).facts[i].front();
+            const Fact& second = (descending ? a : b).facts[i].front();
             if (is_before(first, second)) return true;
             if (is_before(second, first)) return false;
         }
         return false;
     });
-    at_ = 0;
 }
 
-std::optional<Found> Search::next() {
+std::optional<Meant> Search::next() {
     if (query_.most() && given_ == *query_.most()) return {};
-    std::optional<Found> found(std::in_place);
-    if (query_.order().empty()) {
-        if (!next_meant(*found)) return {};
+    std::optional<Meant> meant;
+    if (query_.is_count() || query_.order().empty()) {
+        meant = next_unranked();
     } else {
         if (!ranked_) rank_all();
-        if (given_ == ranked_->size()) return {};
-        *found = std::move((*ranked_)[given_].found);
+        if (given_ < ranked_->size()) meant = std::move((*ranked_)[given_]);
     }
-    ++given_;
-    return found;
+    if (meant) ++given_;
+    return meant;
 }
 
 }  // namespace index
@@ -151,7 +153,11 @@ Matches::Matches(std::unique_ptr<index::Search> search) : search_(std::move(sear
 Matches::Matches(Matches&&) noexcept = default;
 Matches& Matches::operator=(Matches&&) noexcept = default;
 Matches::~Matches() = default;
-std::optional<Found> Matches::next() { return search_->next(); }
+std::optional<Found> Matches::next() {
+    auto meant = search_->next();
+    if (!meant) return {};
+    return std::move(meant->found);
+}
 
 Matches query(const PMEM& pool, const Query& question) {
     if (question.is_count())
@@ -170,11 +176,8 @@ std::vector<Counted> count(const PMEM& pool, const Query& question) {
     }
     std::map<index::Fact, std::uint64_t, decltype(&index::is_before)> counts(&index::is_before);
     std::uint64_t without = 0;
-    while (const auto found = search.next()) {
-        auto object = index::Object::find(pool, found->info.id);
-        if (!object) continue;
-        index::Facts facts;
-        if (!object->is_elements(*question.counted_key())) facts = object->facts(*question.counted_key());
+    while (auto meant = search.next()) {
+        index::Facts& facts = meant->facts.front();
         std::sort(facts.begin(), facts.end(), index::is_before);
         const auto same = [](const index::Fact& a, const index::Fact& b) { return !index::is_before(a, b); };
         facts.erase(std::unique(facts.begin(), facts.end(), same), facts.end());

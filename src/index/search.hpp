@@ -13,28 +13,32 @@ namespace pmemcpy::index {
 /// What the ids of all objects that meet a condition begin with.
 std::string prefix_of(const NodePointer& condition);
 
+/// An object that a query means.
+struct Meant {
+    Found found;
+    std::vector<Facts> facts;  // under each key that was wanted
+};
+
 /// Goes through the objects that a query may mean, and gives those that it does.
 class Search {
 public:
+    /// For a query that counts: the facts under the key that it counts by, and no Info.
     Search(const PMEM& pool, const Query& query);
 
-    std::optional<Found> next();
+    std::optional<Meant> next();
 
 private:
-    struct Ranked {
-        Found found;
-        std::vector<std::optional<Fact>> keys;  // for each of the query's orders
-    };
-    std::optional<Object> next_meant(Found& found);
+    std::optional<Meant> next_unranked();
     void rank_all();
 
     const PMEM* pool_;
     Query query_;
+    std::vector<Key> wanted_;
     Evaluation evaluation_;
     std::vector<std::string> ids_;
     std::size_t at_ = 0;
     std::uint64_t given_ = 0;
-    std::optional<std::vector<Ranked>> ranked_;  // where an order was asked for
+    std::optional<std::vector<Meant>> ranked_;  // where an order was asked for
 };
 
 }  // namespace pmemcpy::index

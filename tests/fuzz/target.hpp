@@ -35,5 +35,6 @@ void read_selection(Input input);
 void read_type(Input input);
 void read_packed(Input input);
 void read_words(Input input);
+void read_query(Input input);
 
 }  // namespace pmemcpy::fuzz
