@@ -43,6 +43,16 @@ class Cat(WithPool):
         self.assertEqual(self.json("cat", self.pool, "particle")["value"], {"x": 0.25, "id": 7, "charge": -1})
         self.assertEqual(self.json("cat", self.pool, "ocean/TEMP", "--box", "0:0,:")["values"], [])
 
+    def test_of_json_is_json(self) -> None:
+        """It was called corrupt, and so was everything that has such an attribute, by info."""
+        text = '{"dt":0.1,"grid":[2,3]}'
+        self.assertEqual(self.text("cat", self.pool, "settings"), f"{text}\n")
+        self.assertEqual(self.json("cat", self.pool, "settings")["value"], {"dt": 0.1, "grid": [2, 3]})
+        quoted = text.replace('"', '""')
+        self.assertEqual(self.text("cat", self.pool, "settings", "--format", "csv"), f'value\r\n"{quoted}"\r\n')
+        self.assertIn('{"author":"li"}', self.text("info", self.pool, "ocean"))
+        self.assertEqual(self.json("info", self.pool, "ocean")["attributes"]["run"]["value"], {"author": "li"})
+
     def test_writes_raw_bytes_to_a_file(self) -> None:
         out = self.folder / "out"
         self.assertEqual(self.text("cat", "--raw", "-o", out, self.pool, "ocean/TEMP"), "")

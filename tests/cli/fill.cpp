@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <numeric>
+#include <pmemcpy/json.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>
 #include <vector>
@@ -33,6 +35,7 @@ int main(int argc, char** argv) {
     pmem.store("name", "ocean");
     pmem.store("list", std::vector<double>{0.5, 1.5, -2});
     pmem.store("particle", Particle{0.25, 7, -1});
+    pmem.store("settings", nlohmann::json{{"dt", 0.1}, {"grid", {2, 3}}});
     pmem.store("when", pmemcpy::datetime64<pmemcpy::TimeUnit::day>{20'000});
 
     // 4 x 6, in two blocks: element (i, j) is 10 i + j.
@@ -46,6 +49,7 @@ int main(int argc, char** argv) {
     pmem.set_attribute("ocean/TEMP", "units", "degC");
     pmem.set_attribute("ocean/TEMP", "valid_range", std::vector<float>{-2, 40});
     pmem.set_attribute("ocean", "title", "test");
+    pmem.set_attribute("ocean", "run", nlohmann::json{{"author", "li"}});
 
     // 2 x 3 by columns: element (i, j) is again 10 i + j.
     pmemcpy::ArrayOptions columns;

@@ -51,6 +51,17 @@ class Ls(WithPool):
         self.assertEqual(newest_first[0]["id"], "hole")  # which is stored last
         self.assertIn("--help", self.refused(2, "ls", self.pool, "--sort", "colour"))
 
+    def test_values_are_those_of_the_attributes(self) -> None:
+        lines = [line.split() for line in self.text("ls", "--values", "-g", self.pool, "oc", "name").splitlines()]
+        self.assertEqual(lines[0], ["id", "run", "title", "units", "valid_range"])
+        self.assertEqual(lines[1], ["name", "-", "-", "-", "-"])
+        self.assertEqual(lines[2], ["ocean", '{"author":"li"}', "test", "-", "-"])
+        self.assertEqual(lines[3], ["ocean/TEMP", "-", "-", "degC", "-2", "40"])
+        (found,) = self.json("ls", "--values", self.pool, "ocean/")
+        self.assertEqual(found, {"id": "ocean/TEMP", "values": {"units": "degC", "valid_range": [-2, 40]}})
+        self.assertEqual(self.text("ls", "--values", self.pool, "nobody"), "")
+        self.refused(2, "ls", "--values", "-l", self.pool)
+
     def test_of_an_empty_pool_is_nothing(self) -> None:
         nothing = empty_pool(self)
         for arguments in ((), ("-l",), ("--sort", "size"), ("*",)):
@@ -77,7 +88,7 @@ class Tree(WithPool):
         self.assertEqual(lines[0], str(self.pool))
         self.assertIn("├── cube  int64  2 x 2 x 3  96 B", lines)
         self.assertEqual(lines[lines.index("├── ocean/") + 1], "│   └── TEMP  float64  4 x 6  192 B")
-        self.assertEqual(lines[-3:], ["└── when  datetime64[D]  8 B", "", "1 group, 10 variables"])
+        self.assertEqual(lines[-3:], ["└── when  datetime64[D]  8 B", "", "1 group, 11 variables"])
 
     def test_goes_so_deep(self) -> None:
         text = self.text("tree", "-L", "1", self.pool)

@@ -18,7 +18,7 @@ SHM = Path("/dev/shm")
 
 # What is in the pool of fill.cpp.
 TEMP = [[10.0 * i + j for j in range(6)] for i in range(4)]
-IDS = ["answer", "columns", "cube", "hole", "line", "list", "name", "ocean/TEMP", "particle", "when"]
+IDS = ["answer", "columns", "cube", "hole", "line", "list", "name", "ocean/TEMP", "particle", "settings", "when"]
 
 
 def run(*arguments: object, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:

@@ -35,7 +35,8 @@ nlohmann::ordered_json list_of(const Dimensions& dims) {
 }
 
 /// A sequence as an array of one dimension, anything else as one of none.
-void write_csv(Sink& sink, const Type& type, std::span<const std::byte> bytes, Precision precision) {
+void write_csv(Sink& sink, const Type& stored, std::span<const std::byte> bytes, Precision precision) {
+    const Type type = is_text(stored) ? Type::string() : stored;
     const bool is_sequence = type.kind() == Kind::sequence;
     const Type& element = is_sequence ? type.element() : type;
     if (element.kind() != Kind::string) check_whole(element, bytes, is_sequence);

@@ -74,8 +74,7 @@ std::optional<Difference> difference_of_elements(const Encoded& a, const Encoded
 std::optional<Difference> difference_of(const Encoded& a, const Encoded& b, const Criteria& criteria) {
     if (!(a.type == b.type)) return between("type", a.type.name(), b.type.name());
     if (is_readable(a.type, a.serializer) && is_readable(b.type, b.serializer)) {
-        return a.type.kind() == Kind::string ? difference_of_texts(a, b)
-                                             : difference_of_elements(a, b, criteria);
+        return is_text(a.type) ? difference_of_texts(a, b) : difference_of_elements(a, b, criteria);
     }
     if (a.serializer != b.serializer)
         return between("serializer", name_of(a.serializer), name_of(b.serializer));

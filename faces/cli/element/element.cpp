@@ -110,7 +110,12 @@ bool is_readable(const Type& type, SerializerType serializer) {
     return type.kind() == Kind::string || type.is_fixed_size();
 }
 
+bool is_text(const Type& type) {
+    return type.kind() == Kind::string || (type.kind() == Kind::opaque && type.tag() == "json");
+}
+
 void check_whole(const Type& element, std::span<const std::byte> bytes, bool is_sequence) {
+    if (element.kind() == Kind::opaque && element.size() == 1) return;
     const bool is_whole = element.size() != 0 && bytes.size() % element.size() == 0;
     if (is_whole && (is_sequence || bytes.size() == element.size())) return;
     throw Error(Code::corrupt,
@@ -119,7 +124,7 @@ void check_whole(const Type& element, std::span<const std::byte> bytes, bool is_
 
 std::string value_text(const Type& type, std::span<const std::byte> bytes, Precision precision) {
     std::string out;
-    if (type.kind() == Kind::string) {
+    if (is_text(type)) {
         out.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
         out += '\n';
         return out;
@@ -127,8 +132,9 @@ std::string value_text(const Type& type, std::span<const std::byte> bytes, Preci
     const bool is_sequence = type.kind() == Kind::sequence;
     const Type& element = is_sequence ? type.element() : type;
     check_whole(element, bytes, is_sequence);
-    for (std::size_t at = 0; at < bytes.size(); at += element.size()) {
-        append_text(out, element, bytes.subspan(at, element.size()), precision);
+    const std::size_t each = is_sequence ? element.size() : bytes.size();
+    for (std::size_t at = 0; at < bytes.size(); at += each) {
+        append_text(out, element, bytes.subspan(at, each), precision);
         out += '\n';
     }
     return out;

@@ -24,7 +24,10 @@ nlohmann::ordered_json to_json(const Type& type, std::span<const std::byte> byte
 /// Whether the bytes of a value stored so can be told apart without the program that stored them.
 bool is_readable(const Type& type, SerializerType serializer);
 
-/// Errors: corrupt, unless the bytes are one element, or a whole number of them where that is wanted.
+/// Whether the bytes of such a value are text as they stand: a string, or JSON.
+bool is_text(const Type& type);
+
+/// Errors: corrupt, unless the bytes are one element (of bytes that only their owner understands, any number), or a whole number of them where that is wanted.
 void check_whole(const Type& element, std::span<const std::byte> bytes, bool is_sequence);
 
 /// A value as text, a line for each element of a sequence; and as JSON.

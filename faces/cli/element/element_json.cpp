@@ -66,8 +66,12 @@ Json to_json(const Type& type, std::span<const std::byte> bytes) {
 }
 
 Json value_json(const Type& type, std::span<const std::byte> bytes) {
-    if (type.kind() == Kind::string)
-        return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (is_text(type)) {
+        std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        Json json =
+            type.kind() == Kind::string ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
+        return json.is_discarded() ? Json(std::move(text)) : json;
+    }
     const bool is_sequence = type.kind() == Kind::sequence;
     const Type& element = is_sequence ? type.element() : type;
     check_whole(element, bytes, is_sequence);

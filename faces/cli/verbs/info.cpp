@@ -6,6 +6,7 @@
 #include "cli/call/exit_code.hpp"
 #include "cli/call/invocation.hpp"
 #include "cli/element/element.hpp"
+#include "cli/pool/attributes.hpp"
 #include "cli/pool/describe.hpp"
 #include "cli/pool/open.hpp"
 #include "cli/terminal/size.hpp"
@@ -26,44 +27,10 @@ struct Arguments {
     bool all_blocks = false;
 };
 
-struct Attribute {
-    std::string name;
-    std::string type;
-    std::string text;
-    Json json;
-};
-
 std::string hexadecimal(std::span<const std::uint8_t> bytes) {
     std::string text;
     for (const std::uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
     return text;
-}
-
-/// Attributes that vanish or appear meanwhile are none of ours.
-std::vector<Attribute> attributes_of(const PMEM& pmem, std::string_view id) {
-    std::vector<Attribute> found;
-    for (const std::string& name : pmem.attributes(id)) {
-        try {
-            pmem.get_attribute_encoded(
-                id, name, [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
-                    if (is_readable(type, serializer)) {
-                        std::string text = value_text(type, bytes);
-                        if (!text.empty()) text.pop_back();
-                        for (char& c : text) c = c == '\n' ? ' ' : c;
-                        found.push_back({name, type.name(), text, value_json(type, bytes)});
-                    } else {
-                        found.push_back(
-                            {name,
-                             type.name(),
-                             fmt::format("{} by {}", human_size(bytes.size()), name_of(serializer)),
-                             {}});
-                    }
-                });
-        } catch (const Error& error) {
-            if (error.kind() != Code::not_found) throw;
-        }
-    }
-    return found;
 }
 
 void print_attributes(const std::vector<Attribute>& attributes) {

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <pmemcpy/pmemcpy.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pmemcpy::cli {
+
+/// An attribute as people and scripts see it.
+struct Attribute {
+    std::string name;
+    std::string type;
+    std::string text;  ///< on one line; of what only a program that knows it can read, how much there is
+    nlohmann::ordered_json json;
+};
+
+/// Those of a variable or group, sorted by name. What vanishes or appears meanwhile is none of them.
+std::vector<Attribute> attributes_of(const PMEM& pmem, std::string_view id);
+
+}  // namespace pmemcpy::cli
