@@ -1,10 +1,7 @@
 #include "index/elements.hpp"
 
 #include <algorithm>
-#include <array>
-#include <pmemcpy/number.hpp>
-
-#include "array/selection.hpp"
+#include <optional>
 
 namespace pmemcpy::index {
 
@@ -17,7 +14,7 @@ bool may_have(const Fact& least, const Fact& greatest, const Node& test) {
     const auto compares = [&](const Fact& fact, Relation relation, const Literal& operand) {
         return compare(fact, Node{relation, {}, {}, {operand}, {}}) != Answer::no;
     };
-    const Literal& first = test.operands.empty() ? Literal(true) : test.operands.front();
+    const Literal& first = test.operands.front();
     const auto holds = [&](const Literal& from, const Literal& to) {
         return compares(least, Relation::at_most, to) && compares(greatest, Relation::at_least, from);
     };
@@ -117,8 +114,24 @@ InElements find_elements(const PMEM& pool, const Info& array, const Node& test,
                          std::span<const std::string> members) {
     InElements found;
     std::vector<std::byte> bytes;
+    Facts facts;
+    const auto is_meant = [&](std::span<const std::byte> element) {
+        facts.clear();
+        add_facts(facts, array.type, element, members);
+        bool is_one = false;
+        for (const Fact& fact : facts) {
+            const Answer answer = compare(fact, test);
+            if (answer == Answer::unlike)
+                found.unlike = fact;
+            else
+                found.has_comparable = true;
+            is_one = is_one || answer == Answer::yes;
+        }
+        return is_one;
+    };
     const std::uint64_t each = array.type.size();
     for (const BlockInfo& block : pool.blocks(array.id)) {
+        if (found.unlike && !found.has_comparable) break;  // elements are all of one type
         if (members.empty() && !may_have(block, array.type, test)) {
             found.has_comparable = true;
             continue;
@@ -129,18 +142,8 @@ InElements find_elements(const PMEM& pool, const Info& array, const Node& test,
             pool.load(array.id, array.type, bytes.data(), part);
             std::size_t at = 0;
             each_place(part, array.order, [&](const Dimensions& place) {
-                const std::span<const std::byte> element(bytes.data() + at, each);
+                if (is_meant({bytes.data() + at, each})) around.add(place);
                 at += each;
-                bool is_meant = false;
-                for (const Fact& fact : facts_of(array.type, SerializerType::none, element, members)) {
-                    const Answer answer = compare(fact, test);
-                    if (answer == Answer::unlike)
-                        found.unlike = fact;
-                    else
-                        found.has_comparable = true;
-                    is_meant = is_meant || answer == Answer::yes;
-                }
-                if (is_meant) around.add(place);
             });
         });
         if (around.box()) found.boxes.push_back(*around.box());

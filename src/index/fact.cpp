@@ -32,55 +32,6 @@ std::optional<std::uint64_t> index_in(const std::string& member) {
 
 /// The elements of a list that lie behind each other: that of a number, or all.
 void add_elements(Facts& facts, const Type& element, std::span<const std::byte> bytes,
-                  std::span<const std::string> members);
-
-void add_facts(Facts& facts, const Type& type, std::span<const std::byte> bytes,
-               std::span<const std::string> members) {
-    if (bytes.size() < type.size()) throw Error(Code::corrupt, "too few bytes for a " + type.name());
-    if (type.kind() == Kind::structure) {
-        if (members.empty()) return facts.emplace_back(Incomparable{"a structure"}), void();
-        for (const Field& field : type.fields()) {
-            if (field.name == members.front() && field.type.is_fixed_size())
-                add_facts(facts, field.type, bytes.subspan(field.offset, field.type.size()),
-                          members.subspan(1));
-        }
-        return;
-    }
-    if (type.kind() == Kind::array)
-        return add_elements(facts, type.element(), bytes.first(type.size()), members);
-    if (!members.empty()) return;
-    const bool is_plain = visit_number(type.kind(), type.byte_order(), bytes, [&](auto number) {
-        if constexpr (std::is_floating_point_v<decltype(number)>)
-            facts.emplace_back(static_cast<double>(number));
-        else
-            facts.emplace_back(number);
-    });
-    if (is_plain) return;
-    switch (type.kind()) {
-        case Kind::enumeration:
-            visit_number(type.element().kind(), type.element().byte_order(), bytes, [&](auto number) {
-                if constexpr (std::is_integral_v<decltype(number)>) {
-                    facts.emplace_back(number);
-                    if (const EnumValue* named = named_value(type, static_cast<std::int64_t>(number)))
-                        facts.emplace_back(named->name);
-                }
-            });
-            return;
-        case Kind::datetime64:
-            if (const auto time = time_of(read_number<std::int64_t>(bytes, type.byte_order()), type.unit()))
-                facts.emplace_back(*time);
-            return;
-        case Kind::fixed_string:
-        case Kind::string:
-            facts.emplace_back(text_in(bytes));
-            return;
-        default:
-            facts.emplace_back(Incomparable{"a " + type.name()});
-            return;
-    }
-}
-
-void add_elements(Facts& facts, const Type& element, std::span<const std::byte> bytes,
                   std::span<const std::string> members) {
     if (!element.is_fixed_size() || bytes.size() % element.size() != 0)
         throw Error(Code::corrupt,
@@ -138,6 +89,52 @@ Answer textual(const Fact& fact, Is&& is) {
 }
 
 }  // namespace
+
+void add_facts(Facts& facts, const Type& type, std::span<const std::byte> bytes,
+               std::span<const std::string> members) {
+    if (bytes.size() < type.size()) throw Error(Code::corrupt, "too few bytes for a " + type.name());
+    if (type.kind() == Kind::structure) {
+        if (members.empty()) return facts.emplace_back(Incomparable{"a structure"}), void();
+        for (const Field& field : type.fields()) {
+            if (field.name == members.front() && field.type.is_fixed_size())
+                add_facts(facts, field.type, bytes.subspan(field.offset, field.type.size()),
+                          members.subspan(1));
+        }
+        return;
+    }
+    if (type.kind() == Kind::array)
+        return add_elements(facts, type.element(), bytes.first(type.size()), members);
+    if (!members.empty()) return;
+    const bool is_plain = visit_number(type.kind(), type.byte_order(), bytes, [&](auto number) {
+        if constexpr (std::is_floating_point_v<decltype(number)>)
+            facts.emplace_back(static_cast<double>(number));
+        else
+            facts.emplace_back(number);
+    });
+    if (is_plain) return;
+    switch (type.kind()) {
+        case Kind::enumeration:
+            visit_number(type.element().kind(), type.element().byte_order(), bytes, [&](auto number) {
+                if constexpr (std::is_integral_v<decltype(number)>) {
+                    facts.emplace_back(number);
+                    if (const EnumValue* named = named_value(type, static_cast<std::int64_t>(number)))
+                        facts.emplace_back(named->name);
+                }
+            });
+            return;
+        case Kind::datetime64:
+            if (const auto time = time_of(read_number<std::int64_t>(bytes, type.byte_order()), type.unit()))
+                facts.emplace_back(*time);
+            return;
+        case Kind::fixed_string:
+        case Kind::string:
+            facts.emplace_back(text_in(bytes));
+            return;
+        default:
+            facts.emplace_back(Incomparable{"a " + type.name()});
+            return;
+    }
+}
 
 Facts facts_of(const Type& type, SerializerType serializer, std::span<const std::byte> bytes,
                std::span<const std::string> members) {

@@ -30,6 +30,10 @@ using Facts = std::vector<Fact>;
 Facts facts_of(const Type& type, SerializerType serializer, std::span<const std::byte> bytes,
                std::span<const std::string> members);
 
+/// Adds those of bytes that lie as elements of arrays do.
+void add_facts(Facts& facts, const Type& type, std::span<const std::byte> bytes,
+               std::span<const std::string> members);
+
 /// The same of JSON text, by a build that knows JSON.
 Facts facts_of_json(std::string_view text, std::span<const std::string> members);
 

@@ -6,7 +6,6 @@
 #include <pmemcpy/number.hpp>
 
 #include "array/box_index.hpp"
-#include "array/id.hpp"
 #include "index/time.hpp"
 
 namespace pmemcpy::index {
@@ -83,7 +82,7 @@ bool Object::is_elements(const Key& key) {
     return !key.is_attribute() && key.parts().front() == "value" && info().kind == VariableKind::array;
 }
 
-Facts Object::facts(const Key& key) {
+const Facts& Object::facts(const Key& key) {
     const auto [at, is_new] = seen_.try_emplace(key.text());
     if (is_new) at->second = key.is_attribute() ? attribute(key) : known(*known_of(key.parts().front()), key);
     return at->second;

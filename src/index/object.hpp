@@ -22,7 +22,7 @@ public:
     const Info& info();
     const PMEM& pool() const noexcept { return *pool_; }
     /// What it has under a key; nothing if it has no such thing. Not for the elements of an array.
-    Facts facts(const Key& key);
+    const Facts& facts(const Key& key);
 
     /// Whether a key means the elements of this array, which are looked at block by block.
     bool is_elements(const Key& key);

@@ -84,6 +84,25 @@ def test_alignment_and_gaps_of_structures_are_kept(pool: pmemcpy.Pool) -> None:
     assert pool["p"][2]["mass"] == 5
 
 
+def test_text_in_structures_is_text(pool: pmemcpy.Pool) -> None:
+    """An array of these was refused, half made; as a value its UTF-32 went for UTF-8."""
+    person = np.dtype([("name", "U5"), ("age", "i4"), ("codes", "U2", (2,)), ("raw", "S3"), ("deep", [("t", "U1")])])
+    array = np.array([("grüße", 7, ["ab", "ö"], b"xyz", ("日",)), ("", -1, ["", "z"], b"", ("",))], person)
+    pool["people"] = array
+    pool["one"] = array[0]
+    pool.attrs["all"] = array
+    for back in (pool["people"][...], pool.attrs["all"]):
+        assert back.dtype.names == person.names
+        assert all((back[name] == array[name]).all() for name in person.names)
+    assert all(np.all(pool["one"].value[name] == array[0][name]) for name in person.names)
+    assert pool["people"][1]["codes"].tolist() == ["", "z"]
+    pool["people"][0] = array[1]
+    assert all((pool["people"][...][name] == array[1][name]).all() for name in person.names)
+    assert pool.find("value.name = 'grüße'").ids == ["one"]
+    with pytest.raises(TypeError):
+        pool["people"][...] = np.zeros(2, [("x", "i4")])
+
+
 def test_elements_that_are_arrays_are_further_dimensions(pool: pmemcpy.Pool) -> None:
     vectors = pool.create("v", (4, 5), np.dtype(("f8", (3,))))
     assert vectors.shape == (4, 5, 3)

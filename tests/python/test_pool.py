@@ -273,4 +273,5 @@ def test_a_full_pool_says_so_and_goes_on(path: str) -> None:
         with pytest.raises(pmemcpy.NoSpaceError):
             pool["large"] = np.zeros(4 << 20)
         assert pool["kept"][999] == 999
+        assert "large" not in pool, "an array without a first element was left"
         pool["small"] = 1

@@ -7,12 +7,19 @@ namespace pmemcpy::cli {
 
 namespace {
 
+/// In characters, of which each is taken for one column wide.
+std::size_t width_of(const std::string& text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;  // what goes on with a character
+    }));
+}
+
 void append_line(std::string& out, const std::vector<std::string>& cells,
                  const std::vector<std::size_t>& widths, const std::vector<Table::Column>& columns,
                  std::size_t indent) {
     out.append(indent, ' ');
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        const std::size_t padding = widths[i] - cells[i].size();
+        const std::size_t padding = widths[i] - width_of(cells[i]);
         if (columns[i].align == Table::Align::right) out.append(padding, ' ');
         out += cells[i];
         if (i + 1 == cells.size()) break;
@@ -36,10 +43,10 @@ std::string Table::text(std::size_t indent) const {
     std::vector<std::size_t> widths;
     for (const Column& column : columns_) {
         titles.push_back(column.title);
-        widths.push_back(column.title.size());
+        widths.push_back(width_of(column.title));
     }
     for (const auto& row : rows_) {
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
     }
     std::string out;
     const bool titled =

@@ -20,3 +20,13 @@ TEST(cli_table, without_titles_prints_rows_only) {
     table.add({"id", "x"});
     EXPECT_EQ(table.text(2), "  type  float64\n  id    x\n");
 }
+
+TEST(cli_table, counts_characters_and_not_bytes) {
+    Table table({{"name"}, {"units"}});
+    table.add({"größe", "m"});
+    table.add({"a", "°C"});
+    EXPECT_EQ(table.text(),
+              "name   units\n"
+              "größe  m\n"
+              "a      °C\n");
+}

@@ -56,27 +56,78 @@ class Element:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What a load gives: `stored`, except that text in UTF-8 is decoded."""
-        return np.dtype(f"U{self.stored.itemsize}") if self.is_text else self.stored
+        """What a load gives: `stored`, except that text in UTF-8 is decoded, also in structures."""
+        return _decoded_dtype(self.type)
 
     @property
     def is_text(self) -> bool:
-        return self.type.kind == Kind.fixed_string and self.type.is_utf8
+        return _is_text(self.type)
 
     def decoded(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """What the user gets for an array of `stored`."""
-        return np.char.decode(array, "utf-8").astype(self.dtype) if self.is_text else array
+        return _decoded(self.type, array)
 
     def encoded(self, data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The user's text in UTF-8. Errors: TypeError for what is no text or too long."""
-        if not self.is_text or data.dtype.kind == "S":
-            return data
-        text = np.char.encode(data.astype(str), "utf-8") if data.dtype.kind in "UTO" else data
-        if text.dtype.kind != "S" or text.dtype.itemsize > self.stored.itemsize:
-            raise TypeError(
-                f"cannot store {data.dtype} as {self.type.name}: it needs {text.dtype.itemsize} bytes of UTF-8"
-            )
-        return text
+        return _encoded(self.type, data)
+
+
+def _is_text(type_: Type) -> bool:
+    return type_.kind == Kind.fixed_string and type_.is_utf8
+
+
+def _has_text(type_: Type) -> bool:
+    if type_.kind == Kind.structure:
+        return any(_has_text(member) for _, _, member in type_.fields)
+    return _has_text(type_.element) if type_.kind == Kind.array else _is_text(type_)
+
+
+def _decoded_dtype(type_: Type) -> np.dtype[Any]:
+    if not _has_text(type_):
+        return dtype_of(type_)
+    if type_.kind == Kind.structure:
+        return np.dtype([(name, _decoded_dtype(member)) for name, _, member in type_.fields])
+    if type_.kind == Kind.array:
+        return np.dtype((_decoded_dtype(type_.element), type_.dimensions))
+    return np.dtype(f"U{type_.size}")
+
+
+def _decoded(type_: Type, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if not _has_text(type_):
+        return array
+    if type_.kind == Kind.array:
+        return _decoded(type_.element, array)
+    if _is_text(type_):
+        return np.char.decode(array, "utf-8").astype(_decoded_dtype(type_))
+    whole = np.empty(array.shape, _decoded_dtype(type_))
+    for name, _, member in type_.fields:
+        whole[name] = _decoded(member, array[name])
+    return whole
+
+
+def _encoded(type_: Type, data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if not _has_text(type_) or data.dtype == dtype_of(type_).base:
+        return data
+    if type_.kind == Kind.array:
+        return _encoded(type_.element, data)
+    if _is_text(type_):
+        return _encoded_text(type_, data)
+    names = tuple(name for name, _, _ in type_.fields)
+    if data.dtype.names != names:
+        raise TypeError(f"cannot store {data.dtype} as {type_.name}")
+    whole = np.zeros(data.shape, dtype_of(type_))
+    for name, _, member in type_.fields:
+        whole[name] = _encoded(member, data[name])
+    return whole
+
+
+def _encoded_text(type_: Type, data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if data.dtype.kind == "S":
+        return data
+    text = np.char.encode(data.astype(str), "utf-8") if data.dtype.kind in "UTO" else data
+    if text.dtype.kind != "S" or text.dtype.itemsize > type_.size:
+        raise TypeError(f"cannot store {data.dtype} as {type_.name}: it needs {text.dtype.itemsize} bytes of UTF-8")
+    return text
 
 
 def element_of(dtype: Any) -> Element:

@@ -144,7 +144,13 @@ class Group(MutableMapping[str, Any]):
             self._overwrite(id, array)
             return
         order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
-        self.create(name, array.shape, dtype, order=order, codec=codec)[...] = array
+        created = self.create(name, array.shape, dtype, order=order, codec=codec)
+        try:
+            created[...] = array
+        except BaseException:
+            if self._pool.info(id).blocks == 0:  # nobody else has found and filled it
+                self._pool.erase(id)
+            raise
 
     def create(
         self,

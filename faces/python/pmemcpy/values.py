@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ._core import Kind, Type
-from .dtypes import dtype_of, element_of, type_of
+from .dtypes import dtype_of, element_of, stored_element
 from .errors import CorruptError, InvalidArgumentError, UnsupportedError
 
 _JSON = Type.opaque(1, "json")
@@ -74,17 +74,18 @@ def decode(encoded: Encoded) -> Any:
         return bytes(data)
     if type_.kind == Kind.sequence:
         dtype = dtype_of(type_.element)
-        return np.frombuffer(data, dtype).copy() if len(data) % dtype.itemsize == 0 else _wrong_size(type_, data)
+        if len(data) % dtype.itemsize != 0:
+            _wrong_size(type_, data)
+        return stored_element(type_.element).decoded(np.frombuffer(data, dtype)).copy()
     if type_.is_fixed_size and len(data) != type_.size:
         _wrong_size(type_, data)
     if type_.kind == Kind.array:
-        return np.frombuffer(data, dtype_of(type_.element)).reshape(type_.dimensions).copy()
-    scalar = np.frombuffer(data, dtype_of(type_))[0]
+        elements = np.frombuffer(data, dtype_of(type_.element)).reshape(type_.dimensions)
+        return stored_element(type_.element).decoded(elements).copy()
+    scalar = stored_element(type_).decoded(np.frombuffer(data, dtype_of(type_)))[0]
     if type_.kind in _PYTHON:
         return scalar.item()
-    if type_.kind == Kind.fixed_string and type_.is_utf8:
-        return scalar.decode()
-    return scalar
+    return str(scalar) if isinstance(scalar, np.str_) else scalar
 
 
 def _wrong_size(type_: Type, data: Any) -> Any:
@@ -108,14 +109,15 @@ def _encode_scalar(value: np.generic) -> Encoded:
         return encode(str(value))
     if isinstance(value, np.bytes_):
         return encode(bytes(value))
-    return type_of(value.dtype), _RAW, value.tobytes()
+    element = element_of(value.dtype)
+    return element.type, _RAW, element.encoded(np.asarray(value)).tobytes()
 
 
 def _encode_array(value: np.ndarray[Any, Any]) -> Encoded:
     element = element_of(value.dtype)
     if element.is_text:
         return _JSON, _RAW, _json_text(value.tolist())
-    data = np.ascontiguousarray(value)
+    data = np.ascontiguousarray(element.encoded(value))
     if value.ndim == 0:
         return element.type, _RAW, data.tobytes()
     if value.ndim == 1 or value.size == 0:
