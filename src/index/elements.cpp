@@ -1,6 +1,7 @@
 #include "index/elements.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace pmemcpy::index {
@@ -149,6 +150,28 @@ InElements find_elements(const PMEM& pool, const Info& array, const Node& test,
         if (around.box()) found.boxes.push_back(*around.box());
     }
     return found;
+}
+
+void Extreme::add(const Fact& number) {
+    if (const auto* broken = std::get_if<double>(&number); broken != nullptr && std::isnan(*broken)) return;
+    if (!found_ || (is_least_ ? is_before(number, *found_) : is_before(*found_, number))) found_ = number;
+}
+
+void add_elements(const PMEM& pool, const Info& array, Extreme& extreme) {
+    std::vector<std::byte> bytes;
+    Facts facts;
+    const std::uint64_t each = array.type.size();
+    for (const BlockInfo& block : pool.blocks(array.id)) {
+        each_part(block.box, each, [&](const Selection& part) {
+            bytes.resize(part.elements() * each);
+            pool.load(array.id, array.type, bytes.data(), part);
+            for (std::size_t at = 0; at < bytes.size(); at += each) {
+                facts.clear();
+                add_facts(facts, array.type, {bytes.data() + at, each}, {});
+                extreme.add(facts.front());
+            }
+        });
+    }
 }
 
 }  // namespace pmemcpy::index

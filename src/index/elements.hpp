@@ -21,4 +21,19 @@ struct InElements {
 InElements find_elements(const PMEM& pool, const Info& array, const Node& test,
                          std::span<const std::string> members);
 
+/// The least or greatest of numbers that come one after another; NaN is neither.
+class Extreme {
+public:
+    explicit Extreme(bool is_least) : is_least_(is_least) {}
+    void add(const Fact& number);
+    const std::optional<Fact>& found() const noexcept { return found_; }
+
+private:
+    bool is_least_;
+    std::optional<Fact> found_;
+};
+
+/// Reads all elements of an array of numbers. Errors: as find_elements.
+void add_elements(const PMEM& pool, const Info& array, Extreme& extreme);
+
 }  // namespace pmemcpy::index

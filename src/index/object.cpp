@@ -1,11 +1,10 @@
 #include "index/object.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <pmemcpy/error.hpp>
-#include <pmemcpy/number.hpp>
 
 #include "array/box_index.hpp"
+#include "index/elements.hpp"
 #include "index/time.hpp"
 
 namespace pmemcpy::index {
@@ -35,6 +34,11 @@ std::string kind_of(const Codec& codec) {
     return text.substr(0, text.find(':'));
 }
 
+bool is_number(const Fact& fact) {
+    return std::holds_alternative<std::int64_t>(fact) || std::holds_alternative<std::uint64_t>(fact) ||
+           std::holds_alternative<double>(fact);
+}
+
 Box around(const Selection& selection) {
     Box box{selection.offset, selection.count};
     for (int d = 0; d < box.count.size(); ++d) {
@@ -43,32 +47,38 @@ Box around(const Selection& selection) {
     return box;
 }
 
-/// Whether no block lies over a part of another one: only then is all that they say of their elements true of the array's.
-bool are_disjoint(const std::vector<BlockInfo>& blocks, int dims) {
-    array::BoxIndex index(dims);
-    for (std::uint64_t i = 0; i < blocks.size(); ++i) index.append(i, around(blocks[i].box));
-    index.settle();
-    for (std::uint64_t i = 0; i < blocks.size(); ++i) {
-        std::size_t met = 0;
-        index.query(around(blocks[i].box), [&](std::uint64_t) { ++met; });
-        if (met > 1) return false;
+bool contains(const Box& outer, const Box& inner) {
+    for (int d = 0; d < outer.count.size(); ++d) {
+        if (inner.offset[d] < outer.offset[d] || inner.end(d) > outer.end(d)) return false;
     }
     return true;
 }
 
-/// The least or greatest of numbers; nothing if there is a NaN or no number.
-Facts extreme_of(const Facts& facts, bool is_least) {
-    const Fact* best = nullptr;
-    for (const Fact& fact : facts) {
-        if (std::holds_alternative<std::string>(fact)) continue;  // the name of an enumeration's value
-        if (!std::holds_alternative<std::int64_t>(fact) && !std::holds_alternative<std::uint64_t>(fact) &&
-            !std::holds_alternative<double>(fact))
-            return {};
-        if (const auto* number = std::get_if<double>(&fact); number != nullptr && std::isnan(*number))
-            return {};
-        if (best == nullptr || (is_least ? is_before(fact, *best) : is_before(*best, fact))) best = &fact;
+/// Of these blocks the ones that are not wholly behind a newer one; nothing if some lies over a part of another: only of the
+/// others it is all true of the array what they say of their elements.
+std::optional<std::vector<BlockInfo>> in_sight(const std::vector<BlockInfo>& blocks, int dims) {
+    array::BoxIndex index(dims);
+    for (std::uint64_t i = 0; i < blocks.size(); ++i) index.append(i, around(blocks[i].box));
+    index.settle();
+    std::vector<BlockInfo> seen;
+    for (const BlockInfo& block : blocks) {
+        const Box box = around(block.box);
+        bool is_hidden = false;
+        bool is_met = false;
+        index.query(box, [&](std::uint64_t i) {
+            const BlockInfo& other = blocks[i];
+            if (other.version == block.version) return;
+            const bool is_newer = other.version > block.version;
+            const BlockInfo& front = is_newer ? other : block;
+            const BlockInfo& back = is_newer ? block : other;
+            const bool hides = front.box.is_dense() && contains(around(front.box), around(back.box));
+            is_hidden = is_hidden || (hides && is_newer);
+            is_met = is_met || !hides;
+        });
+        if (is_met) return {};
+        if (!is_hidden) seen.push_back(block);
     }
-    return best == nullptr ? Facts{} : Facts{*best};
+    return seen;
 }
 
 }  // namespace
@@ -148,24 +158,28 @@ Facts Object::stored_value(std::span<const std::string> members) const {
 
 Facts Object::extreme(bool is_least) {
     const Info& info = this->info();
-    if (info.kind == VariableKind::group) return {};
-    if (info.kind == VariableKind::value) return extreme_of(stored_value({}), is_least);
-    const std::vector<BlockInfo> blocks = pool_->blocks(id_);
-    if (blocks.empty()) return {};
-    Facts ends;
-    for (const BlockInfo& block : blocks) {
-        if (!block.has_range) return {};
-        const std::span<const std::byte> end(is_least ? block.minimum : block.maximum);
-        const bool is_number = visit_number(info.type.kind(), info.type.byte_order(), end, [&](auto number) {
-            if constexpr (std::is_floating_point_v<decltype(number)>)
-                ends.emplace_back(static_cast<double>(number));
-            else
-                ends.emplace_back(number);
-        });
-        if (!is_number) return {};
+    Extreme extreme(is_least);
+    if (info.kind == VariableKind::value) {
+        for (const Fact& fact : stored_value({})) {
+            if (!is_number(fact)) return {};
+            extreme.add(fact);
+        }
+    } else if (info.kind == VariableKind::array) {
+        const std::vector<BlockInfo> all = pool_->blocks(id_);
+        if (std::any_of(all.begin(), all.end(), [](const BlockInfo& block) { return !block.has_range; }))
+            return {};
+        if (const auto blocks = in_sight(all, info.dims.size())) {
+            for (const BlockInfo& block : *blocks) {
+                const std::span<const std::byte> end(is_least ? block.minimum : block.maximum);
+                Facts facts;
+                add_facts(facts, info.type, end.first(info.type.size()), {});
+                extreme.add(facts.front());
+            }
+        } else {
+            add_elements(*pool_, info, extreme);
+        }
     }
-    if (!are_disjoint(blocks, info.dims.size())) return {};
-    return extreme_of(ends, is_least);
+    return extreme.found() ? Facts{*extreme.found()} : Facts{};
 }
 
 bool Object::has_attribute(const std::string& name) {

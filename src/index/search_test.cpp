@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -115,6 +116,23 @@ TEST_F(QueryTest, finds_by_what_is_known_of_every_object) {
     EXPECT_EQ(
         found(Key("changed") > std::chrono::system_clock::now() - std::chrono::hours(1) && Key("bytes") == 4),
         "n stepped");
+}
+
+TEST_F(QueryTest, knows_the_range_of_what_was_stored_over_something_else) {
+    array("a", 4, 0);
+    std::vector<double> row(10, 5);
+    row[3] = std::nan("");
+    pool_.store("a", row.data(), Box{{3, 0}, {1, 10}});
+    EXPECT_EQ(found("max = 29"), "a") << "in place of 30 to 39";
+    pool_.begin(1);
+    pool_.store("a", std::vector<double>(20, 7).data(), Box{{2, 0}, {2, 10}});
+    pool_.commit(1);
+    EXPECT_EQ(found("max = 19 and min = 0"), "a") << "older steps are kept behind it";
+    pool_.store("a", std::vector<double>(5, 8).data(), Box{{1, 5}, {1, 5}});
+    EXPECT_EQ(found("max = 14"), "a") << "15 to 19 lie behind a part that was stored anew";
+    pool_.store("a", std::vector<double>(2, 90).data(), Selection({0, 0}, {2, 1}, {2, 1}));
+    EXPECT_EQ(found("max = 90 and min = 1"), "a");
+    EXPECT_EQ(found("value > 15 and max < 90"), "");
 }
 
 TEST_F(QueryTest, finds_by_attributes_of_every_type) {
