@@ -69,6 +69,17 @@ void each_part(const Selection& selection, std::uint64_t element_bytes, Visit&& 
     each_part(back, element_bytes, visit);
 }
 
+/// Loads the elements of a block part by part: visit(part, bytes).
+template <class Visit>
+void each_loaded(const PMEM& pool, const Info& array, const BlockInfo& block, Visit&& visit) {
+    std::vector<std::byte> bytes;
+    each_part(block.box, array.type.size(), [&](const Selection& part) {
+        bytes.resize(part.elements() * array.type.size());
+        pool.load(array.id, array.type, bytes.data(), part);
+        visit(part, std::span<const std::byte>(bytes));
+    });
+}
+
 /// A box that grows around places.
 class Around {
 public:
@@ -114,7 +125,6 @@ void each_place(const Selection& selection, Order order, Visit&& visit) {
 InElements find_elements(const PMEM& pool, const Info& array, const Node& test,
                          std::span<const std::string> members) {
     InElements found;
-    std::vector<std::byte> bytes;
     Facts facts;
     const auto is_meant = [&](std::span<const std::byte> element) {
         facts.clear();
@@ -138,12 +148,10 @@ InElements find_elements(const PMEM& pool, const Info& array, const Node& test,
             continue;
         }
         Around around;
-        each_part(block.box, each, [&](const Selection& part) {
-            bytes.resize(part.elements() * each);
-            pool.load(array.id, array.type, bytes.data(), part);
+        each_loaded(pool, array, block, [&](const Selection& part, std::span<const std::byte> bytes) {
             std::size_t at = 0;
             each_place(part, array.order, [&](const Dimensions& place) {
-                if (is_meant({bytes.data() + at, each})) around.add(place);
+                if (is_meant(bytes.subspan(at, each))) around.add(place);
                 at += each;
             });
         });
@@ -158,16 +166,13 @@ void Extreme::add(const Fact& number) {
 }
 
 void add_elements(const PMEM& pool, const Info& array, Extreme& extreme) {
-    std::vector<std::byte> bytes;
     Facts facts;
     const std::uint64_t each = array.type.size();
     for (const BlockInfo& block : pool.blocks(array.id)) {
-        each_part(block.box, each, [&](const Selection& part) {
-            bytes.resize(part.elements() * each);
-            pool.load(array.id, array.type, bytes.data(), part);
+        each_loaded(pool, array, block, [&](const Selection&, std::span<const std::byte> bytes) {
             for (std::size_t at = 0; at < bytes.size(); at += each) {
                 facts.clear();
-                add_facts(facts, array.type, {bytes.data() + at, each}, {});
+                add_facts(facts, array.type, bytes.subspan(at, each), {});
                 extreme.add(facts.front());
             }
         });
