@@ -23,13 +23,6 @@ constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 
 std::string text_in(std::span<const std::byte> bytes) { return std::string(padded_text(bytes)); }
 
-std::optional<std::uint64_t> index_in(const std::string& member) {
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(member.data(), member.data() + member.size(), number);
-    if (error != std::errc{} || end != member.data() + member.size()) return {};
-    return number;
-}
-
 /// The elements of a list that lie behind each other: that of a number, or all.
 void add_elements(Facts& facts, const Type& element, std::span<const std::byte> bytes,
                   std::span<const std::string> members) {
@@ -37,7 +30,7 @@ void add_elements(Facts& facts, const Type& element, std::span<const std::byte> 
         throw Error(Code::corrupt,
                     std::to_string(bytes.size()) + " bytes are no whole number of " + element.name());
     const std::uint64_t count = bytes.size() / element.size();
-    const auto one = members.empty() ? std::nullopt : index_in(members.front());
+    const auto one = members.empty() ? std::nullopt : index_of(members.front());
     if (one) {
         if (*one < count)
             add_facts(facts, element, bytes.subspan(*one * element.size(), element.size()),
@@ -89,6 +82,13 @@ Answer textual(const Fact& fact, Is&& is) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> index_of(const std::string& member) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(member.data(), member.data() + member.size(), number);
+    if (error != std::errc{} || end != member.data() + member.size()) return {};
+    return number;
+}
 
 void add_facts(Facts& facts, const Type& type, std::span<const std::byte> bytes,
                std::span<const std::string> members) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <pmemcpy/query.hpp>
 #include <pmemcpy/serializer.hpp>
 #include <pmemcpy/type.hpp>
@@ -33,6 +34,9 @@ Facts facts_of(const Type& type, SerializerType serializer, std::span<const std:
 /// Adds those of bytes that lie as elements of arrays do.
 void add_facts(Facts& facts, const Type& type, std::span<const std::byte> bytes,
                std::span<const std::string> members);
+
+/// The index that a member of a list is called by; nothing for other names.
+std::optional<std::uint64_t> index_of(const std::string& member);
 
 /// The same of JSON text, by a build that knows JSON.
 Facts facts_of_json(std::string_view text, std::span<const std::string> members);

@@ -11,12 +11,11 @@ using Json = nlohmann::json;
 
 void add_facts(Facts& facts, const Json& json, std::span<const std::string> members) {
     if (json.is_array()) {
-        const bool is_number = !members.empty() && !members.front().empty() && members.front().size() < 10 &&
-                               members.front().find_first_not_of("0123456789") == std::string::npos;
-        if (!is_number) {
+        const auto one = members.empty() ? std::nullopt : index_of(members.front());
+        if (!one) {
             for (const Json& element : json) add_facts(facts, element, members);
-        } else if (const std::size_t at = std::stoul(members.front()); at < json.size()) {
-            add_facts(facts, json[at], members.subspan(1));
+        } else if (*one < json.size()) {
+            add_facts(facts, json[*one], members.subspan(1));
         }
         return;
     }

@@ -41,10 +41,6 @@ bool is_number(const Literal& literal) {
 
 const std::string* text_in(const Literal& literal) { return std::get_if<std::string>(&literal.value()); }
 
-bool is_of_text(Relation relation) {
-    return relation == Relation::matches || relation == Relation::contains || relation == Relation::begins;
-}
-
 [[noreturn]] void refuse_operand(const Key& key, const char* wanted, const Literal& found) {
     throw Error(Code::type_mismatch, key.text() + " is " + wanted + ", and " + found.text() + " is none");
 }
@@ -131,6 +127,17 @@ std::string_view sign_of(Relation relation) {
         std::find_if(signs.begin(), signs.end(), [&](const Sign& sign) { return sign.relation == relation; });
     if (found != signs.end()) return found->text;
     return relation == Relation::between || relation == Relation::one_of ? "in" : "";
+}
+
+std::optional<Relation> relation_of(std::string_view sign) {
+    const auto found =
+        std::find_if(signs.begin(), signs.end(), [&](const Sign& one) { return one.text == sign; });
+    if (found != signs.end()) return found->relation;
+    return sign == "==" ? std::optional(Relation::equal) : std::nullopt;
+}
+
+bool is_of_text(Relation relation) {
+    return relation == Relation::matches || relation == Relation::contains || relation == Relation::begins;
 }
 
 std::string text_of(const Node& node) {

@@ -49,6 +49,10 @@ NodePointer under(std::string_view group);
 
 /// "=", "contains", ...; empty for those that are no operator between a key and one literal.
 std::string_view sign_of(Relation relation);
+/// The other way round; nothing for other words. `==` is `=`, too.
+std::optional<Relation> relation_of(std::string_view sign);
+/// ~, contains and begins, which take a text.
+bool is_of_text(Relation relation);
 
 /// As it can be parsed again.
 std::string text_of(const Node& node);

@@ -4,6 +4,9 @@
 #include <pmemcpy/error.hpp>
 
 #include "array/box_index.hpp"
+#include "array/id.hpp"
+#include "array/region.hpp"
+#include "array/selection.hpp"
 #include "index/elements.hpp"
 #include "index/time.hpp"
 
@@ -12,8 +15,8 @@ namespace pmemcpy::index {
 namespace {
 
 std::string group_of(const std::string& id) {
-    const std::size_t slash = id.rfind('/');
-    return slash == std::string::npos ? "/" : id.substr(0, slash);
+    const auto groups = array::parents(id);
+    return groups.empty() ? "/" : std::string(groups.back());
 }
 
 const char* kind_of(const Info& info) {
@@ -39,30 +42,15 @@ bool is_number(const Fact& fact) {
            std::holds_alternative<double>(fact);
 }
 
-Box around(const Selection& selection) {
-    Box box{selection.offset, selection.count};
-    for (int d = 0; d < box.count.size(); ++d) {
-        if (box.count[d] != 0) box.count[d] = (box.count[d] - 1) * selection.stride[d] + 1;
-    }
-    return box;
-}
-
-bool contains(const Box& outer, const Box& inner) {
-    for (int d = 0; d < outer.count.size(); ++d) {
-        if (inner.offset[d] < outer.offset[d] || inner.end(d) > outer.end(d)) return false;
-    }
-    return true;
-}
-
 /// Of these blocks the ones that are not wholly behind a newer one; nothing if some lies over a part of another: only of the
 /// others it is all true of the array what they say of their elements.
 std::optional<std::vector<BlockInfo>> in_sight(const std::vector<BlockInfo>& blocks, int dims) {
     array::BoxIndex index(dims);
-    for (std::uint64_t i = 0; i < blocks.size(); ++i) index.append(i, around(blocks[i].box));
+    for (std::uint64_t i = 0; i < blocks.size(); ++i) index.append(i, array::bounding_box(blocks[i].box));
     index.settle();
     std::vector<BlockInfo> seen;
     for (const BlockInfo& block : blocks) {
-        const Box box = around(block.box);
+        const Box box = array::bounding_box(block.box);
         bool is_hidden = false;
         bool is_met = false;
         index.query(box, [&](std::uint64_t i) {
@@ -71,7 +59,8 @@ std::optional<std::vector<BlockInfo>> in_sight(const std::vector<BlockInfo>& blo
             const bool is_newer = other.version > block.version;
             const BlockInfo& front = is_newer ? other : block;
             const BlockInfo& back = is_newer ? block : other;
-            const bool hides = front.box.is_dense() && contains(around(front.box), around(back.box));
+            const bool hides = front.box.is_dense() &&
+                               array::contains(array::bounding_box(front.box), array::bounding_box(back.box));
             is_hidden = is_hidden || (hides && is_newer);
             is_met = is_met || !hides;
         });

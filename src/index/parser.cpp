@@ -1,7 +1,5 @@
 #include "index/parser.hpp"
 
-#include <algorithm>
-#include <array>
 #include <pmemcpy/error.hpp>
 #include <utility>
 #include <vector>
@@ -109,27 +107,14 @@ private:
     NodePointer comparison() {
         const Key subject = key();
         if (take_word("in")) return in(subject);
-        struct Sign {
-            std::string_view text;
-            Relation relation;
-        };
-        constexpr std::array<Sign, 10> signs = {{{"=", Relation::equal},
-                                                 {"==", Relation::equal},
-                                                 {"!=", Relation::differs},
-                                                 {"<", Relation::less},
-                                                 {"<=", Relation::at_most},
-                                                 {">", Relation::greater},
-                                                 {">=", Relation::at_least},
-                                                 {"~", Relation::matches},
-                                                 {"contains", Relation::contains},
-                                                 {"begins", Relation::begins}}};
-        for (const Sign& sign : signs) {
-            if (!take_sign(sign.text) && !take_word(sign.text)) continue;
+        const Token& sign = here();
+        const bool may_be = sign.kind == Token::Kind::sign || sign.kind == Token::Kind::word;
+        if (const auto relation = may_be ? relation_of(sign.text) : std::nullopt) {
+            ++at_;
             const Token& first = here();
-            const bool is_text = sign.relation >= Relation::matches && sign.relation <= Relation::begins;
-            Literal operand = is_text ? Literal(text("a text after " + std::string(sign.text)))
-                                      : literal("after " + std::string(sign.text));
-            return at(first, [&] { return test(sign.relation, subject, {std::move(operand)}); });
+            Literal operand = is_of_text(*relation) ? Literal(text("a text after " + sign.text))
+                                                    : literal("after " + sign.text);
+            return at(first, [&] { return test(*relation, subject, {std::move(operand)}); });
         }
         expected("=, !=, <, <=, >, >=, ~, contains, begins or in, after " + subject.text());
     }

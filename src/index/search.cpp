@@ -48,9 +48,9 @@ Facts first_of(const Facts& facts) {
     return {*std::min_element(facts.begin(), facts.end(), is_before)};
 }
 
-std::optional<Literal> literal_of(const Fact& fact) {
+Literal literal_of(const Fact& fact) {
     return std::visit(
-        [](const auto& value) -> std::optional<Literal> {
+        [](const auto& value) -> Literal {
             if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Incomparable>)
                 return Literal(value.what);
             else

@@ -274,4 +274,7 @@ def test_a_full_pool_says_so_and_goes_on(path: str) -> None:
             pool["large"] = np.zeros(4 << 20)
         assert pool["kept"][999] == 999
         assert "large" not in pool, "an array without a first element was left"
+        with pytest.raises(pmemcpy.NoSpaceError), pool.step(1):  # and not the error of cleaning up in a step
+            pool["large"] = np.zeros(4 << 20)
+        assert "large" not in pool
         pool["small"] = 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, MutableMapping
+from contextlib import suppress
 from html import escape
 from typing import Any
 
@@ -13,7 +14,7 @@ from . import _core, html, values
 from .arrays import Array
 from .attributes import Attributes
 from .dtypes import element_of
-from .errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnsupportedError
+from .errors import AlreadyExistsError, Error, InvalidArgumentError, NotFoundError, UnsupportedError
 from .query import Found, counted
 from .selections import Shape
 from .tree import Tree
@@ -148,8 +149,9 @@ class Group(MutableMapping[str, Any]):
         try:
             created[...] = array
         except BaseException:
-            if self._pool.info(id).blocks == 0:  # nobody else has found and filled it
-                self._pool.erase(id)
+            with suppress(Error):  # such as in a step, with which the array goes
+                if self._pool.info(id).blocks == 0:  # nobody else has found and filled it
+                    self._pool.erase(id)
             raise
 
     def create(
