@@ -5,6 +5,7 @@
 //   allocation byte   of the .rt; exclusive: chunks change hands
 //   sync byte         of the .rt; exclusive: one sync at a time
 //   step byte         of the .rt; exclusive: one at a time drops what an abandoned step has left
+//   feed byte         of the .rt; exclusive: one at a time makes the feed
 //
 // The bytes lie far behind the end of any pool, because locks on the pool's own bytes are readers' pins. Who may only read
 // the pool can lock it, shared, for as long as he likes; what a writer waits for is on the .rt, which he cannot open.
@@ -52,6 +53,7 @@ Pool::AllocationLock::AllocationLock(Pool& pool)
     : ByteLock(pool.runtime_->file(), allocation_byte, pool.allocation_mutex_) {}
 Pool::SyncLock::SyncLock(Pool& pool) : ByteLock(pool.runtime_->file(), sync_byte, pool.sync_mutex_) {}
 Pool::StepLock::StepLock(Pool& pool) : ByteLock(pool.runtime_->file(), step_byte, pool.step_mutex_) {}
+Pool::FeedLock::FeedLock(Pool& pool) : ByteLock(pool.runtime_->file(), feed_byte, pool.feed_mutex_) {}
 
 void Pool::attach(Lifecycle& lifecycle) {
     check_usable();
@@ -93,6 +95,7 @@ void Pool::enter_alone(Lifecycle& lifecycle) {
     runtime_->reset();
     medium_.store(&state().runtime_inode.value, runtime_->inode());
     set_clean(false);
+    feed_.reset(clean);
     // A count that is odd though no recovery was cut short would keep every reader waiting.
     if (clean && recovery_count() % 2 != 0)
         medium_.store(&state().recovery_count.value, recovery_count() + 1);
@@ -217,6 +220,7 @@ void Pool::close_alone(Lifecycle& lifecycle) {
         slot_ = slot_count;
         if (!scavenge_dead(lifecycle)) return;  // a view still keeps something
     }
+    feed_.settle();
     set_clean(true);
 }
 
@@ -260,6 +264,7 @@ bool Pool::clean_up_after_dead(std::uint64_t i, Lifecycle& lifecycle) {
     note_death_in_step(i);
     medium_.store(&slot.step, 0);
     if (!lifecycle.scavenge(i)) return false;
+    feed_.append_lost();  // it may have died between publishing something and saying so
     medium_.store(&slot.attached, 0);
     return true;
 }

@@ -91,7 +91,10 @@ struct PoolState {
     StateWord broken_step;     // lowest uncommitted step that a process died in; 0: none
     StateWord payload_bytes;   // derived, directory layout: in payload files; may be too much after a crash
     StateWord news;  // another number with each publish that somebody waits for; means nothing later
+    StateWord feed;  // number of the ring in <pool>.feed that changes are said to; 0: nobody follows
+    StateWord
+        feed_position;  // after an orderly close: where the feed goes on; else a number that was drawn by lot
 };
-static_assert(sizeof(PoolState) == 832 && sizeof(PoolState) <= page_bytes);
+static_assert(sizeof(PoolState) == 960 && sizeof(PoolState) <= page_bytes);
 
 }  // namespace pmemcpy::pool

@@ -9,6 +9,7 @@
 #include "os/process.hpp"
 #include "persist/durability.hpp"
 #include "persist/medium.hpp"
+#include "pool/feed.hpp"
 #include "pool/format.hpp"
 #include "pool/runtime.hpp"
 
@@ -197,6 +198,10 @@ public:
     struct StepLock : ByteLock {
         explicit StepLock(Pool& pool);
     };
+    /// Held by whoever makes the feed.
+    struct FeedLock : ByteLock {
+        explicit FeedLock(Pool& pool);
+    };
 
     /// Held, under the AllocationLock, by whoever looks whether a group is empty and then erases it.
     class GroupErasure {
@@ -252,6 +257,7 @@ public:
     };
     /// Wakes those who wait for what has just been published. Free when nobody does.
     void tell();
+    Feed& feed() { return feed_; }
 
     /// Even, and the same before and after a read without locks: nobody rebuilt the links meanwhile.
     std::uint64_t recovery_count() const;
@@ -301,6 +307,8 @@ private:
     std::mutex allocation_mutex_;
     std::mutex sync_mutex_;
     std::mutex step_mutex_;
+    std::mutex feed_mutex_;
+    Feed feed_{*this};
     std::function<void()> before_sync_;
     std::mutex news_mutex_;
     std::atomic<std::uint64_t> waiting_here_ = 0;  // in this process, by way of this object

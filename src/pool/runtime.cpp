@@ -13,14 +13,15 @@
 #include <utility>
 
 namespace pmemcpy::pool {
-namespace {
 
-std::string runtime_path(const os::File& pool) {
-    if (pool.fs_kind() != os::FileSystem::devdax) return pool.path() + ".rt";
+std::string path_beside(const os::File& pool, const std::string& ending) {
+    if (pool.fs_kind() != os::FileSystem::devdax) return pool.path() + ending;
     // No file can lie beside a character device.
     os::make_directory("/run/pmemcpy", 0755);
-    return "/run/pmemcpy/" + pool.path().substr(pool.path().rfind('/') + 1) + ".rt";
+    return "/run/pmemcpy/" + pool.path().substr(pool.path().rfind('/') + 1) + ending;
 }
+
+namespace {
 
 // Whoever may write the pool may write its .rt; mere readers get no access, so that their locks on it
 // cannot block a writer's slot.
@@ -59,7 +60,7 @@ Runtime::Runtime(os::File file, os::Mapping map)
     : file_(std::move(file)), map_(std::move(map)), inode_(file_.identity().inode) {}
 
 Runtime Runtime::open(const os::File& pool, unsigned pool_mode, std::uint64_t expected_inode, bool create) {
-    const std::string path = runtime_path(pool);
+    const std::string path = path_beside(pool, ".rt");
     const int flags = O_RDWR | O_NOFOLLOW | (create ? O_CREAT : 0);
     try {
         os::File file = os::File::open(path, flags, runtime_mode(pool_mode));

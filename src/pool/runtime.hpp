@@ -66,6 +66,9 @@ inline constexpr std::uint64_t runtime_bytes = page_bytes + slot_count * sizeof(
 // Whole huge pages, as hugetlbfs wants it; elsewhere what nobody touches takes no space.
 inline constexpr std::uint64_t runtime_file_bytes = base::align_up(runtime_bytes, os::huge_page_bytes);
 
+/// Where a pool's run-time file lies, or one like it: "/data/run.pmem.rt" for ".rt".
+std::string path_beside(const os::File& pool, const std::string& ending);
+
 /// The mapped run-time file of a writer.
 class Runtime {
 public:

@@ -1,0 +1,194 @@
+#include "pool/feed.hpp"
+
+#include "os/names.hpp"
+#include "pool/pool.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+namespace pmemcpy::pool {
+
+using persist::Medium;
+
+namespace {
+
+constexpr std::uint64_t lap_bits = 24;
+constexpr std::uint64_t lap_mask = (1ULL << lap_bits) - 1;
+
+// Of the nth change of a ring. No slot that was never filled, or is of the lap before, looks filled.
+std::uint64_t lap_of(std::uint64_t n) { return (n / feed_slots + 1) & lap_mask; }
+
+// So that a follower who knows a position of a session that was cut short does not take it for one of a later session.
+std::uint64_t draw_position() {
+    std::random_device random;
+    return (std::uint64_t{random()} << 30 ^ random()) & ((1ULL << 62) - 1);
+}
+
+// Whoever may read the pool may read what changes in it, and who may write it says so.
+unsigned feed_mode(unsigned pool_mode) { return (pool_mode & 0666) | 0600; }
+
+}  // namespace
+
+std::string Feed::path() const { return path_beside(pool_.file(), ".feed"); }
+
+bool Feed::is_running() const { return Medium::load(&pool_.state().feed.value) != 0; }
+
+// What others publish before they see the new number is seen by whoever looks at the catalog after it: each has published by
+// a locked instruction before it reads the number, and the exchange here comes before all looks.
+void Feed::start() {
+    const Pool::FeedLock one_at_a_time(pool_);
+    if (joined() != nullptr) return;
+    os::remove_file(path());
+    try {
+        make_ring();
+    } catch (...) {
+        // What is changed now nobody hears, so no follower may find this pool as he left it.
+        pool_.medium().store(&pool_.state().feed_position.value, draw_position());
+        os::remove_file(path());
+        throw;
+    }
+}
+
+void Feed::make_ring() {
+    os::File file = os::File::open(path(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    file.resize(sizeof(Ring));
+    if (file.fs_kind() == os::FileSystem::tmpfs || file.fs_kind() == os::FileSystem::ext ||
+        file.fs_kind() == os::FileSystem::xfs)
+        file.allocate(0, sizeof(Ring));  // else a full device is a signal, later
+    file.set_mode_bits(feed_mode(pool_.file().mode_bits()));
+    auto fresh = std::make_shared<Joined>();
+    fresh->map = os::Mapping(file, sizeof(Ring));
+    fresh->number = pool_.draw_version();
+    Ring& ring = fresh->ring();
+    ring.number = fresh->number;
+    ring.first = Medium::load(&pool_.state().feed_position.value);
+    ring.head = ring.first;
+    pool_.medium().store(&pool_.state().feed_position.value, draw_position());
+    const std::lock_guard joining(joining_);
+    if (joined_) old_.push_back(std::move(joined_));
+    joined_ = std::move(fresh);
+    current_ = joined_.get();
+    std::atomic_ref(pool_.state().feed.value).exchange(joined_->number);
+}
+
+std::shared_ptr<Feed::Joined> Feed::joined() {
+    const std::uint64_t number = Medium::load(&pool_.state().feed.value);
+    const std::lock_guard joining(joining_);
+    if (number == 0) return nullptr;
+    if (joined_ && joined_->number == number) return joined_;
+    const int flags = (pool_.read_only() ? O_RDONLY : O_RDWR) | O_NOFOLLOW;
+    std::optional<os::File> file;
+    try {
+        file = os::File::open_if_exists(path(), flags);
+    } catch (const Error&) {
+        // As if it were not there.
+    }
+    if (!file || !file->is_regular() || file->size() < sizeof(Ring)) return nullptr;
+    auto found = std::make_shared<Joined>();
+    const os::MapRequest request{pool_.read_only() ? os::Access::read : os::Access::read_write};
+    found->map = os::Mapping(*file, sizeof(Ring), request);
+    found->number = number;
+    if (found->ring().number != number) return nullptr;
+    if (joined_) old_.push_back(std::move(joined_));
+    joined_ = std::move(found);
+    current_ = joined_.get();
+    return joined_;
+}
+
+// Somebody has removed the file. Then nobody hears any more what this process changes: so nobody may go on believing the ring.
+void Feed::give_up(std::uint64_t number) {
+    std::atomic_ref(pool_.state().feed.value).compare_exchange_strong(number, 0);
+}
+
+void Feed::say(std::uint64_t what) {
+    const std::uint64_t number = Medium::load(&pool_.state().feed.value);
+    if (number == 0) return;
+    const Joined* ring = current_;
+    if (ring == nullptr || ring->number != number) {
+        try {
+            ring = joined().get();  // which stays, in joined_ or old_
+        } catch (const Error&) {
+            ring = nullptr;  // what was published stays so
+        }
+        if (ring == nullptr) return give_up(number);
+    }
+    fill_next_slot(ring->ring(), what);
+    if (after_append_) after_append_();
+}
+
+void Feed::fill_next_slot(Ring& ring, std::uint64_t what) {
+    const std::atomic_ref head(ring.head);
+    for (;;) {
+        std::uint64_t at = head.load();
+        const std::uint64_t n = at - ring.first;
+        const std::atomic_ref slot(ring.slots[n % feed_slots]);
+        std::uint64_t there = slot.load();
+        const bool is_filled = (there & lap_mask) == lap_of(n);
+        if (!is_filled) {
+            if (head.load() != at) continue;  // `there` may be of a later lap
+            if (!slot.compare_exchange_strong(there, what << lap_bits | lap_of(n))) continue;
+        }
+        head.compare_exchange_strong(at, at + 1);  // if nobody else has
+        if (!is_filled) return;
+    }
+}
+
+std::uint64_t Feed::position() {
+    const auto ring = joined();
+    return ring ? Medium::load(&ring->ring().head) : Medium::load(&pool_.state().feed_position.value);
+}
+
+Changes Feed::since(std::uint64_t position, std::uint64_t at_most) {
+    const auto joined = this->joined();
+    Changes changes;
+    if (!joined) {
+        changes.next = position;
+        changes.lost = position != Medium::load(&pool_.state().feed_position.value);
+        return changes;
+    }
+    const Ring& ring = joined->ring();
+    const std::uint64_t head = Medium::load(&ring.head);
+    if (position < ring.first || position > head || head - position > feed_slots) {
+        changes.next = head;
+        changes.lost = true;
+        return changes;
+    }
+    changes.next = std::min(head, position + at_most);
+    changes.offsets.reserve(changes.next - position);
+    for (std::uint64_t at = position; at < changes.next; ++at) {
+        const std::uint64_t n = at - ring.first;
+        const std::uint64_t word = Medium::load(&ring.slots[n % feed_slots]);
+        const std::uint64_t what = word >> lap_bits;
+        if ((word & lap_mask) != lap_of(n) || what == lost_mark) {
+            changes.lost = true;
+        } else if (what == commit_mark) {
+            changes.committed = true;
+        } else {
+            changes.offsets.push_back(what * 64);
+        }
+    }
+    return changes;
+}
+
+void Feed::reset(bool was_clean) {
+    PoolState& state = pool_.state();
+    if (!was_clean) pool_.medium().store(&state.feed_position.value, draw_position());
+    if (state.feed.value == 0) return;
+    pool_.medium().store(&state.feed.value, 0);
+    os::remove_file(path());
+}
+
+void Feed::settle() {
+    PoolState& state = pool_.state();
+    if (state.feed.value == 0) return;
+    if (const auto ring = joined()) pool_.medium().store(&state.feed_position.value, ring->ring().head);
+    pool_.medium().store(&state.feed.value, 0);
+    os::remove_file(path());
+}
+
+}  // namespace pmemcpy::pool

@@ -1,0 +1,100 @@
+#pragma once
+
+// <pool>.feed: what has changed in the catalog, in one order for all. It is there while somebody follows, whoever may read the
+// pool may read it, and it is worth nothing once the last process has gone.
+
+#include "os/file.hpp"
+#include "os/map.hpp"
+#include "pool/format.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace pmemcpy::pool {
+
+class Pool;
+
+inline constexpr std::uint64_t feed_slots = 1ULL << 17;
+
+/// The changes that somebody asked for.
+struct Changes {
+    std::uint64_t next = 0;  ///< the position to go on from
+    /// Some are not known any more, or a process died that may have published without saying so: anything may have changed.
+    bool lost = false;
+    bool committed = false;  ///< a step was: what was changed in it before is seen now
+    std::vector<std::uint64_t>
+        offsets{};  ///< of the entries that changed, in order; an entry as often as it did
+};
+
+/// Numbers the changes of the catalog. Nothing is done, and nothing costs anything, before somebody follows.
+///
+/// A slot of the ring is {offset / 64, the lap}: it is filled by one CAS, and then the head is moved by another one, which
+/// whoever comes next does too if it is still to be done. So a process that dies in between leaves no hole. One that has
+/// published and dies before it said so is known to who cleans up after it, who says `lost`.
+class Feed {
+public:
+    explicit Feed(Pool& pool) : pool_(pool) {}
+
+    /// From here on every process that is attached, or comes, says what it changes. Errors: io_error, no_space, permission_denied.
+    void start();
+    bool is_running() const;
+    /// What was published under the entry at `offset` is another thing now, or gone. Comes after publishing it.
+    void append(std::uint64_t offset) { say(offset / 64); }
+    void append_commit() { say(commit_mark); }
+    void append_lost() { say(lost_mark); }
+    /// Called after each append, by the thread that did it; must not throw. To be set while no other thread uses the pool.
+    void set_after_append(std::function<void()> f) { after_append_ = std::move(f); }
+
+    /// Where the feed is: behind the newest change. It goes on there when the pool is opened again, if it was closed in an
+    /// orderly way; else somewhere else.
+    std::uint64_t position();
+    /// What has changed since the feed was at `position`, the first `at_most` of it. Where nobody follows nothing is known of changes
+    /// since; but after an orderly close, that there were none.
+    Changes since(std::uint64_t position, std::uint64_t at_most);
+
+    // ---- for Pool ----
+
+    /// Alone in the pool, before all else: what an earlier session has left is of no use.
+    void reset(bool was_clean);
+    /// The last one out, of a pool that is whole.
+    void settle();
+
+private:
+    static constexpr std::uint64_t lost_mark = 0;
+    static constexpr std::uint64_t commit_mark = 1;
+    static constexpr std::uint64_t first_offset = 16;
+
+    struct Ring {
+        std::uint64_t number;  // which ring this is; the same in the pool's state
+        std::uint64_t first;   // the position that it began at
+        alignas(64) std::uint64_t head;
+        alignas(4096) std::uint64_t slots[feed_slots];
+    };
+    struct Joined {
+        std::uint64_t number = 0;
+        os::Mapping map;
+        Ring& ring() const { return *reinterpret_cast<Ring*>(map.base()); }
+    };
+
+    std::string path() const;
+    void make_ring();
+    void say(std::uint64_t what);
+    void fill_next_slot(Ring& ring, std::uint64_t what);
+    /// The ring that the pool's state names; null if there is none, or it can't be opened.
+    std::shared_ptr<Joined> joined();
+    void give_up(std::uint64_t number);
+
+    Pool& pool_;
+    std::function<void()> after_append_;
+    std::mutex joining_;
+    std::shared_ptr<Joined> joined_;            // under joining_
+    std::atomic<Joined*> current_ = nullptr;    // the same, without the mutex
+    std::vector<std::shared_ptr<Joined>> old_;  // other threads may still be at them
+};
+
+}  // namespace pmemcpy::pool
