@@ -41,6 +41,8 @@ pmemcpy_find_plain(xxhash xxhash.h xxhash libxxhash-dev)
 pmemcpy_find_plain(isal isa-l/crc.h isal libisal-dev)
 pmemcpy_find_plain(blosc blosc.h blosc "")
 pmemcpy_report(blosc "${PMEMCPY_blosc_LIBRARY}" "codec blosc is unsupported")
+pmemcpy_find_plain(lmdb lmdb.h lmdb "")
+pmemcpy_report(lmdb "${PMEMCPY_lmdb_LIBRARY}" "queries look at every object, and no index can be kept")
 
 find_package(cereal CONFIG QUIET)
 pmemcpy_report(cereal "${cereal_FOUND}" "serializer cereal is unsupported")

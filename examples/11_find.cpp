@@ -23,10 +23,10 @@ int main(int argc, char** argv) {
 
     // [main]
     for (const pmemcpy::Found& found : pmemcpy::query(pmem, R"(author = "li" and max > 350)"))
-        std::printf("%s: %s\n", found.info.id.c_str(), to_string(found.info.dims).c_str());
+        std::printf("%s: %s\n", found.id.c_str(), to_string(found.info().dims).c_str());
 
     for (const pmemcpy::Found& found : pmemcpy::query(pmem, "value > 375"))  // looks into arrays
-        std::printf("%s%s\n", found.info.id.c_str(), to_string(found.boxes.front()).c_str());
+        std::printf("%s%s\n", found.id.c_str(), to_string(found.boxes.front()).c_str());
 
     for (const pmemcpy::Counted& row : pmemcpy::count(pmem, "kind = 'array' count by author"))
         std::printf("%s: %d\n", row.value->text().c_str(), static_cast<int>(row.objects));

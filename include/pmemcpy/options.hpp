@@ -7,6 +7,7 @@
 #include <pmemcpy/codec.hpp>
 #include <pmemcpy/durability.hpp>
 #include <pmemcpy/encoder.hpp>
+#include <pmemcpy/index.hpp>
 #include <vector>
 
 namespace pmemcpy {
@@ -37,9 +38,10 @@ struct Options {
     std::uint64_t chunk_bytes = 0;    ///< of a new pool: 0: 2 MiB, a huge page
     unsigned permissions = 0666;      ///< of a new pool, before the umask
     SerializerType serializer = SerializerType::Default;  ///< of a new pool: for objects stored by Default
-    bool prepare = false;       ///< make huge pages of all that is allocated, once, at create
-    bool checksums = true;      ///< store a CRC-32C with each block and value
-    bool characterise = true;   ///< store minimum and maximum with each block of numbers
+    IndexMode index = IndexMode::none;  ///< of a new pool: who keeps its index; see <pmemcpy/index.hpp>
+    bool prepare = false;               ///< make huge pages of all that is allocated, once, at create
+    bool checksums = true;              ///< store a CRC-32C with each block and value
+    bool characterise = true;           ///< store minimum and maximum with each block of numbers
     bool verify_loads = false;  ///< check the CRC-32C of whatever is loaded: `corrupt` instead of wrong data
     bool per_node = false;      ///< with a communicator that spans nodes: one pool on each node
     int rank = -1;              ///< recorded as writer of blocks; -1: not an MPI program

@@ -28,6 +28,9 @@ namespace pmemcpy {
 namespace store {
 class Store;
 }
+namespace index {
+class Index;
+}
 
 /// What <pmemcpy/mpi.hpp> specialises for MPI's communicators, so that the library itself knows no MPI.
 template <class Communicator>
@@ -262,9 +265,11 @@ public:
     SerializerType default_serializer() const;
 
 private:
+    friend class index::Index;
     bool load_raw(std::string_view id, const Type& type, void* value, std::size_t bytes) const;
     store::Store& opened() const;
     std::shared_ptr<store::Store> store_;
+    std::shared_ptr<index::Index> index_;  // closed before the store
 };
 
 namespace detail {

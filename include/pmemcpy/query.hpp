@@ -19,7 +19,7 @@
 // Questions about what is in a pool: which variables and groups have these attributes, this type, these values?
 //
 //     for (const Found& found : query(pool, R"(temperature.max > 300 and run.author = "li" and name ~ "u/*")"))
-//         std::cout << found.info.id << '\n';
+//         std::cout << found.id << '\n';
 //
 // The language is the same in C++, Python and on the command line: docs/query.md has its grammar. Key and Condition say
 // the same without a text.
@@ -177,10 +177,14 @@ private:
 
 /// A variable or group that a query found.
 struct Found {
-    Info info;
+    std::string id;
     /// Of an array, when the query compares `value`: for each block that has an element which compares so, the smallest box
     /// around these elements. With several such comparisons, of all that were needed.
     std::vector<Box> boxes{};
+
+    /// As it is now. The pool must be open. Errors: not_found, when somebody has erased it since.
+    Info info() const;
+    const PMEM* pool = nullptr;
 };
 
 /// What a query finds, one after another, as it is found.
@@ -236,6 +240,11 @@ struct Counted {
 /// Errors: those of Query::parse; invalid_argument for a query that counts.
 Matches query(const PMEM& pool, const Query& question);
 Matches query(const PMEM& pool, std::string_view text);
+
+/// How a query is answered, in lines for people: what the index says, and how many objects are still to be looked at.
+/// Errors: those of Query::parse.
+std::string explain(const PMEM& pool, const Query& question);
+std::string explain(const PMEM& pool, std::string_view text);
 
 /// How many objects meet a condition: one number, or for `count by` one for each value, sorted by these.
 /// Shape: an object with several values (a list) counts for each of them.

@@ -81,6 +81,8 @@ public:
     void for_each_entry(const std::function<void(const std::string&)>& f) const;
     /// The present id of an identity, if it still exists.
     std::optional<std::string> name_of(Link identity) const;
+    /// The entry that a record defines.
+    std::uint64_t entry_of(Link definition) const;
 
     // ---- creating (create.cpp) ----
 

@@ -301,6 +301,10 @@ std::optional<std::string> Catalog::name_of(Link identity) const {
     return std::string(reinterpret_cast<const char*>(copy.data()) + sizeof entry, entry.key_bytes);
 }
 
+std::uint64_t Catalog::entry_of(Link definition) const {
+    return pool_.as<heap::RecordHeader>(definition.offset()).home - offsetof(Entry, header.word);
+}
+
 bool Catalog::is_in_chain(const std::uint64_t* head, Link node) const {
     bool found = false;
     walk(head, [&](Link link, const Entry&, const std::string&) { found = found || link == node; });

@@ -83,6 +83,11 @@ bool Evaluation::holds_elements(const Node& node, Object& object, std::vector<Bo
     return !found.boxes.empty();
 }
 
+bool Evaluation::is_suspicious() const {
+    return std::any_of(met_.begin(), met_.end(),
+                       [](const auto& one) { return !one.second.has_comparable && one.second.unlike != 0; });
+}
+
 void Evaluation::finish() const {
     for (const auto& [node, met] : met_) {
         if (met.has_comparable || met.unlike == 0) continue;

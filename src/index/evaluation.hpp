@@ -20,6 +20,8 @@ public:
 
     /// After the last object. Errors: type_mismatch when a test met only what cannot be compared so.
     void finish() const;
+    /// Whether finish() would throw if this was all.
+    bool is_suspicious() const;
 
 private:
     struct Met {

@@ -41,6 +41,40 @@ void add_elements(Facts& facts, const Type& element, std::span<const std::byte> 
         add_facts(facts, element, bytes.subspan(i * element.size(), element.size()), members);
 }
 
+bool is_ours(SerializerType serializer) {
+    return serializer == SerializerType::bp4 || serializer == SerializerType::none;
+}
+bool is_json(const Type& type, SerializerType serializer) {
+    return type.kind() == Kind::opaque && type.tag() == "json" && is_ours(serializer);
+}
+
+/// Goes down where facts_of() would, asked for every name.
+void add_leaves(Leaves& leaves, const Type& type, std::span<const std::byte> bytes,
+                const std::vector<std::string>& members, std::size_t at_most) {
+    const bool is_list = type.kind() == Kind::array;
+    if (is_list || type.kind() == Kind::structure) {
+        if (bytes.size() < type.size()) throw Error(Code::corrupt, "too few bytes for a " + type.name());
+        if (!is_list) leaves.leaves.push_back({members, Incomparable{"a structure"}});
+    }
+    if (is_list) {
+        const Type& element = type.element();
+        for (std::size_t at = 0; at < type.size() && leaves.is_all; at += element.size())
+            add_leaves(leaves, element, bytes.subspan(at, element.size()), members, at_most);
+    } else if (type.kind() == Kind::structure) {
+        for (const Field& field : type.fields()) {
+            if (!field.type.is_fixed_size() || !leaves.is_all) continue;
+            std::vector<std::string> longer = members;
+            longer.push_back(field.name);
+            add_leaves(leaves, field.type, bytes.subspan(field.offset, field.type.size()), longer, at_most);
+        }
+    } else {
+        Facts facts;
+        add_facts(facts, type, bytes, {});
+        for (Fact& fact : facts) leaves.leaves.push_back({members, std::move(fact)});
+    }
+    leaves.is_all = leaves.is_all && leaves.leaves.size() <= at_most;
+}
+
 std::partial_ordering order(Wide a, Wide b) { return a <=> b; }
 
 /// How `fact` lies to `literal`, if they are of one sort. Of a time that is less exact than the fact: what lies in it is equal.
@@ -139,20 +173,44 @@ void add_facts(Facts& facts, const Type& type, std::span<const std::byte> bytes,
 Facts facts_of(const Type& type, SerializerType serializer, std::span<const std::byte> bytes,
                std::span<const std::string> members) {
     Facts facts;
-    const bool is_ours = serializer == SerializerType::bp4 || serializer == SerializerType::none;
-    if (type.kind() == Kind::opaque && type.tag() == "json" && is_ours)
+    if (is_json(type, serializer))
         return facts_of_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, members);
-    if (type.kind() == Kind::string && is_ours) {
+    if (type.kind() == Kind::string && is_ours(serializer)) {
         if (members.empty())
             facts.emplace_back(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-    } else if (type.kind() == Kind::sequence && type.element().is_fixed_size() && is_ours) {
+    } else if (type.kind() == Kind::sequence && type.element().is_fixed_size() && is_ours(serializer)) {
         add_elements(facts, type.element(), bytes, members);
-    } else if (type.is_fixed_size() && is_ours) {
+    } else if (type.is_fixed_size() && is_ours(serializer)) {
         add_facts(facts, type, bytes, members);
     } else {
         facts.emplace_back(Incomparable{"a " + type.name() + " stored by " + name_of(serializer)});
     }
     return facts;
+}
+
+Leaves leaves_of(const Type& type, SerializerType serializer, std::span<const std::byte> bytes,
+                 std::size_t at_most) {
+    if (is_json(type, serializer))
+        return leaves_of_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, at_most);
+    Leaves leaves;
+    if (is_ours(serializer) && type.kind() == Kind::string) {
+        leaves.leaves.push_back({{}, facts_of(type, serializer, bytes, {}).front()});
+    } else if (!is_ours(serializer)) {
+        leaves.is_all = false;
+    } else if (type.kind() == Kind::sequence && type.element().is_fixed_size()) {
+        const Type& element = type.element();
+        if (bytes.size() % element.size() != 0) return {{}, false};
+        for (std::size_t at = 0; at < bytes.size() && leaves.is_all; at += element.size())
+            add_leaves(leaves, element, bytes.subspan(at, element.size()), {}, at_most);
+    } else if (type.is_fixed_size()) {
+        add_leaves(leaves, type, bytes, {}, at_most);
+    } else {
+        leaves.is_all = false;
+    }
+    // What nobody can look into is the same under every name.
+    if (!leaves.is_all && leaves.leaves.empty())
+        leaves.leaves.push_back({{}, Incomparable{"a " + type.name()}});
+    return leaves;
 }
 
 Answer compare(const Fact& fact, const Node& test) {

@@ -35,11 +35,26 @@ Facts facts_of(const Type& type, SerializerType serializer, std::span<const std:
 void add_facts(Facts& facts, const Type& type, std::span<const std::byte> bytes,
                std::span<const std::string> members);
 
+/// A fact that facts_of() gives for these members.
+struct Leaf {
+    std::vector<std::string> members;
+    Fact fact;
+};
+struct Leaves {
+    std::vector<Leaf> leaves{};
+    bool is_all = true;
+};
+/// Every fact that bytes say under any members that are names, but no more than `at_most`. What is in a list is under its name.
+/// Errors: as facts_of().
+Leaves leaves_of(const Type& type, SerializerType serializer, std::span<const std::byte> bytes,
+                 std::size_t at_most);
+
 /// The index that a member of a list is called by; nothing for other names.
 std::optional<std::uint64_t> index_of(const std::string& member);
 
 /// The same of JSON text, by a build that knows JSON.
 Facts facts_of_json(std::string_view text, std::span<const std::string> members);
+Leaves leaves_of_json(std::string_view text, std::size_t at_most);
 
 enum class Answer { no, yes, unlike };
 

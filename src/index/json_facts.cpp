@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <pmemcpy/error.hpp>
 
 #include "index/fact.hpp"
@@ -8,6 +9,23 @@ namespace pmemcpy::index {
 namespace {
 
 using Json = nlohmann::json;
+
+Fact fact_of(const Json& json) {
+    switch (json.type()) {
+        case Json::value_t::boolean:
+            return json.get<bool>();
+        case Json::value_t::number_integer:
+            return json.get<std::int64_t>();
+        case Json::value_t::number_unsigned:
+            return json.get<std::uint64_t>();
+        case Json::value_t::number_float:
+            return json.get<double>();
+        case Json::value_t::string:
+            return json.get<std::string>();
+        default:
+            return Incomparable{json.is_null() ? "null" : "a structure"};
+    }
+}
 
 void add_facts(Facts& facts, const Json& json, std::span<const std::string> members) {
     if (json.is_array()) {
@@ -24,31 +42,30 @@ void add_facts(Facts& facts, const Json& json, std::span<const std::string> memb
         if (found != json.end()) add_facts(facts, *found, members.subspan(1));
         return;
     }
-    switch (json.type()) {
-        case Json::value_t::boolean:
-            facts.emplace_back(json.get<bool>());
-            return;
-        case Json::value_t::number_integer:
-            facts.emplace_back(json.get<std::int64_t>());
-            return;
-        case Json::value_t::number_unsigned:
-            facts.emplace_back(json.get<std::uint64_t>());
-            return;
-        case Json::value_t::number_float:
-            facts.emplace_back(json.get<double>());
-            return;
-        case Json::value_t::string:
-            facts.emplace_back(json.get<std::string>());
-            return;
-        default:
-            facts.emplace_back(Incomparable{json.is_null() ? "null" : "a structure"});
-            return;
+    facts.push_back(fact_of(json));
+}
+
+void add_leaves(Leaves& leaves, const Json& json, const std::vector<std::string>& members,
+                std::size_t at_most) {
+    if (json.is_array()) {
+        for (const Json& element : json) {
+            if (leaves.is_all) add_leaves(leaves, element, members, at_most);
+        }
+        return;
+    }
+    leaves.leaves.push_back({members, fact_of(json)});
+    leaves.is_all = leaves.is_all && leaves.leaves.size() <= at_most;
+    if (!json.is_object()) return;
+    for (const auto& [name, value] : json.items()) {
+        if (!leaves.is_all) return;
+        std::vector<std::string> longer = members;
+        longer.push_back(name);
+        add_leaves(leaves, value, longer, at_most);
     }
 }
 
-}  // namespace
-
-Facts facts_of_json(std::string_view text, std::span<const std::string> members) {
+/// Nothing for what is no JSON, or too deep to be looked at.
+std::optional<Json> parse(std::string_view text) {
     constexpr int most_depth = 200;  // each costs stack
     bool is_deep = false;
     const Json json = Json::parse(
@@ -58,10 +75,29 @@ Facts facts_of_json(std::string_view text, std::span<const std::string> members)
             return !is_deep;
         },
         false);
-    if (json.is_discarded() || is_deep) return {Incomparable{"a JSON text that is none"}};
+    if (json.is_discarded() || is_deep) return {};
+    return json;
+}
+
+constexpr const char* no_json = "a JSON text that is none";
+
+}  // namespace
+
+Facts facts_of_json(std::string_view text, std::span<const std::string> members) {
+    const auto json = parse(text);
+    if (!json) return {Incomparable{no_json}};
     Facts facts;
-    add_facts(facts, json, members);
+    add_facts(facts, *json, members);
     return facts;
+}
+
+Leaves leaves_of_json(std::string_view text, std::size_t at_most) {
+    const auto json = parse(text);
+    // Under every name; so that is not all.
+    if (!json) return {{{{}, Incomparable{no_json}}}, false};
+    Leaves leaves;
+    add_leaves(leaves, *json, {}, at_most);
+    return leaves;
 }
 
 }  // namespace pmemcpy::index

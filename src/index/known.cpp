@@ -29,6 +29,10 @@ constexpr std::array<Word, 15> words = {{{"name", Known::name, Sort::text},
                                          {"max", Known::max, Sort::number},
                                          {"value", Known::value, Sort::anything}}};
 
+const Word& entry_of(Known known) {
+    return *std::find_if(words.begin(), words.end(), [&](const Word& one) { return one.known == known; });
+}
+
 constexpr std::array<std::string_view, 18> reserved = {
     "and", "or",  "not",  "in",    "exists", "contains", "begins", "under", "order",
     "by",  "asc", "desc", "limit", "count",  "true",     "false",  "now",   "attr"};
@@ -42,10 +46,8 @@ std::optional<Known> known_of(std::string_view word) {
     return found->known;
 }
 
-Sort sort_of(Known known) {
-    return std::find_if(words.begin(), words.end(), [&](const Word& one) { return one.known == known; })
-        ->sort;
-}
+std::string_view word_of(Known known) { return entry_of(known).text; }
+Sort sort_of(Known known) { return entry_of(known).sort; }
 
 bool is_reserved(std::string_view word) {
     return std::find(reserved.begin(), reserved.end(), word) != reserved.end();

@@ -29,6 +29,7 @@ enum class Known {
 enum class Sort { text, number, time, shape, anything };
 
 std::optional<Known> known_of(std::string_view word);
+std::string_view word_of(Known known);
 Sort sort_of(Known known);
 /// Words that mean something else in a query: `and`, `in`, ...
 bool is_reserved(std::string_view word);

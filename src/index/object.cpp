@@ -171,6 +171,45 @@ Facts Object::extreme(bool is_least) {
     return extreme.found() ? Facts{*extreme.found()} : Facts{};
 }
 
+std::vector<Object::AttributeLeaves> Object::attribute_leaves(std::size_t at_most) {
+    std::vector<AttributeLeaves> all;
+    if (!attributes_) attributes_ = pool_->attributes(id_);
+    for (const std::string& name : *attributes_) {
+        try {
+            pool_->get_attribute_encoded(
+                id_, name,
+                [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
+                    all.push_back({name, leaves_of(type, serializer, bytes, at_most)});
+                });
+        } catch (const Error& error) {
+            if (error.kind() != Code::not_found) throw;  // removed since it was listed
+        }
+    }
+    return all;
+}
+
+Leaves Object::value_leaves(std::uint64_t most_bytes, std::size_t at_most) {
+    const Info& info = this->info();
+    if (info.kind == VariableKind::group) return {};
+    Leaves leaves{{}, false};
+    if (info.kind != VariableKind::value || info.bytes > most_bytes) return leaves;
+    pool_->load_encoded(id_,
+                        [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
+                            leaves = leaves_of(type, serializer, bytes, at_most);
+                        });
+    return leaves;
+}
+
+bool Object::has_cheap_range(std::uint64_t most_blocks) {
+    const Info& info = this->info();
+    if (info.kind != VariableKind::array || info.blocks == 0) return true;
+    if (info.blocks > most_blocks) return false;
+    const std::vector<BlockInfo> all = pool_->blocks(id_);
+    const bool have_none =
+        std::any_of(all.begin(), all.end(), [](const BlockInfo& block) { return !block.has_range; });
+    return have_none || in_sight(all, info.dims.size());
+}
+
 bool Object::has_attribute(const std::string& name) {
     if (!attributes_) attributes_ = pool_->attributes(id_);
     return std::find(attributes_->begin(), attributes_->end(), name) != attributes_->end();

@@ -24,6 +24,17 @@ public:
     /// What it has under a key; nothing if it has no such thing. Not for the elements of an array.
     const Facts& facts(const Key& key);
 
+    /// All that its attributes say, under keys of them; of one that says more than `at_most` things only that.
+    struct AttributeLeaves {
+        std::string name;
+        Leaves leaves;
+    };
+    std::vector<AttributeLeaves> attribute_leaves(std::size_t at_most);
+    /// What the value itself says, if it is no more than so many bytes and things; of arrays nothing.
+    Leaves value_leaves(std::uint64_t most_bytes, std::size_t at_most);
+    /// Whether min and max are known without a look at any elements, of no more than so many blocks.
+    bool has_cheap_range(std::uint64_t most_blocks);
+
     /// Whether a key means the elements of this array, which are looked at block by block.
     bool is_elements(const Key& key);
 

@@ -5,6 +5,8 @@
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 
+#include "index/index.hpp"
+
 namespace pmemcpy {
 
 namespace index {
@@ -31,7 +33,8 @@ std::string prefix_of_test(const Node& node) {
     }
 }
 
-std::vector<std::string> ids_of(const PMEM& pool, const std::string& prefix) {
+std::vector<Candidate> all_of(const PMEM& pool, const NodePointer& condition) {
+    const std::string prefix = prefix_of(condition);
     std::vector<std::string> variables = pool.ids(prefix);
     std::vector<std::string> groups = pool.groups(prefix);
     std::vector<std::string> all;
@@ -39,7 +42,10 @@ std::vector<std::string> ids_of(const PMEM& pool, const std::string& prefix) {
     std::merge(std::make_move_iterator(variables.begin()), std::make_move_iterator(variables.end()),
                std::make_move_iterator(groups.begin()), std::make_move_iterator(groups.end()),
                std::back_inserter(all));
-    return all;
+    std::vector<Candidate> candidates;
+    candidates.reserve(all.size());
+    for (std::string& id : all) candidates.push_back({std::move(id), condition == nullptr});
+    return candidates;
 }
 
 /// The one that stands for an object with several.
@@ -87,31 +93,76 @@ std::string prefix_of(const NodePointer& condition) {
 }
 
 Search::Search(const PMEM& pool, const Query& query)
-    : pool_(&pool),
-      query_(query),
-      evaluation_(node_of(query)),
-      ids_(ids_of(pool, prefix_of(node_of(query)))) {
+    : pool_(&pool), query_(query), evaluation_(node_of(query)) {
+    if (auto found = Index::of(pool).candidates(node_of(query))) {
+        by_index_ = true;
+        is_suspicious_ = found->is_suspicious;
+        candidates_ = std::move(found->objects);
+        steps_ = std::move(found->steps);
+    } else {
+        candidates_ = all_of(pool, node_of(query));
+    }
     if (query.counted_key()) wanted_.push_back(*query.counted_key());
     if (query.is_count()) return;
     for (const Query::Order& order : query.order()) wanted_.push_back(order.key);
 }
 
 std::optional<Meant> Search::next_unranked() {
-    while (at_ < ids_.size()) {
-        Object object(*pool_, std::move(ids_[at_++]));
+    while (at_ < candidates_.size()) {
+        Candidate& candidate = candidates_[at_++];
+        Object object(*pool_, std::move(candidate.id));
         Meant meant;
         try {
-            if (!evaluation_.meets(object, meant.found.boxes)) continue;
+            // What the index was sure of may have gone since.
+            const bool is_it =
+                candidate.is_sure ? pool_->exists(object.id()) : evaluation_.meets(object, meant.found.boxes);
+            if (!is_it) continue;
             for (const Key& key : wanted_)
                 meant.facts.push_back(object.is_elements(key) ? Facts{} : object.facts(key));
-            if (!query_.is_count()) meant.found.info = object.info();
+            meant.found.id = object.id();
+            meant.found.pool = pool_;
             return meant;
         } catch (const Error& error) {
             if (error.kind() != Code::not_found) throw;  // erased since it was listed
         }
     }
-    evaluation_.finish();
+    finish();
     return {};
+}
+
+// Whether a test compares unlike things a look at all objects tells, and with an index few were looked at.
+void Search::finish() {
+    if (!by_index_) return evaluation_.finish();
+    if (!is_suspicious_ && !evaluation_.is_suspicious()) return;
+    Evaluation all(node_of(query_));
+    for (Candidate& candidate : all_of(*pool_, node_of(query_))) {
+        Object object(*pool_, std::move(candidate.id));
+        std::vector<Box> boxes;
+        try {
+            all.meets(object, boxes);
+        } catch (const Error& error) {
+            if (error.kind() != Code::not_found) throw;  // erased since it was listed
+        }
+    }
+    all.finish();
+}
+
+std::string Search::explain() const {
+    std::string text;
+    for (const std::string& step : steps_) text += step + "\n";
+    const auto sure = static_cast<std::uint64_t>(std::count_if(
+        candidates_.begin(), candidates_.end(), [](const Candidate& one) { return one.is_sure; }));
+    if (by_index_) {
+        text += "found by the index: " + std::to_string(sure) +
+                "; looked at: " + std::to_string(candidates_.size() - sure) + "\n";
+    } else {
+        text += "looked at: all " + std::to_string(candidates_.size()) + " objects" +
+                (prefix_of(node_of(query_)).empty()
+                     ? ""
+                     : " whose names begin with " + Literal(prefix_of(node_of(query_))).text()) +
+                "; " + Index::of(*pool_).why_not() + "\n";
+    }
+    return text;
 }
 
 void Search::rank_all() {
@@ -158,6 +209,13 @@ std::optional<Found> Matches::next() {
     if (!meant) return {};
     return std::move(meant->found);
 }
+
+Info Found::info() const { return pool->info(id); }
+
+std::string explain(const PMEM& pool, const Query& question) {
+    return index::Search(pool, question).explain();
+}
+std::string explain(const PMEM& pool, std::string_view text) { return explain(pool, Query::parse(text)); }
 
 Matches query(const PMEM& pool, const Query& question) {
     if (question.is_count())

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "index/evaluation.hpp"
+#include "index/plan.hpp"
 
 namespace pmemcpy::index {
 
@@ -26,16 +27,22 @@ public:
     Search(const PMEM& pool, const Query& query);
 
     std::optional<Meant> next();
+    /// In lines for people.
+    std::string explain() const;
 
 private:
     std::optional<Meant> next_unranked();
+    void finish();
     void rank_all();
 
     const PMEM* pool_;
     Query query_;
     std::vector<Key> wanted_;
     Evaluation evaluation_;
-    std::vector<std::string> ids_;
+    std::vector<Candidate> candidates_;
+    bool by_index_ = false;
+    bool is_suspicious_ = false;
+    std::vector<std::string> steps_;
     std::size_t at_ = 0;
     std::uint64_t given_ = 0;
     std::optional<std::vector<Meant>> ranked_;  // where an order was asked for

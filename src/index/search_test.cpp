@@ -30,18 +30,20 @@ PMEMCPY_STRUCT(Limits, low, count);
 
 namespace {
 
-class QueryTest : public ::testing::Test {
+/// Each question is asked without an index, and with one that is kept in either way: the answers are the same.
+class QueryTest : public ::testing::TestWithParam<IndexMode> {
 protected:
     void SetUp() override {
         Options options;
         options.max_bytes = 64 << 20;
+        options.index = GetParam();
         pool_.mmap(folder_ / "pool", options);
     }
 
     /// The ids that are found, parted by blanks.
     std::string found(const Query& question) {
         std::string ids;
-        for (const Found& one : query(pool_, question)) ids += (ids.empty() ? "" : " ") + one.info.id;
+        for (const Found& one : query(pool_, question)) ids += (ids.empty() ? "" : " ") + one.id;
         return ids;
     }
     std::string found(std::string_view text) { return found(Query::parse(text)); }
@@ -69,7 +71,7 @@ protected:
 
 }  // namespace
 
-TEST_F(QueryTest, finds_by_name_group_and_kind) {
+TEST_P(QueryTest, finds_by_name_group_and_kind) {
     pool_.store("u/a", 1);
     pool_.store("u/b/c", 2);
     pool_.store("v", 3);
@@ -89,7 +91,7 @@ TEST_F(QueryTest, finds_by_name_group_and_kind) {
     EXPECT_EQ(found("kind in ('array')"), "u/field");
 }
 
-TEST_F(QueryTest, finds_by_what_is_known_of_every_object) {
+TEST_P(QueryTest, finds_by_what_is_known_of_every_object) {
     array("a", 3, -5);
     pool_.store("n", std::int32_t{42});
     pool_.store("text", "hello");
@@ -118,7 +120,7 @@ TEST_F(QueryTest, finds_by_what_is_known_of_every_object) {
         "n stepped");
 }
 
-TEST_F(QueryTest, knows_the_range_of_what_was_stored_over_something_else) {
+TEST_P(QueryTest, knows_the_range_of_what_was_stored_over_something_else) {
     array("a", 4, 0);
     std::vector<double> row(10, 5);
     row[3] = std::nan("");
@@ -135,7 +137,7 @@ TEST_F(QueryTest, knows_the_range_of_what_was_stored_over_something_else) {
     EXPECT_EQ(found("value > 15 and max < 90"), "");
 }
 
-TEST_F(QueryTest, finds_by_attributes_of_every_type) {
+TEST_P(QueryTest, finds_by_attributes_of_every_type) {
     for (const char* id : {"a", "b", "c"}) pool_.store(id, 0);
     pool_.set_attribute("a", "units", "K");
     pool_.set_attribute("b", "units", "m/s");
@@ -177,7 +179,7 @@ TEST_F(QueryTest, finds_by_attributes_of_every_type) {
     EXPECT_EQ(found("units = 'K'"), "a") << "the pool is nobody's member";
 }
 
-TEST_F(QueryTest, says_when_unlike_things_are_compared) {
+TEST_P(QueryTest, says_when_unlike_things_are_compared) {
     pool_.store("a", 1);
     pool_.store("b", 2);
     pool_.set_attribute("a", "units", "K");
@@ -203,12 +205,12 @@ TEST_F(QueryTest, says_when_unlike_things_are_compared) {
     EXPECT_EQ(error("nothing > 3"), "");
 }
 
-TEST_F(QueryTest, gives_boxes_of_elements_that_compare_so) {
+TEST_P(QueryTest, gives_boxes_of_elements_that_compare_so) {
     array("a", 4, 0);  // rows 0..9, 10..19, 20..29, 30..39
     array("b", 2, 1000);
     std::vector<std::vector<Box>> boxes;
     for (const Found& one : query(pool_, "value in 17..31")) {
-        EXPECT_EQ(one.info.id, "a");
+        EXPECT_EQ(one.id, "a");
         boxes.push_back(one.boxes);
     }
     EXPECT_EQ(
@@ -230,7 +232,7 @@ TEST_F(QueryTest, gives_boxes_of_elements_that_compare_so) {
     EXPECT_EQ(found("value < 500 and rank = 2 and name begins 'b'"), "");
 }
 
-TEST_F(QueryTest, reads_only_blocks_that_can_have_such_elements) {
+TEST_P(QueryTest, reads_only_blocks_that_can_have_such_elements) {
     array("a", 4, 0);
     // Behind the pool's back the second row, whose block says 10 to 19, becomes large.
     std::vector<double> row(10);
@@ -251,7 +253,7 @@ TEST_F(QueryTest, reads_only_blocks_that_can_have_such_elements) {
     EXPECT_EQ(found("value in (15, 500)"), "a") << "read it is found";
 }
 
-TEST_F(QueryTest, looks_at_elements_of_all_kinds) {
+TEST_P(QueryTest, looks_at_elements_of_all_kinds) {
     const Type phase = Type::enumeration(type_of<std::int8_t>(), {{"solid", 0}, {"liquid", 1}});
     pool_.alloc("phase", phase, Dimensions{2, 2});
     pool_.store("phase", phase, std::array<std::int8_t, 4>{0, 0, 1, 0}.data(), Box::whole({2, 2}));
@@ -283,7 +285,7 @@ TEST_F(QueryTest, looks_at_elements_of_all_kinds) {
     EXPECT_EQ(boxes("name = 'strided' and value = 9"), (std::vector<Box>{{{7}, {1}}}));
 }
 
-TEST_F(QueryTest, orders_limits_and_counts) {
+TEST_P(QueryTest, orders_limits_and_counts) {
     array("a", 1, 0);
     array("b", 3, 0);
     array("c", 2, 0);
@@ -304,11 +306,15 @@ TEST_F(QueryTest, orders_limits_and_counts) {
     EXPECT_THROW(static_cast<void>(query(pool_, "count")), Error);
 }
 
-TEST_F(QueryTest, goes_on_when_what_it_would_find_is_erased) {
+TEST_P(QueryTest, goes_on_when_what_it_would_find_is_erased) {
     for (int i = 0; i < 10; ++i) pool_.store("v" + std::to_string(i), i);
     Matches matches = query(pool_, "value >= 0");
-    EXPECT_EQ(matches.next()->info.id, "v0");
+    EXPECT_EQ(matches.next()->id, "v0");
     pool_.erase("v1");
     pool_.rename("v2", "w");
-    EXPECT_EQ(matches.next()->info.id, "v3");
+    EXPECT_EQ(matches.next()->id, "v3");
 }
+
+INSTANTIATE_TEST_SUITE_P(index, QueryTest,
+                         ::testing::Values(IndexMode::none, IndexMode::async, IndexMode::sync),
+                         [](const auto& mode) { return std::string(name_of(mode.param)); });

@@ -2,6 +2,7 @@
 
 #include "os/names.hpp"
 #include "pool/pool.hpp"
+#include "pool/runtime.hpp"
 
 #include <pmemcpy/error.hpp>
 
@@ -85,8 +86,9 @@ std::shared_ptr<Feed::Joined> Feed::joined() {
     std::optional<os::File> file;
     try {
         file = os::File::open_if_exists(path(), flags);
+        if (file) refuse_foreign(*file, pool_.file());
     } catch (const Error&) {
-        // As if it were not there.
+        file.reset();  // as if it were not there
     }
     if (!file || !file->is_regular() || file->size() < sizeof(Ring)) return nullptr;
     auto found = std::make_shared<Joined>();

@@ -32,20 +32,16 @@ unsigned runtime_mode(unsigned pool_mode) {
     return mode;
 }
 
-// Resetting the file empties it. So it must not be another name of something else; and not somebody's who may not write
-// the pool, for he could block and crash those who do.
-void refuse_planted(const os::File& file, const os::File& pool) {
-    const char* what = nullptr;
-    if (!file.is_regular())
-        what = "is no regular file";
-    else if (file.link_count() > 1)
-        what = "has another name too";
-    else if ((pool.mode_bits() & 0022) == 0 && file.owner() != pool.owner() && file.owner() != 0 &&
-             file.owner() != os::user_id())
-        what = "belongs to a user who may not write the pool";
-    if (what == nullptr) return;
-    throw Error(Code::permission_denied, file.path() + " " + what + ", so it is not the run-time file of " +
+[[noreturn]] void throw_planted(const os::File& file, const os::File& pool, const char* what) {
+    throw Error(Code::permission_denied, file.path() + " " + what + ", so it does not belong to " +
                                              pool.path() + "; remove it while nobody has the pool open");
+}
+
+// Resetting the file empties it. So it must not be another name of something else.
+void refuse_planted(const os::File& file, const os::File& pool) {
+    if (!file.is_regular()) throw_planted(file, pool, "is no regular file");
+    if (file.link_count() > 1) throw_planted(file, pool, "has another name too");
+    refuse_foreign(file, pool);
 }
 
 void enlarge(os::File& file) {
@@ -55,6 +51,14 @@ void enlarge(os::File& file) {
 }
 
 }  // namespace
+
+void refuse_foreign(const os::File& file, const os::File& pool) {
+    const bool only_owner_writes = (pool.mode_bits() & 0022) == 0;
+    const bool is_foreign =
+        file.owner() != pool.owner() && file.owner() != 0 && file.owner() != os::user_id();
+    if (only_owner_writes && is_foreign)
+        throw_planted(file, pool, "belongs to a user who may not write the pool");
+}
 
 Runtime::Runtime(os::File file, os::Mapping map)
     : file_(std::move(file)), map_(std::move(map)), inode_(file_.identity().inode) {}

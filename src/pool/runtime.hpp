@@ -69,6 +69,10 @@ inline constexpr std::uint64_t runtime_file_bytes = base::align_up(runtime_bytes
 /// Where a pool's run-time file lies, or one like it: "/data/run.pmem.rt" for ".rt".
 std::string path_beside(const os::File& pool, const std::string& ending);
 
+/// That a file or directory beside the pool is not somebody's who may not write the pool: for he could block and crash those who
+/// do. Errors: permission_denied.
+void refuse_foreign(const os::File& file, const os::File& pool);
+
 /// The mapped run-time file of a writer.
 class Runtime {
 public:

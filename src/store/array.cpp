@@ -98,7 +98,7 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
     ArrayDefinition asked = definition_of(type, dims, options, default_serializer());
     check(id, asked);
     asked.step = step_.load();
-    with_space([&] {
+    announce(with_space([&] {
         bool made = false;
         for (Retry retry(id);; retry.again()) {
             const Link entry = catalog_.create(id);
@@ -123,7 +123,7 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
                 }
                 catalog_.vouch_for(entry);  // whether another has made it or this call, just now
                 pool_.medium().fence();
-                return;
+                return entry;
             }
             if (!there.is_mark(mark_empty) || there.is_dead())
                 continue;  // being erased: the next look finds another entry
@@ -134,8 +134,7 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
                 throw;
             }
         }
-    });
-    pool_.tell();
+    }));
     if (options.contiguous) name_changed(id);
 }
 

@@ -22,6 +22,17 @@ void check_name(std::string_view name) {
     }
 }
 
+// What the library itself notes with the pool, such as how its index is kept: seen by nobody else, and set by nobody else.
+constexpr std::string_view reserved_prefix = "pmemcpy:";
+bool is_reserved(std::string_view name) { return name.starts_with(reserved_prefix); }
+
+void refuse_reserved(std::string_view name) {
+    if (!is_reserved(name)) return;
+    throw Error(Code::invalid_argument,
+                "an attribute's name must not begin with '" + std::string(reserved_prefix) + "', as '" +
+                    std::string(name.substr(0, 80)) + "' does: these are the library's own");
+}
+
 }  // namespace
 
 // Attributes of "/" are the pool's own; its group is made when the first is set.
@@ -42,7 +53,13 @@ void Store::set_attribute(std::string_view id, std::string_view name, const Type
                           SerializerType serializer, const Encoder& encoder) {
     check_writable();
     check_name(name);
-    with_space([&] {
+    refuse_reserved(name);
+    put_attribute(id, name, type, serializer, encoder);
+}
+
+void Store::put_attribute(std::string_view id, std::string_view name, const Type& type,
+                          SerializerType serializer, const Encoder& encoder) {
+    announce(with_space([&] {
         const Link owner = owner_of_attributes(id, true);
         if (!catalog_.find_attribute(owner, name)) {
             std::size_t count = 0;
@@ -53,7 +70,8 @@ void Store::set_attribute(std::string_view id, std::string_view name, const Type
             }
         }
         put_value([&] { return catalog_.create_attribute(owner, name); }, name, type, serializer, encoder);
-    });
+        return owner;
+    }));
     heap_.reclaim();
 }
 
@@ -78,7 +96,7 @@ std::vector<std::string> Store::attributes(std::string_view id) const {
     std::vector<std::string> names;
     if (id == "/" && !defined(id)) return names;
     catalog_.for_each_attribute(owner_of_attributes(id), [&](const std::string& name, Link attribute) {
-        if (read_value(attribute)) names.push_back(name);
+        if (!is_reserved(name) && read_value(attribute)) names.push_back(name);
     });
     std::sort(names.begin(), names.end());
     return names;
@@ -96,12 +114,15 @@ Info Store::attribute_info(std::string_view id, std::string_view name) const {
 
 void Store::remove_attribute(std::string_view id, std::string_view name) {
     check_writable();
-    const auto attribute = catalog_.find_attribute(owner_of_attributes(id), name);
+    refuse_reserved(name);
+    const Link owner = owner_of_attributes(id);
+    const auto attribute = catalog_.find_attribute(owner, name);
     if (!attribute || !catalog_.definition(*attribute)) {
         throw Error(Code::not_found,
                     "'" + std::string(id) + "' has no attribute '" + std::string(name) + "'");
     }
     catalog_.erase_attribute(*attribute, name);
+    announce(owner);
 }
 
 }  // namespace pmemcpy::store

@@ -23,7 +23,7 @@ void Store::make_group(std::string_view id) {
     array::validate_new_id(id);
     with_space([&] { catalog_.make_group(id); });
     pool_.medium().fence();  // what is stored in a group comes with a fence of its own; here nothing does
-    pool_.tell();
+    if (const auto entry = catalog_.find(id)) announce(*entry);
 }
 
 void Store::erase(std::string_view id) {
@@ -41,12 +41,12 @@ void Store::erase(std::string_view id) {
     }
     if (!directory_layout_) {
         catalog_.erase(*entry, id);
-        return pool_.tell();
+        return announce(*entry);
     }
     const bool is_group = catalog::Catalog::is_group(pool_, *definition);
     if (!is_group) directory_layout_->leaving(id);
     catalog_.erase(*entry, id);
-    pool_.tell();
+    announce(*entry);
     if (is_group) return directory_layout_->group_erased(id);
     name_changed(id);
 }
@@ -61,9 +61,21 @@ void Store::rename(std::string_view from, std::string_view to) {
                         "' inside a step: it would be seen at once; rename it after commit");
     }
     with_space([&] { catalog_.rename(from, to); });
-    pool_.tell();
+    if (const auto entry = catalog_.find(to)) announce(*entry);
     name_changed(from);
     name_changed(to);
+}
+
+std::optional<catalog::Catalog::Nature> Store::visible_nature(std::string_view id, Link entry) const {
+    for (Retry retry(id);;) {
+        const auto definition = catalog_.definition(entry);
+        if (!definition) return std::nullopt;
+        auto nature = catalog::Catalog::nature_of(pool_, *definition);
+        if (!nature && retry.once_more()) continue;
+        if (!nature) return catalog::Catalog::Nature{};  // damaged: a variable, for verify to tell of
+        if (!is_visible(nature->step) && (nature->is_array || !read_value(entry))) return std::nullopt;
+        return nature;
+    }
 }
 
 std::vector<std::string> Store::ids(std::string_view prefix, bool groups) const {
@@ -71,16 +83,8 @@ std::vector<std::string> Store::ids(std::string_view prefix, bool groups) const 
     std::vector<std::string> found;
     catalog_.for_each([&](const std::string& id, Link entry) {
         if (id == "/" || id.compare(0, prefix.size(), prefix) != 0) return;
-        std::optional<catalog::Catalog::Nature> nature;
-        for (Retry retry(id); !nature;) {
-            const auto definition = catalog_.definition(entry);
-            if (!definition) return;
-            nature = catalog::Catalog::nature_of(pool_, *definition);
-            if (!nature && !retry.once_more())
-                nature.emplace();  // damaged: a variable, for verify to tell of
-        }
-        const bool is_hidden = !is_visible(nature->step) && (nature->is_array || !read_value(entry));
-        if (nature->is_group == groups && !is_hidden) found.push_back(id);
+        const auto nature = visible_nature(id, entry);
+        if (nature && nature->is_group == groups) found.push_back(id);
     });
     std::sort(found.begin(), found.end());
     return found;

@@ -95,12 +95,13 @@ bool create_if_asked(const layout::Place& place, const Options& options) {
 
 }  // namespace
 
-std::shared_ptr<Store> Store::open(const std::string& path, const Options& options) {
+std::shared_ptr<Store> Store::open(const std::string& path, const Options& options, bool* is_new) {
     if (path.empty()) throw Error(Code::invalid_argument, "the path of a pool must not be empty");
     const layout::Place place = layout::place_of(path, options.layout);
     const bool created = create_if_asked(place, options);
     auto store = std::make_shared<Store>(place, options);
     if (created && options.prepare) store->prepare(0);
+    if (is_new != nullptr) *is_new = created;
     return store;
 }
 

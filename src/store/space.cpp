@@ -26,6 +26,7 @@ void Store::compact() {
         if (!definition) continue;
         if (is_array(*definition)) {
             if (const auto directory = directory_of(*definition)) compact_array(*directory);
+            announce(catalog_.entry_of(*definition));
             name_changed(id);
         } else if (const auto entry = catalog_.find(id)) {
             const auto seen = read_value_record(*definition);

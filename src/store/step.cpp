@@ -78,6 +78,7 @@ void Store::commit(std::uint64_t step) {
     while (before < step && !pool_.medium().compare_exchange(committed, before, step)) {
     }
     pool_.medium().persist(committed, sizeof *committed);
+    pool_.feed().append_commit();
     pool_.tell();
     step_ = 0;
     pool_.enter_step(0);

@@ -8,6 +8,7 @@
 
 #include <pmemcpy/pmemcpy.hpp>
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -30,7 +31,9 @@ using heap::Link;
 /// The verbs on variables: each only puts what the rooms below can do into the right order.
 class Store : public std::enable_shared_from_this<Store> {
 public:
-    static std::shared_ptr<Store> open(const std::string& path, const Options& options);
+    /// `is_new` gets whether this call has made the pool.
+    static std::shared_ptr<Store> open(const std::string& path, const Options& options,
+                                       bool* is_new = nullptr);
     /// `salvage`: the pool is a copy of a damaged one, of which recovery is to make the most.
     Store(const layout::Place& place, const Options& options, catalog::Salvage* salvage = nullptr);
     ~Store();
@@ -80,7 +83,7 @@ public:
     Oid oid(std::string_view id) const;
     std::string name_of(const Oid& oid) const;
 
-    // watching.cpp
+    // watching.cpp, following.cpp
     /// What readers see under an id, as far as it tells one version from another.
     struct Seen {
         Link link{};
@@ -88,6 +91,32 @@ public:
         bool operator==(const Seen&) const = default;
     };
     Seen look(std::string_view id) const;
+    /// For whoever keeps something that is derived from the catalog: what has changed.
+    pool::Feed& feed() const { return pool_.feed(); }
+    /// Every variable and group has a place, which it keeps when it is renamed; another gets it after an erase.
+    /// Its id, if readers see it.
+    std::optional<std::string> id_at(std::uint64_t place) const;
+    std::optional<std::uint64_t> place_of(std::string_view id) const;
+    void for_each_place(const std::function<void(std::uint64_t place, const std::string& id)>& f) const;
+    /// Another number when anything of it was stored anew, its attributes too. Shape: 0 if there is no such thing.
+    std::uint64_t fingerprint(std::string_view id) const;
+    /// A step is begun that is not committed: what is stored in it is not seen yet.
+    bool step_is_open() const;
+    /// This Store is in a step, so that it sees what others do not.
+    bool in_step() const { return step_.load() != 0; }
+    /// How the pool's index is to be kept, as the index says it. When there is a word, whoever opens the pool for writing has its
+    /// changes told to the feed, whether he keeps the index or not.
+    std::optional<std::string> index_word() const;
+    void set_index_word(const std::string& word);
+    std::array<std::uint8_t, 16> uuid() const { return pool_.super().uuid; }
+    /// Of the pool's file, as chmod(1) has them.
+    unsigned permissions() const { return pool_.file().mode_bits(); }
+    /// Where a file or directory that belongs to the pool lies: the pool's path and this ending.
+    std::string path_beside(const std::string& ending) const {
+        return pool::path_beside(pool_.file(), ending);
+    }
+    /// Errors: permission_denied for what is beside the pool and somebody's who may not write it.
+    void refuse_foreign(const os::File& file) const { pool::refuse_foreign(file, pool_.file()); }
 
     // step.cpp, space.cpp, verify.cpp
     void begin(std::uint64_t step);
@@ -119,6 +148,9 @@ private:
     };
     void check_readable() const { pool_.check_usable(); }
     void check_writable() const { pool_.check_writable(); }
+    /// What is under this entry has just been published, or taken away: for those who wait, and those who follow.
+    void announce(std::uint64_t entry);
+    void announce(Link entry) { announce(entry.offset()); }
     bool is_visible(std::uint64_t step) const;
     bool is_committed(std::uint64_t step) const;
     /// Runs f, and once more after taking back what dead processes and old versions hold, if space ran out.
@@ -137,8 +169,11 @@ private:
     std::optional<ValueSeen> visible_value(std::string_view id, Link newest) const;
     std::optional<ValueSeen> read_value(Link entry) const;
     std::optional<ValueSeen> read_value_record(Link link) const;
-    void put_value(const std::function<Link()>& entry_of, std::string_view id, const Type& type,
+    /// Returns the entry.
+    Link put_value(const std::function<Link()>& entry_of, std::string_view id, const Type& type,
                    SerializerType serializer, const Encoder& encoder);
+    void put_attribute(std::string_view id, std::string_view name, const Type& type,
+                       SerializerType serializer, const Encoder& encoder);
     void fill_value(catalog::Draft& draft, catalog::Value& value, const std::vector<std::byte>& type_bytes,
                     bool is_inline, const Encoder& encoder);
     bool publish_value(Link entry, std::string_view id, catalog::Draft& draft);
@@ -156,6 +191,8 @@ private:
     void drop_uncommitted_blocks(Directory& directory);
 
     std::optional<Link> defined(std::string_view id) const;
+    /// Of what an entry defines, if this process sees it.
+    std::optional<catalog::Catalog::Nature> visible_nature(std::string_view id, Link entry) const;
     bool is_array(Link definition) const;
     std::shared_ptr<Directory> directory_of(Link definition) const;
     std::shared_ptr<Directory> array(std::string_view id) const;

@@ -34,13 +34,13 @@ void Store::store_value(std::string_view id, const Type& type, SerializerType se
                         const Encoder& encoder) {
     check_writable();
     array::validate_new_id(id);
-    with_space([&] { put_value([&] { return catalog_.create(id); }, id, type, serializer, encoder); });
-    pool_.tell();
+    announce(with_space(
+        [&] { return put_value([&] { return catalog_.create(id); }, id, type, serializer, encoder); }));
     name_changed(id);
     heap_.reclaim();
 }
 
-void Store::put_value(const std::function<Link()>& entry_of, std::string_view id, const Type& type,
+Link Store::put_value(const std::function<Link()>& entry_of, std::string_view id, const Type& type,
                       SerializerType serializer, const Encoder& encoder) {
     const std::vector<std::byte> type_bytes = type.encode();
     Value value{};
@@ -75,6 +75,7 @@ void Store::put_value(const std::function<Link()>& entry_of, std::string_view id
             }
         }
         for (Retry retry(id); !publish_value(entry, id, *drafts[place]); retry.again()) entry = entry_of();
+        return entry;
     } catch (...) {
         catalog_.give_up(entry);
         throw;

@@ -141,6 +141,7 @@ void Store::freeze(std::string_view id) {
                      [&] { frozen |= base::crc32c(0, bytes, block.block.stored_bytes); }))
         throw_no_memory();
     if (m.compare_exchange(word, expected, frozen)) m.persist(word, sizeof *word);
+    announce(catalog_.entry_of(d.link));
 }
 
 }  // namespace pmemcpy::store

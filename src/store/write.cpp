@@ -103,7 +103,7 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
         drafts[place]->write(sizeof(heap::RecordHeader), record.data(), record.size());
         publish_block(id, *directory, *drafts[place], box);
     });
-    pool_.tell();
+    announce(catalog_.entry_of(d.link));
     name_changed(id);
     heap_.reclaim();
 }

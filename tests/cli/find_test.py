@@ -52,6 +52,26 @@ class Find(WithPool):
         rows = self.json("find", self.pool, "count by units")
         self.assertEqual(rows, [{"value": "degC", "objects": 1}, {"value": None, "objects": 11}])
 
+    def test_an_index_is_begun_shown_and_ended(self) -> None:
+        self.assertIn("none: a query looks at every object", self.text("index", self.pool))
+        self.assertIn(
+            "looked at: all 12 objects; the pool has no index", self.text("find", self.pool, "units = 'K'", "--explain")
+        )
+        self.assertRegex(self.text("index", self.pool, "async"), r"^async: 12 objects, \S+ \S+\n$")
+        explained = self.text("find", self.pool, "units = 'degC' and rank = 2", "--explain")
+        self.assertIn('index: units = "degC": 1\n', explained)
+        self.assertIn("found by the index: 0; looked at: 1\n", explained)
+        self.assertEqual(self.text("find", self.pool, "units = 'degC' and rank = 2"), "ocean/TEMP\n")
+        told = self.json("index", self.pool, "--flush")
+        self.assertEqual((told["mode"], told["complete"], told["trouble"]), ("async", True, ""))
+        self.assertNotIn("pmemcpy:", self.text("info", self.pool, "/"))
+        self.text("index", self.pool, "none")
+        self.assertEqual(self.json("index", self.pool)["mode"], "none")
+        self.assertIn("not 'often'", self.refused(2, "index", self.pool, "often"))
+        made = self.folder / "made.pmem"
+        self.text("create", made, "--size", "16MiB", "--index", "sync")
+        self.assertEqual(self.json("index", made)["mode"], "sync")
+
     def test_says_what_is_wrong_and_where(self) -> None:
         said = self.refused(2, "find", self.pool, "units = degC")
         self.assertEqual(said.splitlines()[0], 'pmemcpy: in the query, column 9: a text stands in quotes: "degC"')

@@ -119,3 +119,28 @@ def test_ends_when_the_pool_is_closed(path: str) -> None:
     pool.close()
     with pytest.raises(pmemcpy.Error):
         next(found)
+
+
+def test_an_index_finds_the_same(filled: pmemcpy.Pool) -> None:
+    assert filled.index.mode == "none"
+    wanted = filled.find("units = 'K' or levels = 2").ids
+    filled.set_index("async")
+    filled.flush_index()
+    assert filled.index.mode == "async" and filled.index.is_complete and filled.index.objects == 4
+    found = filled.find("units = 'K' or levels = 2")
+    assert found.ids == wanted and "found by the index: 2" in found.explain()
+    filled["answer"].attrs["levels"] = [7]
+    assert found.ids == ["ocean/TEMP"]
+    del filled["ocean/TEMP"]
+    assert found.ids == []
+    with pytest.raises(pmemcpy.InvalidArgumentError, match="often"):
+        filled.set_index("often")
+
+
+def test_a_new_pool_may_have_an_index(path: str) -> None:
+    with pmemcpy.open(path, max_bytes=1 << 24, index="sync") as pool:
+        pool["a"] = 1
+        assert pool.index.objects == 1
+        assert "pmemcpy:index" not in pool.attrs
+        with pytest.raises(pmemcpy.InvalidArgumentError, match="the library's own"):
+            pool.attrs["pmemcpy:index"] = "x"

@@ -67,6 +67,7 @@ void add_du(CLI::App& command, Invocation& invocation);
 void add_stat(CLI::App& command, Invocation& invocation);
 void add_tree(CLI::App& command, Invocation& invocation);
 void add_rm(CLI::App& command, Invocation& invocation);
+void add_index(CLI::App& command, Invocation& invocation);
 void add_compact(CLI::App& command, Invocation& invocation);
 void add_trim(CLI::App& command, Invocation& invocation);
 void add_verify(CLI::App& command, Invocation& invocation);

@@ -7,6 +7,7 @@
 #include "cli/call/exit_code.hpp"
 #include "cli/call/invocation.hpp"
 #include "cli/element/element.hpp"
+#include "cli/pool/index_mode.hpp"
 #include "cli/terminal/size.hpp"
 
 namespace pmemcpy::cli {
@@ -17,6 +18,7 @@ struct Arguments {
     std::string pool;
     std::string size;
     std::string chunk;
+    std::string index;
     bool prepare = false;
 };
 
@@ -33,6 +35,7 @@ int create(const Arguments& arguments, bool json) {
         options.initial_bytes = options.max_bytes;
         options.prepare = true;
     }
+    if (!arguments.index.empty()) options.index = parse_index_mode(arguments.index);
     PMEM pmem;
     pmem.mmap(arguments.pool, options);
     const PoolInfo info = pmem.info();
@@ -63,6 +66,10 @@ void add_create(CLI::App& command, Invocation& invocation) {
                "which all is lost")
         .takes("--size", arguments->size, "How large it may grow (default: what the device has)")
         .takes("--chunk", arguments->chunk, "The unit in which it grows (default: 2MiB, a huge page)")
+        .takes(
+            "--index", arguments->index,
+            "Who keeps an index, by which `find` finds without looking at each object: none (the default), "
+            "async or sync")
         .takes("--prepare", arguments->prepare, "Allocate --size now, in huge pages")
         .takes_json()
         .runs([arguments](bool json) { return create(*arguments, json); });

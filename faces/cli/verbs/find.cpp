@@ -25,6 +25,7 @@ struct Arguments {
     bool is_long = false;
     bool boxes = false;
     bool load = false;
+    bool explain = false;
 };
 
 /// What a terminal or a table shows: a text without its quotes.
@@ -74,9 +75,18 @@ Json to_json(const std::vector<Box>& boxes) {
     return list;
 }
 
+/// Nothing when somebody has erased it since it was found.
+std::optional<Info> info_of(const Found& found) {
+    try {
+        return found.info();
+    } catch (const Error& error) {
+        if (error.kind() != Code::not_found) throw;
+        return {};
+    }
+}
+
 /// Of an array the boxes that were found, or all of it.
-void print_content(const PMEM& pmem, const Found& found, bool json, Sink& sink) {
-    const Info& info = found.info;
+void print_content(const PMEM& pmem, const Found& found, const Info& info, bool json, Sink& sink) {
     if (info.kind == VariableKind::group) return;
     const Print print = json ? Print::json : Print::text;
     const auto head = [&](const std::string& box) {
@@ -101,33 +111,41 @@ void print_content(const PMEM& pmem, const Found& found, bool json, Sink& sink) 
 
 void print_one(const Found& found, const Arguments& arguments) {
     if (!arguments.boxes) {
-        fmt::print("{}\n", found.info.id);
+        fmt::print("{}\n", found.id);
     } else if (found.boxes.empty()) {
-        fmt::print("{}\t\n", found.info.id);
+        fmt::print("{}\t\n", found.id);
     } else {
-        for (const Box& box : found.boxes) fmt::print("{}\t{}\n", found.info.id, to_string(box));
+        for (const Box& box : found.boxes) fmt::print("{}\t{}\n", found.id, to_string(box));
     }
 }
 
 int find(const Arguments& arguments, bool json) {
     const Query question = Query::parse(arguments.query);
     const PMEM pmem = open_for_reading(arguments.pool);
+    if (arguments.explain) {
+        fmt::print("{}", explain(pmem, question));
+        return exit_ok;
+    }
     if (question.is_count()) return print_counts(count(pmem, question), question, json);
     Matches matches = query(pmem, question);
     Json list = Json::array();
     std::vector<Info> infos;
     Sink sink("");
     for (const Found& found : matches) {
+        if (!arguments.load && !json && !arguments.is_long) {
+            print_one(found, arguments);
+            continue;
+        }
+        const auto info = info_of(found);
+        if (!info) continue;
         if (arguments.load) {
-            print_content(pmem, found, json, sink);
+            print_content(pmem, found, *info, json, sink);
         } else if (json) {
-            Json one = cli::to_json(found.info);
+            Json one = cli::to_json(*info);
             if (!found.boxes.empty()) one["boxes"] = to_json(found.boxes);
             list.push_back(std::move(one));
-        } else if (arguments.is_long) {
-            infos.push_back(found.info);
         } else {
-            print_one(found, arguments);
+            infos.push_back(*info);
         }
     }
     if (arguments.load) {
@@ -153,6 +171,8 @@ void add_find(CLI::App& command, Invocation& invocation) {
                "Of arrays whose `value` is asked for also where: behind a tab, as cat takes it, a line for "
                "each block")
         .takes("--load", arguments->load, "What is stored in them, of arrays only the boxes that were found")
+        .takes("--explain", arguments->explain,
+               "Not what is found but how: what the index says, and how many objects have to be looked at")
         .takes_json()
         .tells(
             "A query compares attributes, and what is known of everything: name, group, kind, dtype, shape, "

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <pmemcpy/index.hpp>
 #include <pmemcpy/info.hpp>
 #include <pmemcpy/repair.hpp>
 #include <pmemcpy/serializer.hpp>
@@ -60,6 +61,14 @@ void bind_info(nb::module_& m) {
         .def_prop_ro("minimum", [](const BlockInfo& block) { return bytes_of(block.minimum); })
         .def_prop_ro("maximum", [](const BlockInfo& block) { return bytes_of(block.maximum); });
 
+    nb::class_<IndexInfo>(m, "IndexInfo", "How far the index of a pool is.")
+        .def_prop_ro("mode", [](const IndexInfo& info) { return name_of(info.mode); })
+        .def_ro("is_complete", &IndexInfo::is_complete)
+        .def_ro("objects", &IndexInfo::objects)
+        .def_ro("objects_to_do", &IndexInfo::objects_to_do)
+        .def_ro("changes_behind", &IndexInfo::changes_behind)
+        .def_ro("size_bytes", &IndexInfo::bytes)
+        .def_ro("trouble", &IndexInfo::trouble);
     nb::class_<PoolInfo>(m, "PoolInfo", "What is known of the pool itself.")
         .def_ro("path", &PoolInfo::path)
         .def_ro("layout", &PoolInfo::layout)

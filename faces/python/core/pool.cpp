@@ -15,6 +15,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <pmemcpy/index.hpp>
 #include <pmemcpy/repair.hpp>
 #include <string>
 #include <string_view>
@@ -57,10 +58,18 @@ Layout parse_layout(std::string_view layout) {
                                             "'; there are automatic, file and directory");
 }
 
+IndexMode parse_index_mode(std::string_view mode) {
+    for (const IndexMode one : {IndexMode::none, IndexMode::async, IndexMode::sync}) {
+        if (mode == name_of(one)) return one;
+    }
+    throw Error(Code::invalid_argument, "no way to keep an index is called '" + std::string(mode) +
+                                            "'; there are none, async and sync");
+}
+
 void open(Pool* self, const std::string& path, std::string_view mode, std::string_view layout,
           std::optional<bool> map_sync, std::uint64_t max_bytes, std::uint64_t initial_bytes,
           std::uint64_t chunk_bytes, unsigned permissions, bool prepare, bool checksums, bool characterise,
-          bool verify_loads, int rank) {
+          bool verify_loads, int rank, std::string_view index) {
     Options options;
     options.mode = parse_mode(mode);
     options.layout = parse_layout(layout);
@@ -74,6 +83,7 @@ void open(Pool* self, const std::string& path, std::string_view mode, std::strin
     options.characterise = characterise;
     options.verify_loads = verify_loads;
     options.rank = rank;
+    options.index = parse_index_mode(index);
     new (self) Pool(path, options);
 }
 
@@ -164,7 +174,7 @@ void bind_pool(nb::module_& m) {
     pool.def("__init__", &open, "path"_a, "mode"_a = "a", nb::kw_only(), "layout"_a = "automatic",
              "map_sync"_a = nb::none(), "max_bytes"_a = 0, "initial_bytes"_a = 0, "chunk_bytes"_a = 0,
              "permissions"_a = 0666, "prepare"_a = false, "checksums"_a = true, "characterise"_a = true,
-             "verify_loads"_a = false, "rank"_a = -1)
+             "verify_loads"_a = false, "rank"_a = -1, "index"_a = "none")
         .def("close", &Pool::close)
         .def_prop_ro("is_open", &Pool::is_open)
         .def("sync", [](const Pool& p) { p.call([](PMEM& pmem) { pmem.sync(); }); })
@@ -243,6 +253,14 @@ void bind_pool(nb::module_& m) {
              })
         .def("make_group",
              [](const Pool& p, std::string_view id) { p.call([&](PMEM& pmem) { pmem.make_group(id); }); })
+        .def("index_info",
+             [](const Pool& p) { return p.call([](const PMEM& pmem) { return index_info(pmem); }); })
+        .def("set_index_mode",
+             [](const Pool& p, std::string_view mode) {
+                 const IndexMode parsed = parse_index_mode(mode);
+                 p.call([&](PMEM& pmem) { set_index_mode(pmem, parsed); });
+             })
+        .def("flush_index", [](const Pool& p) { p.call([](PMEM& pmem) { flush_index(pmem); }); })
         .def("erase", [](const Pool& p, std::string_view id) { p.call([&](PMEM& pmem) { pmem.erase(id); }); })
         .def("rename", [](const Pool& p, std::string_view from,
                           std::string_view to) { p.call([&](PMEM& pmem) { pmem.rename(from, to); }); })

@@ -34,12 +34,18 @@ public:
     using Boxes = std::vector<std::pair<Dimensions, Dimensions>>;
     /// Info and the boxes that were found.
     std::optional<std::tuple<Info, Boxes>> next() {
-        const auto found = pool_.call([&](const PMEM&) { return matches_.next(); });
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        if (!found) return {};
-        Boxes boxes;
-        for (const Box& box : found->boxes) boxes.emplace_back(box.offset, box.count);
-        return std::tuple(found->info, std::move(boxes));
+        for (;;) {
+            const auto found = pool_.call([&](const PMEM&) { return matches_.next(); });
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            if (!found) return {};
+            Boxes boxes;
+            for (const Box& box : found->boxes) boxes.emplace_back(box.offset, box.count);
+            try {
+                return std::tuple(pool_.call([&](const PMEM&) { return found->info(); }), std::move(boxes));
+            } catch (const Error& error) {
+                if (error.kind() != Code::not_found) throw;  // erased just now
+            }
+        }
     }
 
 private:
@@ -72,6 +78,9 @@ void bind_query(nb::module_& m) {
         .def(nb::init<const Pool&, std::string_view, std::string_view>(), "pool"_a, "text"_a, "group"_a,
              nb::keep_alive<1, 2>())
         .def("next", &Finding::next);
+    m.def("explain", [](const Pool& pool, std::string_view text, std::string_view group) {
+        return pool.call([&](const PMEM& pmem) { return explain(pmem, asked(text, group)); });
+    });
     m.def("counts", &counts, "pool"_a, "text"_a, "group"_a);
     m.def("is_count", [](std::string_view text) { return Query::parse(text).counted_key().has_value(); });
     m.def("check_query", [](std::string_view text) {

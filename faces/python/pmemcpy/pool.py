@@ -23,8 +23,8 @@ def open(path: Path, mode: str = "a", *, comm: Any = None, per_node: bool = Fals
     w is a new one in the place of an old one that nobody uses; x must not exist.
     `comm`, a communicator of mpi4py: all its ranks call this; the first of a node makes the pool. `per_node` allows a
     communicator of several nodes, with a pool on each.
-    Options of a new pool: max_bytes, initial_bytes, chunk_bytes, permissions, prepare. Of this use of it: map_sync,
-    checksums, characterise (minimum and maximum of each block), verify_loads, rank.
+    Options of a new pool: max_bytes, initial_bytes, chunk_bytes, permissions, prepare, index (see Pool.set_index). Of
+    this use of it: map_sync, checksums, characterise (minimum and maximum of each block), verify_loads, rank.
     Errors: PoolNotFoundError, PoolExistsError, PermissionDeniedError, CorruptError, NoSpaceError, UnsupportedError,
         BusyError.
     """
@@ -118,6 +118,25 @@ class Pool(Group):
     def at(self, number: int) -> Group:
         """What the pool's arrays held at a committed step that is still kept, to be loaded."""
         return _AtStep(self, number)
+
+    # ---- the index, by which find() finds without looking at each object ----
+
+    @property
+    def index(self) -> Report:
+        """How far it is: mode, is_complete, objects, changes_behind, size_bytes, trouble."""
+        return Report(self._pool.index_info())
+
+    def set_index(self, mode: str) -> None:
+        """Who keeps it: with "async" a thread of each process that stores, with "sync" the call that stores.
+
+        With "none" there is none. What is found never depends on it, only how long it takes.
+        Errors: PermissionDeniedError, UnsupportedError.
+        """
+        self._pool.set_index_mode(mode)
+
+    def flush_index(self) -> None:
+        """Waits until everything that was stored is in it."""
+        self._pool.flush_index()
 
     # ---- space ----
 

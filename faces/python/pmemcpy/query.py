@@ -85,6 +85,10 @@ class Found(Iterable[Any]):
 
         return dataset_of(list(self))
 
+    def explain(self) -> str:
+        """How it is found: what the index says, and how many objects have to be looked at."""
+        return _core.explain(self._pool, self._query, self._group)
+
     def __repr__(self) -> str:
         first = [repr(found) for found in islice(self, _SHOWN + 1)]
         more = "\n..." if len(first) > _SHOWN else ""

@@ -2,6 +2,7 @@
 
 #include <pmemcpy/pmemcpy.hpp>
 
+#include "index/index.hpp"
 #include "store/store.hpp"
 #include "store/watching.hpp"
 
@@ -18,11 +19,17 @@ void PMEM::mmap(const std::string& path, const Options& options) {
     if (store_)
         throw Error(Code::invalid_argument,
                     "this PMEM has a pool open already; munmap it first, or use another PMEM");
-    store_ = store::Store::open(path, options);
+    bool is_new = false;
+    auto opened = store::Store::open(path, options, &is_new);
+    index_ = std::make_shared<index::Index>(opened, path, options, is_new);
+    store_ = std::move(opened);
+    if (is_new && options.index != IndexMode::none) set_index_mode(*this, options.index);
 }
 
 void PMEM::munmap() {
     if (!store_) return;
+    if (index_) index_->close();
+    index_.reset();
     const std::shared_ptr<store::Store> leaving = std::move(store_);
     store_.reset();
     if (!leaving->has_views()) return leaving->close();

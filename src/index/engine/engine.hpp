@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pmemcpy::index {
+
+/// What an index is made of. In each table keys are sorted as bytes are; `postings` has any number of numbers under a key,
+/// sorted; the others have one value each.
+enum class Table {
+    about,     // of the index itself
+    keys,      // what can be asked for, to a number
+    objects,   // place of an object, as 8 bytes, to what is known of it
+    pending,   // places of objects that have changed in a step that was not committed
+    postings,  // key number and value, to places
+};
+inline constexpr std::size_t table_count = 5;
+inline constexpr std::size_t longest_key = 511;
+
+/// An ordered set of entries, as it was at one moment. Whoever holds one keeps its space from being used again: so not for long.
+/// What it gives is valid until it goes, or until its table is written to.
+class Reading {
+public:
+    virtual ~Reading() = default;
+    virtual std::optional<std::string_view> get(Table table, std::string_view key) const = 0;
+    /// Calls f(key, value) from the first key on that is not before `from`, in order, until it returns false.
+    using Visit = std::function<bool(std::string_view key, std::string_view value)>;
+    virtual void walk(Table table, std::string_view from, const Visit& visit) const = 0;
+    /// The same of the postings, with the places as numbers.
+    using VisitPosting = std::function<bool(std::string_view key, std::uint64_t place)>;
+    virtual void walk_postings(std::string_view from, const VisitPosting& visit) const = 0;
+    /// How many entries there are in a table.
+    virtual std::uint64_t size(Table table) const = 0;
+};
+
+/// One at a time among all processes. Nothing of it is seen before commit(), and nothing stays if it goes without.
+/// Errors: no_space, by any call, and then nothing of it stays.
+class Writing : public Reading {
+public:
+    virtual void put(Table table, std::string_view key, std::string_view value) = 0;
+    virtual void erase(Table table, std::string_view key) = 0;
+    virtual void post(std::string_view key, std::uint64_t place) = 0;
+    virtual void unpost(std::string_view key, std::uint64_t place) = 0;
+    virtual void commit() = 0;
+};
+
+/// Entries on disk that many processes share.
+///
+/// Crash: of a process: what was committed is there, by whichever process is next. Of the machine: it may be ruined without
+///     a sync(), so it is only for what can be made anew.
+/// Sharing: threads may share one; a forked child must not use its parent's.
+/// Errors: corrupt by any call when its files are not what they were.
+class Engine {
+public:
+    virtual ~Engine() = default;
+    virtual std::unique_ptr<Reading> read() const = 0;
+    /// Waits until no other is writing.
+    virtual std::unique_ptr<Writing> write() = 0;
+    /// False when its files have been removed: then nobody sees any more what is written here.
+    virtual bool is_there() const = 0;
+    /// It survives a power loss as it is now.
+    virtual void sync() = 0;
+    /// Writes what it holds now into a new file, which never changes. Errors: io_error, no_space.
+    virtual void copy_to(const std::string& path) const = 0;
+    virtual std::uint64_t bytes() const = 0;
+    /// Little more fits into it, however much space there is on the file system.
+    virtual bool is_full() const = 0;
+};
+
+/// Whether this build has one.
+bool has_engine();
+/// In an existing directory; made if missing. `at_most` bytes can be in it, and so much address space is taken.
+/// Errors: unsupported by a build without one; corrupt when what is there is no such thing; permission_denied, no_space, io_error.
+std::shared_ptr<Engine> open_engine(const std::string& directory, std::uint64_t at_most, unsigned mode);
+/// The same without making one. Errors: not_found too; permission_denied also for who may only read, because a reader says in
+/// the files which state he reads.
+std::shared_ptr<Engine> open_engine_if_there(const std::string& directory);
+/// A file of copy_to(). Errors: not_found.
+std::shared_ptr<Engine> open_copy(const std::string& path);
+
+}  // namespace pmemcpy::index

@@ -1,0 +1,323 @@
+// What every engine has to do. It runs on LMDB, and on a plain map, so that it is known to ask for no more than the promise.
+
+#include "index/engine/engine.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <pmemcpy/error.hpp>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "tests/folder.hpp"
+
+namespace pmemcpy::index {
+namespace {
+
+struct Content {
+    std::array<std::map<std::string, std::string>, table_count> tables;
+    std::set<std::pair<std::string, std::uint64_t>> postings;
+    const auto& of(Table table) const { return tables[static_cast<std::size_t>(table)]; }
+    auto& of(Table table) { return tables[static_cast<std::size_t>(table)]; }
+};
+
+/// In memory, and seen by one process.
+class Plain final : public Engine {
+    class Entries : public Writing {
+    public:
+        Entries(std::shared_ptr<Content> now, Content content)
+            : now_(std::move(now)), content_(std::move(content)) {}
+        std::optional<std::string_view> get(Table table, std::string_view key) const override {
+            const auto found = content_.of(table).find(std::string(key));
+            if (found == content_.of(table).end()) return {};
+            return found->second;
+        }
+        void walk(Table table, std::string_view from, const Visit& visit) const override {
+            const auto& entries = content_.of(table);
+            for (auto at = entries.lower_bound(std::string(from)); at != entries.end(); ++at) {
+                if (!visit(at->first, at->second)) return;
+            }
+        }
+        void walk_postings(std::string_view from, const VisitPosting& visit) const override {
+            for (auto at = content_.postings.lower_bound({std::string(from), 0});
+                 at != content_.postings.end(); ++at) {
+                if (!visit(at->first, at->second)) return;
+            }
+        }
+        std::uint64_t size(Table table) const override {
+            return table == Table::postings ? content_.postings.size() : content_.of(table).size();
+        }
+        void put(Table table, std::string_view key, std::string_view value) override {
+            content_.of(table)[std::string(key)] = value;
+        }
+        void erase(Table table, std::string_view key) override { content_.of(table).erase(std::string(key)); }
+        void post(std::string_view key, std::uint64_t place) override {
+            content_.postings.emplace(key, place);
+        }
+        void unpost(std::string_view key, std::uint64_t place) override {
+            content_.postings.erase({std::string(key), place});
+        }
+        void commit() override { *now_ = content_; }
+
+    private:
+        std::shared_ptr<Content> now_;
+        Content content_;
+    };
+
+public:
+    std::unique_ptr<Reading> read() const override { return std::make_unique<Entries>(now_, *now_); }
+    std::unique_ptr<Writing> write() override { return std::make_unique<Entries>(now_, *now_); }
+    bool is_there() const override { return true; }
+    void sync() override {}
+    void copy_to(const std::string&) const override {}
+    std::uint64_t bytes() const override { return 0; }
+    bool is_full() const override { return false; }
+
+private:
+    std::shared_ptr<Content> now_ = std::make_shared<Content>();
+};
+
+constexpr std::uint64_t bytes = 64ULL << 20;
+
+class engine : public ::testing::TestWithParam<bool> {
+protected:
+    std::shared_ptr<Engine> open() {
+        if (!GetParam()) return plain_;
+        return open_engine(folder_.path(), bytes, 0600);
+    }
+    static std::vector<std::pair<std::string, std::uint64_t>> postings(const Reading& reading,
+                                                                       std::string_view from) {
+        std::vector<std::pair<std::string, std::uint64_t>> all;
+        reading.walk_postings(from, [&](std::string_view key, std::uint64_t place) {
+            all.emplace_back(key, place);
+            return true;
+        });
+        return all;
+    }
+    Folder folder_;
+    std::shared_ptr<Engine> plain_ = std::make_shared<Plain>();
+};
+
+TEST_P(engine, gives_back_what_was_committed_and_nothing_else) {
+    const auto one = open();
+    {
+        const auto writing = one->write();
+        writing->put(Table::keys, "a", "1");
+        EXPECT_EQ(writing->get(Table::keys, "a"), "1");  // itself
+        EXPECT_FALSE(one->read()->get(Table::keys, "a"));
+    }
+    EXPECT_FALSE(one->read()->get(Table::keys, "a"));
+    {
+        const auto writing = one->write();
+        writing->put(Table::keys, "a", "1");
+        writing->put(Table::keys, "a", "2");
+        writing->put(Table::objects, "a", "other");
+        writing->erase(Table::pending, "none");
+        writing->commit();
+    }
+    EXPECT_EQ(one->read()->get(Table::keys, "a"), "2");
+    EXPECT_EQ(one->read()->get(Table::objects, "a"), "other");
+    EXPECT_EQ(one->read()->size(Table::keys), 1U);
+    EXPECT_EQ(one->read()->size(Table::pending), 0U);
+}
+
+TEST_P(engine, a_reading_stays_as_it_was) {
+    const auto one = open();
+    const auto before = one->read();
+    {
+        const auto writing = one->write();
+        writing->post("k", 7);
+        writing->commit();
+    }
+    EXPECT_TRUE(postings(*before, "").empty());
+    EXPECT_EQ(postings(*one->read(), "").size(), 1U);
+}
+
+TEST_P(engine, sorts_keys_as_bytes_and_places_as_numbers) {
+    const auto one = open();
+    const auto writing = one->write();
+    for (const std::uint64_t place : {300ULL, 2ULL, 1ULL << 40, 255ULL, 2ULL}) writing->post("b", place);
+    writing->post(std::string("b\0", 2), 1);
+    writing->post("\xff", 1);
+    writing->post("a", 9);
+    writing->commit();
+    const std::vector<std::pair<std::string, std::uint64_t>> wanted = {
+        {"b", 2}, {"b", 255}, {"b", 300}, {"b", 1ULL << 40}, {std::string("b\0", 2), 1}, {"\xff", 1}};
+    EXPECT_EQ(postings(*one->read(), "b"), wanted);
+    EXPECT_EQ(postings(*one->read(), "aa"), wanted);
+    EXPECT_EQ(one->read()->size(Table::postings), 7U);
+}
+
+TEST_P(engine, does_as_a_map_does) {
+    const auto one = open();
+    std::mt19937 random(20261123);
+    std::set<std::pair<std::string, std::uint64_t>> wanted;
+    const auto draw_key = [&] {
+        std::string key;
+        for (std::size_t i = 1 + random() % 3; i > 0; --i)
+            key.push_back(static_cast<char>(random() % 3 * 127));
+        if (random() % 50 == 0) key.resize(longest_key, 'x');
+        return key;
+    };
+    for (int round = 0; round < 200; ++round) {
+        const auto writing = one->write();
+        auto next = wanted;
+        for (int i = 0; i < 40; ++i) {
+            const std::string key = draw_key();
+            const std::uint64_t place = random() % 5;
+            if (random() % 3 != 0) {
+                writing->post(key, place);
+                next.emplace(key, place);
+            } else {
+                writing->unpost(key, place);
+                next.erase({key, place});
+            }
+        }
+        if (random() % 4 == 0) continue;  // goes without commit
+        writing->commit();
+        wanted = next;
+        const std::string from = draw_key();
+        const auto found = postings(*one->read(), from);
+        const std::vector<std::pair<std::string, std::uint64_t>> expected(wanted.lower_bound({from, 0}),
+                                                                          wanted.end());
+        ASSERT_EQ(found, expected) << "round " << round;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(plain, engine, ::testing::Values(false));
+INSTANTIATE_TEST_SUITE_P(lmdb, engine, ::testing::Values(true));
+
+class lmdb : public ::testing::Test {
+protected:
+    Folder folder_;
+    std::shared_ptr<Engine> open(std::uint64_t at_most = bytes) {
+        return open_engine(folder_.path(), at_most, 0600);
+    }
+    static void post(Engine& engine, const std::string& key) {
+        const auto writing = engine.write();
+        writing->post(key, 1);
+        writing->commit();
+    }
+};
+
+TEST_F(lmdb, is_one_for_all_who_open_it_in_a_process) {
+    const auto one = open();
+    {
+        const auto two = open_engine_if_there(folder_.path());
+        post(*two, "a");
+    }
+    post(*one, "b");
+    EXPECT_EQ(one->read()->size(Table::postings), 2U);
+}
+
+TEST_F(lmdb, loses_nothing_that_a_killed_process_has_committed) {
+    constexpr int rounds = 20;
+    std::uint64_t posted = 0;
+    for (int round = 0; round < rounds; ++round) {
+        std::array<int, 2> said{};
+        ASSERT_EQ(::pipe(said.data()), 0);
+        const pid_t child = ::fork();
+        if (child == 0) {
+            const auto mine = open();
+            for (int i = 0;; ++i) {
+                post(*mine, std::to_string(round) + "." + std::to_string(i));
+                const char byte = 1;
+                if (::write(said[1], &byte, 1) != 1) ::_exit(1);
+            }
+        }
+        ::close(said[1]);
+        char byte = 0;
+        for (int i = 0; i < 20 + round; ++i) {
+            ASSERT_EQ(::read(said[0], &byte, 1), 1);
+            ++posted;
+        }
+        ::kill(child, SIGKILL);
+        while (::read(said[0], &byte, 1) == 1) ++posted;
+        ::close(said[0]);
+        ::waitpid(child, nullptr, 0);
+        const std::uint64_t there = open()->read()->size(Table::postings);
+        ASSERT_GE(there, posted);
+        ASSERT_LE(there, posted + 1);
+        posted = there;
+    }
+}
+
+TEST_F(lmdb, says_that_it_is_full_and_is_as_it_was) {
+    const auto one = open(4 << 20);
+    EXPECT_FALSE(one->is_full());
+    post(*one, "first");
+    try {
+        for (int i = 0; i < 1'000'000; ++i) {
+            const auto writing = one->write();
+            for (int k = 0; k < 100; ++k)
+                writing->put(Table::objects, std::to_string(i * 100 + k), std::string(500, 'x'));
+            writing->commit();
+        }
+        FAIL() << "it is never full";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), Code::no_space) << error.what();
+    }
+    EXPECT_TRUE(one->is_full());
+    EXPECT_EQ(one->read()->size(Table::postings), 1U);
+    EXPECT_EQ(one->read()->size(Table::objects) % 100, 0U);
+}
+
+TEST_F(lmdb, notices_that_it_was_removed) {
+    const auto one = open();
+    EXPECT_TRUE(one->is_there());
+    std::filesystem::remove(folder_ / "data.mdb");
+    EXPECT_FALSE(one->is_there());
+}
+
+TEST_F(lmdb, refuses_what_is_none) {
+    std::ofstream(folder_ / "data.mdb") << std::string(100'000, 'x');
+    try {
+        open();
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), Code::corrupt) << error.what();
+    }
+}
+
+TEST_F(lmdb, a_copy_never_changes_and_needs_no_lock) {
+    const auto one = open();
+    post(*one, "a");
+    one->copy_to(folder_ / "copy");
+    post(*one, "b");
+    std::filesystem::permissions(folder_ / "copy", std::filesystem::perms{0400});
+    const auto copy = open_copy(folder_ / "copy");
+    EXPECT_EQ(copy->read()->size(Table::postings), 1U);
+    EXPECT_EQ(one->read()->size(Table::postings), 2U);
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "copy-lock"));
+}
+
+TEST_F(lmdb, many_threads_read_while_one_writes) {
+    const auto one = open();
+    std::atomic<bool> stops = false;
+    std::vector<std::thread> readers;
+    for (int t = 0; t < 3; ++t) {
+        readers.emplace_back([&] {
+            std::uint64_t last = 0;
+            while (!stops) {
+                const std::uint64_t now = one->read()->size(Table::postings);
+                ASSERT_GE(now, last);
+                last = now;
+            }
+        });
+    }
+    for (int i = 0; i < 2000; ++i) post(*one, std::to_string(i));
+    stops = true;
+    for (std::thread& reader : readers) reader.join();
+    EXPECT_EQ(one->read()->size(Table::postings), 2000U);
+}
+
+}  // namespace
+}  // namespace pmemcpy::index

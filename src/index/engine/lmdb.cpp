@@ -1,0 +1,379 @@
+// LMDB behind the seam: one environment in each process for a directory, however often it is opened, because the locks that
+// LMDB takes on its lock file are the process's. Source: lmdb.h of 0.9.24, "Restrictions/caveats".
+
+#include "index/engine/engine.hpp"
+
+#include <fcntl.h>
+#include <lmdb.h>
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "os/file.hpp"
+#include "os/fork.hpp"
+#include "os/names.hpp"
+
+#include <pmemcpy/error.hpp>
+
+namespace pmemcpy::index {
+
+namespace {
+
+constexpr unsigned most_readers = 1024;
+constexpr std::array<const char*, table_count> names = {"about", "keys", "objects", "pending", "postings"};
+
+using Tables = std::array<MDB_dbi, table_count>;
+
+[[noreturn]] void fail(int error, const std::string& path, const char* what) {
+    Code code = Code::io_error;
+    switch (error) {
+        case MDB_MAP_FULL:
+        case MDB_TXN_FULL:
+        case ENOSPC:
+        case EDQUOT:
+        case EFBIG:
+            code = Code::no_space;
+            break;
+        case MDB_CORRUPTED:
+        case MDB_PAGE_NOTFOUND:
+        case MDB_INVALID:
+        case MDB_VERSION_MISMATCH:
+        case MDB_PANIC:
+        case MDB_BAD_DBI:
+        case MDB_INCOMPATIBLE:
+        case MDB_NOTFOUND:
+        case MDB_BAD_TXN:
+        case MDB_BAD_VALSIZE:
+        case EINVAL:
+            code = Code::corrupt;
+            break;
+        case EACCES:
+        case EPERM:
+        case EROFS:
+            code = Code::permission_denied;
+            break;
+        case MDB_READERS_FULL:
+        case EAGAIN:
+            code = Code::busy;
+            break;
+        case ENOENT:
+            code = Code::not_found;
+            break;
+        default:
+            break;
+    }
+    throw Error(code, path + ": " + what + ": " + ::mdb_strerror(error));
+}
+
+MDB_val value_of(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
+std::string_view bytes_of(const MDB_val& value) {
+    return {static_cast<const char*>(value.mv_data), value.mv_size};
+}
+
+class Environment {
+public:
+    Environment(const std::string& path, unsigned flags, std::uint64_t at_most, unsigned mode) : path_(path) {
+        check(::mdb_env_create(&env_), "cannot be opened");
+        try {
+            check(::mdb_env_set_maxdbs(env_, table_count), "cannot be opened");
+            check(::mdb_env_set_maxreaders(env_, most_readers), "cannot be opened");
+            if (at_most != 0) check(::mdb_env_set_mapsize(env_, at_most), "cannot be made so large");
+            check(::mdb_env_open(env_, path.c_str(), flags | MDB_NOTLS | MDB_NORDAHEAD, mode),
+                  "cannot be opened");
+            open_tables((flags & MDB_RDONLY) == 0);
+        } catch (...) {
+            ::mdb_env_close(env_);
+            throw;
+        }
+    }
+    ~Environment() {
+        if (fork_generation_ != os::fork_generation()) return;  // the parent's
+        for (MDB_txn* transaction : idle_) ::mdb_txn_abort(transaction);
+        ::mdb_env_close(env_);
+    }
+    Environment(const Environment&) = delete;
+    Environment& operator=(const Environment&) = delete;
+
+    void check(int error, const char* what) const {
+        if (error != 0) fail(error, path_, what);
+    }
+    const std::string& path() const { return path_; }
+    MDB_env* get() const { return env_; }
+    const Tables& tables() const { return tables_; }
+
+    // A transaction that only reads is cheap to renew, and not so cheap to begin.
+    MDB_txn* begin_reading() {
+        MDB_txn* transaction = nullptr;
+        {
+            const std::lock_guard lock(mutex_);
+            if (!idle_.empty()) {
+                transaction = idle_.back();
+                idle_.pop_back();
+            }
+        }
+        if (transaction != nullptr) {
+            const int error = ::mdb_txn_renew(transaction);
+            if (error == 0) return transaction;
+            ::mdb_txn_abort(transaction);
+        }
+        check(::mdb_txn_begin(env_, nullptr, MDB_RDONLY, &transaction), "cannot be read");
+        return transaction;
+    }
+    void end_reading(MDB_txn* transaction) {
+        ::mdb_txn_reset(transaction);
+        const std::lock_guard lock(mutex_);
+        idle_.push_back(transaction);
+    }
+
+private:
+    void open_tables(bool create) {
+        MDB_txn* transaction = nullptr;
+        const unsigned writing = create ? 0U : unsigned{MDB_RDONLY};
+        check(::mdb_txn_begin(env_, nullptr, writing, &transaction), "cannot be read");
+        for (std::size_t i = 0; i < table_count; ++i) {
+            unsigned flags = create ? unsigned{MDB_CREATE} : 0U;
+            if (i == static_cast<std::size_t>(Table::postings))
+                flags |= MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP;
+            const int error = ::mdb_dbi_open(transaction, names[i], flags, &tables_[i]);
+            if (error != 0) {
+                ::mdb_txn_abort(transaction);
+                fail(error, path_, "is no index");
+            }
+        }
+        check(::mdb_txn_commit(transaction), "cannot be opened");
+    }
+
+    std::string path_;
+    MDB_env* env_ = nullptr;
+    Tables tables_{};
+    std::uint64_t fork_generation_ = os::fork_generation();
+    std::mutex mutex_;
+    std::vector<MDB_txn*> idle_;
+};
+
+class Cursor {
+public:
+    Cursor(const Environment& environment, MDB_txn* transaction, Table table) : environment_(environment) {
+        environment.check(
+            ::mdb_cursor_open(transaction, environment.tables()[static_cast<std::size_t>(table)], &cursor_),
+            "cannot be read");
+    }
+    ~Cursor() { ::mdb_cursor_close(cursor_); }
+    Cursor(const Cursor&) = delete;
+    Cursor& operator=(const Cursor&) = delete;
+    bool get(MDB_val& key, MDB_val& value, MDB_cursor_op operation) const {
+        const int error = ::mdb_cursor_get(cursor_, &key, &value, operation);
+        if (error == MDB_NOTFOUND) return false;
+        environment_.check(error, "cannot be read");
+        return true;
+    }
+
+private:
+    const Environment& environment_;
+    MDB_cursor* cursor_ = nullptr;
+};
+
+// What a Reading and a Writing have in common.
+class Entries {
+public:
+    Entries(std::shared_ptr<Environment> environment, MDB_txn* transaction)
+        : environment_(std::move(environment)), transaction_(transaction) {}
+
+    std::optional<std::string_view> get(Table table, std::string_view key) const {
+        MDB_val wanted = value_of(key);
+        MDB_val value{};
+        const int error = ::mdb_get(transaction_, dbi(table), &wanted, &value);
+        if (error == MDB_NOTFOUND) return std::nullopt;
+        environment_->check(error, "cannot be read");
+        return bytes_of(value);
+    }
+    void walk(Table table, std::string_view from, const Reading::Visit& visit) const {
+        const Cursor cursor(*environment_, transaction_, table);
+        MDB_val key = value_of(from);
+        MDB_val value{};
+        bool more = cursor.get(key, value, from.empty() ? MDB_FIRST : MDB_SET_RANGE);
+        while (more && visit(bytes_of(key), bytes_of(value))) more = cursor.get(key, value, MDB_NEXT);
+    }
+    void walk_postings(std::string_view from, const Reading::VisitPosting& visit) const {
+        walk(Table::postings, from, [&](std::string_view key, std::string_view value) {
+            std::uint64_t place = 0;
+            std::memcpy(&place, value.data(), sizeof place);
+            return visit(key, place);
+        });
+    }
+    std::uint64_t size(Table table) const {
+        MDB_stat stat{};
+        environment_->check(::mdb_stat(transaction_, dbi(table), &stat), "cannot be read");
+        return stat.ms_entries;
+    }
+
+protected:
+    MDB_dbi dbi(Table table) const { return environment_->tables()[static_cast<std::size_t>(table)]; }
+    std::shared_ptr<Environment> environment_;
+    MDB_txn* transaction_;
+};
+
+class LmdbReading final : public Reading, private Entries {
+public:
+    explicit LmdbReading(const std::shared_ptr<Environment>& environment)
+        : Entries(environment, environment->begin_reading()) {}
+    ~LmdbReading() override { environment_->end_reading(transaction_); }
+    LmdbReading(const LmdbReading&) = delete;
+    LmdbReading& operator=(const LmdbReading&) = delete;
+    std::optional<std::string_view> get(Table table, std::string_view key) const override {
+        return Entries::get(table, key);
+    }
+    void walk(Table table, std::string_view from, const Visit& visit) const override {
+        Entries::walk(table, from, visit);
+    }
+    void walk_postings(std::string_view from, const VisitPosting& visit) const override {
+        Entries::walk_postings(from, visit);
+    }
+    std::uint64_t size(Table table) const override { return Entries::size(table); }
+};
+
+class LmdbWriting final : public Writing, private Entries {
+public:
+    explicit LmdbWriting(const std::shared_ptr<Environment>& environment) : Entries(environment, nullptr) {
+        environment_->check(::mdb_txn_begin(environment_->get(), nullptr, 0, &transaction_),
+                            "cannot be written to");
+    }
+    ~LmdbWriting() override {
+        if (transaction_ != nullptr) ::mdb_txn_abort(transaction_);
+    }
+    LmdbWriting(const LmdbWriting&) = delete;
+    LmdbWriting& operator=(const LmdbWriting&) = delete;
+
+    std::optional<std::string_view> get(Table table, std::string_view key) const override {
+        return Entries::get(table, key);
+    }
+    void walk(Table table, std::string_view from, const Visit& visit) const override {
+        Entries::walk(table, from, visit);
+    }
+    void walk_postings(std::string_view from, const VisitPosting& visit) const override {
+        Entries::walk_postings(from, visit);
+    }
+    std::uint64_t size(Table table) const override { return Entries::size(table); }
+
+    void put(Table table, std::string_view key, std::string_view value) override {
+        MDB_val k = value_of(key);
+        MDB_val v = value_of(value);
+        environment_->check(::mdb_put(transaction_, dbi(table), &k, &v, 0), "cannot be written to");
+    }
+    void erase(Table table, std::string_view key) override { erase(table, key, nullptr); }
+    void post(std::string_view key, std::uint64_t place) override {
+        put(Table::postings, key, {reinterpret_cast<const char*>(&place), sizeof place});
+    }
+    void unpost(std::string_view key, std::uint64_t place) override {
+        MDB_val value{sizeof place, &place};
+        erase(Table::postings, key, &value);
+    }
+    void commit() override {
+        // It is gone whatever comes of it.
+        environment_->check(::mdb_txn_commit(std::exchange(transaction_, nullptr)), "cannot be written to");
+    }
+
+private:
+    void erase(Table table, std::string_view key, MDB_val* value) {
+        MDB_val k = value_of(key);
+        const int error = ::mdb_del(transaction_, dbi(table), &k, value);
+        if (error != MDB_NOTFOUND) environment_->check(error, "cannot be written to");
+    }
+};
+
+class Lmdb final : public Engine {
+public:
+    Lmdb(std::shared_ptr<Environment> environment, os::File data)
+        : environment_(std::move(environment)), data_(std::move(data)) {}
+
+    std::unique_ptr<Reading> read() const override { return std::make_unique<LmdbReading>(environment_); }
+    std::unique_ptr<Writing> write() override { return std::make_unique<LmdbWriting>(environment_); }
+    bool is_there() const override { return data_.link_count() != 0; }
+    void sync() override {
+        environment_->check(::mdb_env_sync(environment_->get(), 1), "cannot be made durable");
+    }
+    void copy_to(const std::string& path) const override {
+        os::File file = os::File::open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        environment_->check(::mdb_env_copyfd2(environment_->get(), file.fd(), MDB_CP_COMPACT),
+                            "cannot be copied");
+    }
+    std::uint64_t bytes() const override { return data_.allocated_bytes(); }
+    bool is_full() const override {
+        constexpr std::uint64_t next_to_nothing = 256;  // pages: a commit takes several
+        MDB_envinfo info{};
+        MDB_stat stat{};
+        environment_->check(::mdb_env_info(environment_->get(), &info), "cannot be read");
+        environment_->check(::mdb_env_stat(environment_->get(), &stat), "cannot be read");
+        return (info.me_last_pgno + next_to_nothing) * stat.ms_psize >= info.me_mapsize;
+    }
+
+private:
+    std::shared_ptr<Environment> environment_;
+    os::File data_;
+};
+
+/// The environments of this process, by the directory's identity.
+class Opened {
+public:
+    static Opened& here() {
+        static auto* const opened = new Opened;  // outlives every thread that may still close one
+        return *opened;
+    }
+    std::shared_ptr<Environment> get(const std::string& directory, std::uint64_t at_most, unsigned mode) {
+        const os::Identity identity = os::File::open(directory, O_RDONLY | O_DIRECTORY).identity();
+        const std::lock_guard lock(mutex_);
+        if (generation_ != os::fork_generation()) {
+            new std::map(std::move(environments_));  // the parent's: never touched again
+            environments_.clear();
+            generation_ = os::fork_generation();
+        }
+        const Name name{identity.device, identity.inode};
+        if (auto there = environments_[name].lock()) return there;
+        auto fresh = std::make_shared<Environment>(directory, MDB_NOSYNC, at_most, mode);
+        int dead = 0;
+        ::mdb_reader_check(fresh->get(), &dead);
+        environments_[name] = fresh;
+        return fresh;
+    }
+
+private:
+    struct Name {
+        std::uint64_t device;
+        std::uint64_t inode;
+        auto operator<=>(const Name&) const = default;
+    };
+    std::mutex mutex_;
+    std::uint64_t generation_ = os::fork_generation();
+    std::map<Name, std::weak_ptr<Environment>> environments_;
+};
+
+os::File data_in(const std::string& directory) {
+    return os::File::open(directory + "/data.mdb", O_RDONLY | O_NOFOLLOW);
+}
+
+}  // namespace
+
+bool has_engine() { return true; }
+
+// Without a sync of its own: what a killed process has committed is in the page cache, and after a power loss all is made anew.
+std::shared_ptr<Engine> open_engine(const std::string& directory, std::uint64_t at_most, unsigned mode) {
+    auto environment = Opened::here().get(directory, at_most, mode);
+    return std::make_shared<Lmdb>(std::move(environment), data_in(directory));
+}
+
+std::shared_ptr<Engine> open_engine_if_there(const std::string& directory) {
+    os::File data = data_in(directory);
+    return std::make_shared<Lmdb>(Opened::here().get(directory, 0, 0), std::move(data));
+}
+
+std::shared_ptr<Engine> open_copy(const std::string& path) {
+    os::File data = os::File::open(path, O_RDONLY | O_NOFOLLOW);
+    auto environment = std::make_shared<Environment>(path, MDB_RDONLY | MDB_NOLOCK | MDB_NOSUBDIR, 0, 0);
+    return std::make_shared<Lmdb>(std::move(environment), std::move(data));
+}
+
+}  // namespace pmemcpy::index

@@ -1,0 +1,384 @@
+#include "index/index.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <pmemcpy/error.hpp>
+
+#include "array/id.hpp"
+#include "index/posted.hpp"
+#include "os/fork.hpp"
+#include "os/names.hpp"
+
+namespace pmemcpy {
+
+namespace index {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t usual_bytes = 1ULL << 40;  // of address space; the file is as large as what is in it
+constexpr std::uint64_t least_bytes = 1ULL << 28;  // where there is a limit on address space
+constexpr std::uint64_t most_changes_to_look_at = 4096;
+constexpr std::uint64_t most_bytes_copied_at_close = 256ULL << 20;
+constexpr auto nap = 1ms;  // between two looks at what has changed, so that one takes many
+constexpr auto nap_for_others = 50ms;
+constexpr auto longest_close = 1s;
+
+std::uint64_t bytes_to_map() {
+    if (const char* wanted = std::getenv("PMEMCPY_INDEX_BYTES"))
+        return std::max<std::uint64_t>(index_of(wanted).value_or(usual_bytes), 1 << 20);
+    return usual_bytes;
+}
+
+/// Somebody may read the pool who may not write it.
+bool has_mere_readers(unsigned permissions) {
+    return ((permissions & 0040) != 0 && (permissions & 0020) == 0) ||
+           ((permissions & 0004) != 0 && (permissions & 0002) == 0);
+}
+
+IndexMode mode_in(const std::string& word) {
+    for (const IndexMode mode : {IndexMode::async, IndexMode::sync}) {
+        if (word == name_of(mode)) return mode;
+    }
+    return IndexMode::none;
+}
+
+}  // namespace
+
+Index& Index::of(const PMEM& pool) {
+    pool.opened();
+    return *pool.index_;
+}
+
+Index::Index(std::shared_ptr<store::Store> store, std::string path, const Options& options, bool is_new)
+    : store_(std::move(store)),
+      path_(std::move(path)),
+      options_(options),
+      fork_generation_(os::fork_generation()) {
+    options_.mode = Mode::read;
+    if (!is_writer()) return;
+    if (is_new) Generations(*store_).remove_all();
+    store_->feed().set_after_append([this] { after_change(); });
+    if (stored_mode() == IndexMode::none) return;
+    try {
+        start();
+    } catch (const Error& error) {
+        note(error.what());  // the pool can be used without it
+    }
+}
+
+Index::~Index() { close(); }
+
+void Index::close() {
+    if (fork_generation_ != os::fork_generation()) {
+        // The thread, and what it held, are the parent's.
+        if (worker_.joinable()) worker_.detach();
+        static_cast<void>(keeper_.release());
+        return;
+    }
+    if (!store_) return;
+    stop();
+    if (is_writer()) store_->feed().set_after_append({});
+    if (is_writer() && mode_ != IndexMode::none && try_follow()) {
+        try {
+            // Programs that run for a moment would never come to it.
+            const auto begin = std::chrono::steady_clock::now();
+            keeper().complete([&] { return std::chrono::steady_clock::now() - begin > longest_close; });
+            if (store_->durability() != Durability::none) keeper().sync();
+            const auto engine = keeper().engine();
+            if (has_mere_readers(store_->permissions()) && engine->bytes() <= most_bytes_copied_at_close)
+                keeper().publish_copy();
+        } catch (const Error&) {
+            // What is missing is made by whoever needs it.
+        }
+    }
+    keeper_.reset();
+    engine_.reset();
+    reader_.munmap();
+    store_.reset();
+}
+
+IndexMode Index::stored_mode() const {
+    const auto word = store_->index_word();
+    return word ? mode_in(*word) : IndexMode::none;
+}
+
+IndexMode Index::mode() { return stored_mode(); }
+
+void Index::set_mode(IndexMode mode) {
+    if (!is_writer())
+        throw Error(Code::permission_denied,
+                    path_ + " is open for reading; only who may write it chooses its index");
+    if (mode != IndexMode::none && !has_engine()) open_engine({}, 0, 0);  // which says why there is none
+    stop();
+    mode_ = IndexMode::none;
+    store_->set_index_word(name_of(mode));
+    if (mode != IndexMode::none) return start();
+    const std::lock_guard lock(mutex_);
+    keeper_.reset();
+    Generations(*store_).remove_all();
+}
+
+// Nothing that is stored from here on goes unheard; what was before, the first look at all finds.
+void Index::start() {
+    store_->feed().start();
+    const IndexMode mode = stored_mode();
+    if (!has_engine()) return note("this build of pMEMCPY keeps no index (it was made without LMDB)");
+    keeper().engine();
+    mode_ = mode;
+    stops_ = false;
+    worker_ = std::thread([this] { work(); });
+}
+
+void Index::stop() {
+    if (!worker_.joinable()) return;
+    {
+        const std::lock_guard lock(work_mutex_);
+        stops_ = true;
+    }
+    work_.notify_all();
+    worker_.join();
+}
+
+Keeper& Index::keeper() {
+    const std::lock_guard lock(mutex_);
+    if (keeper_) return *keeper_;
+    if (!reader_.is_mapped()) reader_.mmap(path_, options_);
+    const Generations generations(*store_);
+    std::uint64_t bytes = bytes_to_map();
+    for (;; bytes /= 16) {
+        auto keeper = std::make_unique<Keeper>(reader_, reader_.opened(), generations, bytes);
+        try {
+            keeper->engine();
+            keeper_ = std::move(keeper);
+            return *keeper_;
+        } catch (const Error& error) {
+            const bool is_for_want_of_memory =
+                error.kind() == Code::io_error || error.kind() == Code::no_space;
+            if (!is_for_want_of_memory || bytes / 16 < least_bytes) throw;
+        }
+    }
+}
+
+void Index::note(const std::string& trouble) {
+    const std::lock_guard lock(mutex_);
+    trouble_ = trouble;
+}
+
+bool Index::try_follow() {
+    try {
+        keeper().follow();
+        note({});
+        return true;
+    } catch (const Error& error) {
+        note(error.what());
+        return false;
+    }
+}
+
+void Index::after_change() {
+    const IndexMode mode = mode_;
+    if (mode == IndexMode::none) return;
+    if (mode == IndexMode::sync) try_follow();
+    if (mode == IndexMode::async && is_idle_.exchange(false)) {
+        const std::lock_guard lock(work_mutex_);
+        work_.notify_all();
+    }
+}
+
+void Index::work() {
+    const auto stops = [this] {
+        const std::lock_guard lock(work_mutex_);
+        return stops_;
+    };
+    for (;;) {
+        bool is_complete = false;
+        try {
+            keeper().follow();
+            is_complete = keeper().complete(stops);
+            note({});
+        } catch (const Error& error) {
+            note(error.what());
+        }
+        std::unique_lock lock(work_mutex_);
+        if (stops_) return;
+        if (!is_complete) {
+            work_.wait_for(lock, nap_for_others);
+            continue;
+        }
+        work_.wait_for(lock, nap);
+        if (stops_) return;
+        is_idle_ = true;
+        lock.unlock();
+        const bool is_all = about_in(*keeper().engine()->read()).position == store_->feed().position();
+        lock.lock();
+        // What was changed after that look has found this thread idle, and says so.
+        if (is_all) work_.wait(lock, [this] { return stops_ || !is_idle_; });
+        is_idle_ = false;
+        if (stops_) return;
+    }
+}
+
+void Index::flush() {
+    if (stored_mode() == IndexMode::none) return;
+    if (!is_writer())
+        throw Error(Code::permission_denied,
+                    path_ + " is open for reading; only who may write it keeps its index");
+    if (!has_engine()) open_engine({}, 0, 0);  // which says why there is none
+    for (;;) {
+        keeper().follow();
+        if (keeper().complete([] { return false; })) break;
+        std::this_thread::sleep_for(nap);  // somebody else is at it
+    }
+    if (has_mere_readers(store_->permissions())) keeper().publish_copy();
+}
+
+// Of who may only read: the index itself if he may say in its files that he reads it, else the last copy.
+std::shared_ptr<Engine> Index::engine_to_read() {
+    const std::lock_guard lock(mutex_);
+    const Generations generations(*store_);
+    const auto newest = generations.newest();
+    if (!newest) return nullptr;
+    if (engine_ && engine_generation_ == *newest && engine_->is_there()) return engine_;
+    engine_.reset();
+    try {
+        engine_ = open_engine_if_there(generations.path(*newest));
+    } catch (const Error& error) {
+        if (error.kind() != Code::permission_denied) throw;
+        engine_ = open_copy(generations.copy_path(*newest));
+    }
+    engine_generation_ = *newest;
+    return engine_;
+}
+
+std::optional<Candidates> Index::candidates(const NodePointer& condition) {
+    const auto because = [this](const std::string& why) {
+        const std::lock_guard lock(mutex_);
+        why_not_ = why;
+        return std::nullopt;
+    };
+    if (condition == nullptr) return because("without a condition there is nothing to look up");
+    if (!has_engine()) return because("this build keeps no index (it was made without LMDB)");
+    if (store_->in_step()) return because("in a step that is not committed no index is used");
+    try {
+        if (stored_mode() == IndexMode::none)
+            return because("the pool has no index (`pmemcpy index POOL async`)");
+        for (bool is_first = true;; is_first = false) {
+            const bool keeps = is_writer() && mode_ != IndexMode::none;
+            const auto engine = keeps ? keeper().engine() : engine_to_read();
+            if (!engine) return because("the pool has no index yet; whoever opens it for writing makes one");
+            const auto reading = engine->read();
+            const About about = about_in(*reading);
+            if (about.format != index_format || about.uuid != store_->uuid())
+                return because("the index is of another pool, or another version of pMEMCPY");
+            if (about.is_complete == 0) return because("the index is not complete yet");
+            const pool::Changes changes = store_->feed().since(about.position, most_changes_to_look_at);
+            if (changes.lost)
+                return because(
+                    "the index has missed some changes; whoever opens the pool for writing completes it");
+            if (changes.next == about.position + most_changes_to_look_at) {
+                if (!is_first || !keeps || !try_follow()) return because("the index is too far behind");
+                continue;
+            }
+            auto found = candidates_in(*reading, changes, condition);
+            return found ? std::move(found) : because("the index has nothing that helps here");
+        }
+    } catch (const Error& error) {
+        note(error.what());
+        return because(error.what());  // a look at all objects needs none
+    }
+}
+
+std::string Index::why_not() {
+    const std::lock_guard lock(mutex_);
+    return why_not_;
+}
+
+std::optional<Candidates> Index::candidates_in(const Reading& reading, const pool::Changes& changes,
+                                               const NodePointer& condition) const {
+    Plan plan = plan_of(reading, condition);
+    if (!plan.is_answered) return {};
+    std::vector<std::uint64_t> changed = changes.offsets;
+    if (changes.committed) {
+        reading.walk(Table::pending, {}, [&](std::string_view key, std::string_view) {
+            changed.push_back(place_in(key));
+            return true;
+        });
+    }
+    std::sort(changed.begin(), changed.end());
+    changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+    Candidates candidates;
+    candidates.is_suspicious = plan.is_suspicious;
+    candidates.steps = std::move(plan.steps);
+    candidates.objects.reserve(plan.places.sure.size() + plan.places.maybe.size() + changed.size());
+    for (const bool is_sure : {true, false}) {
+        for (const std::uint64_t place : is_sure ? plan.places.sure : plan.places.maybe) {
+            if (std::binary_search(changed.begin(), changed.end(), place)) continue;
+            if (const auto bytes = reading.get(Table::objects, key_of(place)))
+                candidates.objects.push_back({std::string(id_in(*bytes)), is_sure});
+        }
+    }
+    for (const std::uint64_t place : changed) {
+        if (auto id = store_->id_at(place)) {
+            candidates.objects.push_back({*id, false});
+            // A group comes into being with what is stored in it, and nobody says so.
+            for (const std::string_view group : array::parents(*id))
+                candidates.objects.push_back({std::string(group), false});
+        }
+    }
+    std::sort(candidates.objects.begin(), candidates.objects.end(),
+              [](const Candidate& a, const Candidate& b) {
+                  return a.id != b.id ? a.id < b.id : a.is_sure > b.is_sure;
+              });
+    const auto same = [](const Candidate& a, const Candidate& b) { return a.id == b.id; };
+    candidates.objects.erase(std::unique(candidates.objects.begin(), candidates.objects.end(), same),
+                             candidates.objects.end());
+    return candidates;
+}
+
+IndexInfo Index::info() {
+    IndexInfo info;
+    info.mode = stored_mode();
+    if (info.mode == IndexMode::none) return info;
+    try {
+        const auto engine = is_writer() && mode_ != IndexMode::none ? keeper().engine() : engine_to_read();
+        if (engine) {
+            const auto reading = engine->read();
+            const About about = about_in(*reading);
+            const pool::Changes changes = store_->feed().since(about.position, 0);
+            info.is_complete = about.is_complete != 0 && !changes.lost;
+            info.objects = reading->size(Table::objects);
+            info.changes_behind = changes.lost ? 0 : store_->feed().position() - about.position;
+            info.bytes = engine->bytes();
+        }
+    } catch (const Error& error) {
+        note(error.what());
+    }
+    const std::lock_guard lock(mutex_);
+    if (keeper_) info.objects_to_do = keeper_->to_do();
+    info.trouble = trouble_;
+    return info;
+}
+
+}  // namespace index
+
+const char* name_of(IndexMode mode) noexcept {
+    switch (mode) {
+        case IndexMode::none:
+            return "none";
+        case IndexMode::async:
+            return "async";
+        case IndexMode::sync:
+            break;
+    }
+    return "sync";
+}
+
+IndexMode index_mode(const PMEM& pool) { return index::Index::of(pool).mode(); }
+void set_index_mode(PMEM& pool, IndexMode mode) { index::Index::of(pool).set_mode(mode); }
+void flush_index(PMEM& pool) { index::Index::of(pool).flush(); }
+IndexInfo index_info(const PMEM& pool) { return index::Index::of(pool).info(); }
+
+}  // namespace pmemcpy

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <pmemcpy/index.hpp>
+#include <pmemcpy/pmemcpy.hpp>
+#include <string>
+#include <thread>
+
+#include "index/keeper.hpp"
+#include "index/plan.hpp"
+
+namespace pmemcpy::index {
+
+/// The index beside one open pool: what a PMEM has of it.
+///
+/// It reads the pool as any other reader does, through an attachment of its own, so that it never sees what the PMEM has stored
+/// in a step that is not committed; and it hears of changes by the feed, so that no room below knows of it.
+class Index {
+public:
+    /// `is_new`: the pool has just been made, so that what lies beside it is another one's.
+    Index(std::shared_ptr<store::Store> store, std::string path, const Options& options, bool is_new);
+    ~Index();
+    Index(const Index&) = delete;
+    Index& operator=(const Index&) = delete;
+
+    /// Stops what works in the background, with the index up to date if that is possible. Does not throw.
+    void close();
+
+    IndexMode mode();
+    void set_mode(IndexMode mode);
+    void flush();
+    IndexInfo info();
+
+    /// Which objects a condition may mean; nothing where only a look at all of them tells.
+    std::optional<Candidates> candidates(const NodePointer& condition);
+    /// Why the last ones could not be told, for people.
+    std::string why_not();
+
+    static Index& of(const PMEM& pool);
+
+private:
+    bool is_writer() const { return !store_->read_only(); }
+    IndexMode stored_mode() const;
+    void start();
+    void stop();
+    void work();
+    void after_change();
+    bool try_follow();
+    void note(const std::string& trouble);
+    std::shared_ptr<Engine> engine_to_read();
+    std::optional<Candidates> candidates_in(const Reading& reading, const pool::Changes& changes,
+                                            const NodePointer& condition) const;
+    Keeper& keeper();
+
+    std::shared_ptr<store::Store> store_;
+    std::string path_;
+    Options options_;
+    std::uint64_t fork_generation_;
+    std::atomic<IndexMode> mode_ = IndexMode::none;  // that this process keeps it by
+
+    std::mutex mutex_;
+    PMEM reader_;                     // opened with the first need
+    std::unique_ptr<Keeper> keeper_;  // of a writer
+    std::shared_ptr<Engine> engine_;  // of who may only read
+    std::uint64_t engine_generation_ = 0;
+    std::string trouble_;
+    std::string why_not_;
+
+    std::thread worker_;
+    std::mutex work_mutex_;
+    std::condition_variable work_;
+    std::atomic<bool> is_idle_ = false;
+    bool stops_ = false;
+};
+
+}  // namespace pmemcpy::index

@@ -1,0 +1,359 @@
+#include "index/keeper.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <pmemcpy/error.hpp>
+
+#include "array/id.hpp"
+#include "index/object.hpp"
+#include "index/posted.hpp"
+#include "index/posting.hpp"
+#include "os/directory.hpp"
+#include "os/file.hpp"
+#include "os/lock.hpp"
+#include "os/names.hpp"
+#include "os/process.hpp"
+
+namespace pmemcpy::index {
+
+namespace {
+
+constexpr std::string_view about_key = "state";
+constexpr std::uint64_t changes_at_once = 1024;
+constexpr std::size_t objects_at_once = 128;  // while a whole index is made: so long does who stores wait
+constexpr int most_generations_tried = 8;
+
+// Whoever may read a directory may also enter it.
+unsigned directory_mode(unsigned pool_mode) { return (pool_mode & 0666) | 0700 | (pool_mode & 0444) >> 2; }
+unsigned file_mode(unsigned pool_mode) { return (pool_mode & 0666) | 0600; }
+
+void put_about(Writing& writing, const About& about) {
+    writing.put(Table::about, about_key, {reinterpret_cast<const char*>(&about), sizeof about});
+}
+
+}  // namespace
+
+About about_in(const Reading& reading) {
+    About about;
+    const auto bytes = reading.get(Table::about, about_key);
+    if (bytes && bytes->size() == sizeof about) std::memcpy(&about, bytes->data(), sizeof about);
+    return about;
+}
+
+std::string key_of(std::uint64_t place) {
+    std::string key;
+    for (int i = 7; i >= 0; --i) key.push_back(static_cast<char>(place >> (8 * i) & 0xff));
+    return key;
+}
+std::uint64_t place_in(std::string_view key) {
+    std::uint64_t place = 0;
+    for (const char byte : key) place = place << 8 | static_cast<unsigned char>(byte);
+    return place;
+}
+
+// generations
+
+std::optional<os::File> Generations::root() const {
+    auto root = os::File::open_if_exists(directory_, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (root) store_->refuse_foreign(*root);
+    return root;
+}
+
+std::optional<std::uint64_t> Generations::newest() const {
+    std::optional<std::uint64_t> newest;
+    const auto root = this->root();
+    if (!root) return newest;
+    for (const std::string& name : os::names_in(*root)) {
+        const auto number = index_of(name);
+        if (number && (!newest || *number > *newest)) newest = number;
+    }
+    return newest;
+}
+
+std::string Generations::path(std::uint64_t generation) const {
+    return directory_ + "/" + std::to_string(generation);
+}
+
+void Generations::make(std::uint64_t generation) const {
+    for (const std::string& path : {directory_, this->path(generation)}) {
+        const bool is_new = os::make_directory(path, 0700);
+        os::File made = os::File::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+        store_->refuse_foreign(made);
+        if (is_new) made.set_mode_bits(directory_mode(store_->permissions()));
+    }
+}
+
+void Generations::remove_all_before(std::uint64_t generation) const {
+    const auto root = this->root();
+    if (!root) return;
+    for (const std::string& name : os::names_in(*root)) {
+        const auto number = index_of(name);
+        if (!number || *number >= generation) continue;
+        if (const auto old = os::File::open_in(*root, name, O_RDONLY | O_DIRECTORY)) {
+            for (const std::string& file : os::names_in(*old)) os::remove_in(*old, file);
+        }
+        os::remove_directory_in(*root, name);
+    }
+}
+
+void Generations::remove_all() const {
+    remove_all_before(~std::uint64_t{0});
+    if (const auto root = this->root()) os::remove_in(*root, "lock");
+    os::remove_directory(directory_);
+}
+
+// keeping
+
+Keeper::Keeper(const PMEM& reader, const store::Store& store, Generations generations,
+               std::uint64_t at_most_bytes)
+    : reader_(reader), store_(store), generations_(std::move(generations)), at_most_bytes_(at_most_bytes) {}
+
+std::shared_ptr<Engine> Keeper::engine() {
+    const std::lock_guard lock(mutex_);
+    return opened();
+}
+
+// With the mutex.
+std::shared_ptr<Engine> Keeper::opened() {
+    if (engine_ && engine_->is_there()) return engine_;
+    engine_.reset();
+    numbers_.clear();
+    for (int tries = 0;; ++tries) {
+        const std::uint64_t generation = generations_.newest().value_or(1);
+        try {
+            engine_ = begin(generation);
+            if (is_of_this_pool(*engine_)) {
+                generation_ = generation;
+                return engine_;
+            }
+        } catch (const Error& error) {
+            // Somebody else has just removed it, or it is no index.
+            const bool is_useless = error.kind() == Code::corrupt || error.kind() == Code::not_found;
+            if (!is_useless || tries == most_generations_tried) throw;
+        }
+        engine_.reset();
+        if (tries == most_generations_tried)
+            throw Error(Code::busy, generations_.directory() + ": others keep replacing the index");
+        if (generations_.newest().value_or(1) == generation) generations_.make(generation + 1);
+    }
+}
+
+std::shared_ptr<Engine> Keeper::begin(std::uint64_t generation) {
+    generations_.make(generation);
+    const std::string path = generations_.path(generation);
+    const bool is_new = !os::exists(path + "/data.mdb");
+    auto engine = open_engine(path, at_most_bytes_, file_mode(store_.permissions()));
+    if (is_new) {
+        for (const char* name : {"/data.mdb", "/lock.mdb"})
+            os::File::open(path + name, O_RDWR | O_NOFOLLOW).set_mode_bits(file_mode(store_.permissions()));
+    }
+    const auto writing = engine->write();
+    if (!writing->get(Table::about, about_key)) {
+        // What is published after this position is heard of; what was before, the first look at all finds.
+        put_about(*writing, {index_format, 0, store_.feed().position(), 1, reader_.info().uuid});
+        writing->commit();
+    }
+    generations_.remove_all_before(generation);
+    return engine;
+}
+
+bool Keeper::is_of_this_pool(Engine& engine) {
+    const About about = about_in(*engine.read());
+    return about.format == index_format && about.uuid == reader_.info().uuid;
+}
+
+// Runs f(engine), and once more with a new generation, larger if the old one was full.
+template <class F>
+void Keeper::retried(F&& f) {
+    for (int tries = 0;; ++tries) {
+        const std::shared_ptr<Engine> engine = opened();
+        try {
+            return f(*engine);
+        } catch (const Error& error) {
+            numbers_.clear();  // some of them were not kept
+            const bool is_full = error.kind() == Code::no_space && engine->is_full();
+            if ((error.kind() != Code::corrupt && !is_full) || tries == most_generations_tried) throw;
+            if (is_full) at_most_bytes_ *= 2;
+            engine_.reset();
+            if (generations_.newest() == generation_) generations_.make(generation_ + 1);
+        }
+    }
+}
+
+void Keeper::follow() {
+    const std::lock_guard lock(mutex_);
+    retried([&](Engine& engine) {
+        for (bool is_done = false; !is_done;) follow_some(engine, is_done);
+    });
+}
+
+void Keeper::follow_some(Engine& engine, bool& is_done) {
+    {
+        const About about = about_in(*engine.read());
+        is_done = about.position == store_.feed().position() && !store_.feed().since(about.position, 0).lost;
+        if (is_done) return;
+    }
+    const auto writing = engine.write();
+    About about = about_in(*writing);
+    pool::Changes changes = store_.feed().since(about.position, changes_at_once);
+    about.position = changes.next;
+    if (changes.lost) {
+        ++about.losses;
+        about.is_complete = 0;
+    }
+    // Asked before the looks: what is not committed by then has its commit said behind these changes.
+    const bool step_is_open = store_.step_is_open();
+    std::sort(changes.offsets.begin(), changes.offsets.end());
+    changes.offsets.erase(std::unique(changes.offsets.begin(), changes.offsets.end()), changes.offsets.end());
+    for (const std::uint64_t place : changes.offsets) {
+        look_at(*writing, place);
+        if (step_is_open) writing->put(Table::pending, key_of(place), {});
+    }
+    if (changes.committed) {
+        std::vector<std::uint64_t> pending;
+        writing->walk(Table::pending, {}, [&](std::string_view key, std::string_view) {
+            pending.push_back(place_in(key));
+            return true;
+        });
+        for (const std::uint64_t place : pending) {
+            look_at(*writing, place);
+            if (!step_is_open) writing->erase(Table::pending, key_of(place));
+        }
+    }
+    put_about(*writing, about);
+    writing->commit();
+}
+
+std::uint32_t Keeper::number_of(Writing& writing, const std::string& name) {
+    if (const auto known = numbers_.find(name); known != numbers_.end()) return known->second;
+    std::uint32_t number = 0;
+    if (const auto there = writing.get(Table::keys, name)) {
+        std::memcpy(&number, there->data(), sizeof number);
+    } else {
+        number = static_cast<std::uint32_t>(writing.size(Table::keys)) + 1;
+        writing.put(Table::keys, name, {reinterpret_cast<const char*>(&number), sizeof number});
+    }
+    numbers_.emplace(name, number);
+    return number;
+}
+
+// Posts what is at a place now, and nothing else that was.
+void Keeper::look_at(Writing& writing, std::uint64_t place) {
+    const std::string key = key_of(place);
+    Posted old;
+    if (const auto bytes = writing.get(Table::objects, key)) old = posted_in(*bytes);
+    Posted fresh;
+    if (const auto id = store_.id_at(place)) {
+        fresh.id = *id;
+        fresh.fingerprint = store_.fingerprint(*id);  // first: what changes meanwhile is looked at again
+        try {
+            Object object(reader_, *id);
+            fresh.postings =
+                postings_of(object, [&](const std::string& name) { return number_of(writing, name); });
+        } catch (const Error& error) {
+            if (error.kind() == Code::not_found) {
+                fresh = {};  // erased just now
+            } else if (error.kind() == Code::corrupt || error.kind() == Code::io_error) {
+                fresh.postings = {posting_of_more(number_of(writing, std::string(damaged_key)))};
+            } else {
+                throw;
+            }
+        }
+    }
+    std::vector<std::string> gone;
+    std::vector<std::string> come;
+    std::set_difference(old.postings.begin(), old.postings.end(), fresh.postings.begin(),
+                        fresh.postings.end(), std::back_inserter(gone));
+    std::set_difference(fresh.postings.begin(), fresh.postings.end(), old.postings.begin(),
+                        old.postings.end(), std::back_inserter(come));
+    for (const std::string& posting : gone) writing.unpost(posting, place);
+    for (const std::string& posting : come) writing.post(posting, place);
+    if (fresh.id.empty()) {
+        writing.erase(Table::objects, key);
+        return;
+    }
+    writing.put(Table::objects, key, bytes_of(fresh));
+    if (!old.id.empty()) return;
+    // Groups come into being with what is stored in them, and nobody says so.
+    for (const std::string_view group : array::parents(fresh.id)) {
+        const auto there = store_.place_of(group);
+        if (there && !writing.get(Table::objects, key_of(*there))) look_at(writing, *there);
+    }
+}
+
+bool Keeper::complete(const std::function<bool()>& stops) {
+    std::uint64_t losses = 0;
+    std::uint64_t generation = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        const About about = about_in(*opened()->read());
+        if (about.is_complete != 0) return true;
+        losses = about.losses;
+        generation = generation_;
+    }
+    os::File lock_file = os::File::open(generations_.directory() + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW,
+                                        file_mode(store_.permissions()));
+    if (!os::try_lock(lock_file, os::LockKind::exclusive, 0, 1)) return false;
+    std::vector<std::uint64_t> places;
+    store_.for_each_place([&](std::uint64_t place, const std::string&) { places.push_back(place); });
+    std::sort(places.begin(), places.end());
+    std::vector<std::uint64_t> gone;
+    {
+        const auto engine = this->engine();
+        engine->read()->walk(Table::objects, {}, [&](std::string_view key, std::string_view) {
+            const std::uint64_t place = place_in(key);
+            if (!std::binary_search(places.begin(), places.end(), place)) gone.push_back(place);
+            return true;
+        });
+    }
+    places.insert(places.begin(), gone.begin(), gone.end());
+    for (std::size_t at = 0; at < places.size(); at += objects_at_once) {
+        to_do_ = places.size() - at;
+        if (stops()) return false;
+        const std::lock_guard lock(mutex_);
+        retried([&](Engine& engine) {
+            const auto writing = engine.write();
+            const std::size_t end = std::min(places.size(), at + objects_at_once);
+            for (std::size_t i = at; i < end; ++i) {
+                const auto there = writing->get(Table::objects, key_of(places[i]));
+                const auto id = store_.id_at(places[i]);
+                const bool is_same =
+                    there && id && id_in(*there) == *id && fingerprint_in(*there) == store_.fingerprint(*id);
+                if (!is_same) look_at(*writing, places[i]);
+            }
+            writing->commit();
+        });
+    }
+    to_do_ = 0;
+    const std::lock_guard lock(mutex_);
+    bool is_complete = false;
+    retried([&](Engine& engine) {
+        const auto writing = engine.write();
+        About about = about_in(*writing);
+        is_complete = about.losses == losses && generation_ == generation;
+        about.is_complete = is_complete ? 1 : 0;
+        put_about(*writing, about);
+        writing->commit();
+    });
+    return is_complete;
+}
+
+void Keeper::publish_copy() {
+    const auto engine = this->engine();
+    const About about = about_in(*engine->read());
+    if (about.is_complete == 0 || copied_position_ == about.position) return;
+    const std::string path = generations_.copy_path(generation_);
+    const std::string fresh = path + "." + std::to_string(os::process_id());
+    os::remove_file(fresh);
+    engine->copy_to(fresh);
+    os::File::open(fresh, O_RDWR | O_NOFOLLOW).set_mode_bits(file_mode(store_.permissions()));
+    os::rename_file(fresh, path);
+    copied_position_ = about.position;
+}
+
+void Keeper::sync() { engine()->sync(); }
+
+}  // namespace pmemcpy::index

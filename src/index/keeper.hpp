@@ -1,0 +1,99 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <pmemcpy/pmemcpy.hpp>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "index/engine/engine.hpp"
+#include "store/store.hpp"
+
+namespace pmemcpy::index {
+
+/// What an index says of itself.
+struct About {
+    std::uint32_t format = 0;
+    std::uint32_t is_complete = 0;
+    std::uint64_t position = 0;  // of the feed: what has changed since is not in it yet
+    std::uint64_t losses = 0;    // times that changes were missed, so that everything had to be looked at
+    std::array<std::uint8_t, 16> uuid{};  // of the pool
+};
+inline constexpr std::uint32_t index_format = 1;
+
+About about_in(const Reading& reading);
+std::string key_of(std::uint64_t place);
+std::uint64_t place_in(std::string_view key);
+
+/// Which files an index is in: `<pool>.idx/<generation>`, of which only the newest counts. A new one is begun when the old one is
+/// full, damaged or removed; whoever has the old one open notices that it is gone.
+class Generations {
+public:
+    explicit Generations(const store::Store& store) : store_(&store), directory_(store.path_beside(".idx")) {}
+    const std::string& directory() const { return directory_; }
+    /// Errors: permission_denied, when the directory is somebody's who may not write the pool.
+    std::optional<std::uint64_t> newest() const;
+    std::string path(std::uint64_t generation) const;
+    std::string copy_path(std::uint64_t generation) const { return path(generation) + "/copy.mdb"; }
+    /// Whoever may write the pool, by its mode, may write it, and whoever may read the pool may read it.
+    void make(std::uint64_t generation) const;
+    void remove_all_before(std::uint64_t generation) const;
+    void remove_all() const;
+
+private:
+    std::optional<os::File> root() const;
+    const store::Store* store_;
+    std::string directory_;
+};
+
+/// Keeps an index as the pool is: looks at what has changed, as any reader sees it, and posts what it is found by.
+/// Sharing: threads may share one, and processes have one each.
+class Keeper {
+public:
+    /// `reader` has the pool open for reading.
+    Keeper(const PMEM& reader, const store::Store& store, Generations generations,
+           std::uint64_t at_most_bytes);
+
+    /// The index, made if it is missing or useless. Errors: those of open_engine().
+    std::shared_ptr<Engine> engine();
+    /// Everything that was changed before the call is in it, unless it is not complete.
+    void follow();
+    /// Looks at everything, if that is due and nobody else is at it, until done or `stops`. True when the index is complete.
+    bool complete(const std::function<bool()>& stops);
+    /// For who may read the pool but not write: a copy that never changes, if the last one is older than the index.
+    void publish_copy();
+    /// It survives a power loss.
+    void sync();
+
+    std::uint64_t to_do() const { return to_do_; }
+
+private:
+    class Batch;
+    std::shared_ptr<Engine> opened();
+    std::shared_ptr<Engine> begin(std::uint64_t generation);
+    bool is_of_this_pool(Engine& engine);
+    void follow_some(Engine& engine, bool& is_done);
+    void look_at(Writing& writing, std::uint64_t place);
+    std::uint32_t number_of(Writing& writing, const std::string& name);
+    template <class F>
+    void retried(F&& f);
+
+    const PMEM& reader_;
+    const store::Store& store_;
+    Generations generations_;
+    std::uint64_t at_most_bytes_;
+    std::mutex mutex_;
+    std::shared_ptr<Engine> engine_;
+    std::uint64_t generation_ = 0;
+    std::unordered_map<std::string, std::uint32_t> numbers_;  // of keys, in engine_
+    std::atomic<std::uint64_t> to_do_ = 0;
+    std::optional<std::uint64_t> copied_position_;
+};
+
+}  // namespace pmemcpy::index

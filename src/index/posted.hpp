@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "index/object.hpp"
+
+namespace pmemcpy::index {
+
+/// What an index knows of one object: all that it is posted under.
+struct Posted {
+    std::uint64_t fingerprint = 0;  // of what was looked at
+    std::string id;
+    std::vector<std::string> postings;  // sorted
+};
+
+std::string bytes_of(const Posted& posted);
+/// Errors: corrupt.
+Posted posted_in(std::string_view bytes);
+/// Only the id, and only the fingerprint, for whoever reads many. Errors: corrupt.
+std::string_view id_in(std::string_view bytes);
+std::uint64_t fingerprint_in(std::string_view bytes);
+
+/// What a key is called in an index. Of an attribute's members only their names: what is in a list is under its name.
+std::string name_of_key(const Key& key);
+/// The same of the attribute or known thing alone.
+std::string name_of_root(const Key& key);
+/// False for members that are numbers, under which nothing is posted.
+bool has_names_only(const Key& key);
+/// Whether what is known by this word is posted; attributes and values always are.
+bool is_posted(Known known);
+
+/// Under this there is `more` of objects that could not be read: every query has to look at them itself.
+inline constexpr std::string_view damaged_key = "!";
+
+/// Everything that an object is found by. `number` gives a key's number by its name.
+std::vector<std::string> postings_of(Object& object,
+                                     const std::function<std::uint32_t(const std::string&)>& number);
+
+}  // namespace pmemcpy::index

@@ -1,0 +1,306 @@
+#include "index/posting.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "base/hash.hpp"
+#include "index/time.hpp"
+
+namespace pmemcpy::index {
+
+namespace {
+
+using Wide = long double;  // exact for every number there is, see fact.cpp
+
+template <class T>
+void add_big_endian(std::string& bytes, T value) {
+    for (std::size_t i = sizeof value; i-- > 0;) bytes.push_back(static_cast<char>(value >> (8 * i) & 0xff));
+}
+
+std::string head(std::uint32_t key, PostedSort sort) {
+    std::string bytes;
+    add_big_endian(bytes, key);
+    bytes.push_back(static_cast<char>(sort));
+    return bytes;
+}
+
+/// The first key that does not begin so.
+std::string after_all_with(std::string prefix) {
+    while (!prefix.empty() && static_cast<unsigned char>(prefix.back()) == 0xff) prefix.pop_back();
+    if (!prefix.empty()) prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
+    return prefix;
+}
+/// The first key behind this very one.
+std::string after(const std::string& key) { return key + '\0'; }
+
+constexpr std::uint64_t sign_bit = 1ULL << 63;
+
+// The nearest float64 with its bits so that they sort as numbers do, and how far the number is from it, which only integers
+// beyond 53 bits are. NaN comes behind all.
+void add_number(std::string& bytes, Wide number) {
+    if (std::isnan(number)) {
+        add_big_endian(bytes, ~std::uint64_t{0});
+        return add_big_endian(bytes, std::uint16_t{0});
+    }
+    const double nearest = number == 0 ? 0.0 : static_cast<double>(number);
+    const auto bits = std::bit_cast<std::uint64_t>(nearest);
+    add_big_endian(bytes, (bits & sign_bit) != 0 ? ~bits : bits | sign_bit);
+    const Wide rest = std::isfinite(nearest) ? number - static_cast<Wide>(nearest) : 0;
+    add_big_endian(bytes, static_cast<std::uint16_t>(std::lround(rest) + 0x8000));
+}
+
+void add_time(std::string& bytes, const Time& time) {
+    add_big_endian(bytes, static_cast<std::uint64_t>(time.seconds) ^ sign_bit);
+    add_big_endian(bytes, time.attoseconds);
+}
+
+void add_text(std::string& bytes, std::string_view text) {
+    bytes.append(text.substr(0, longest_posted_text));
+    if (text.size() > longest_posted_text) add_big_endian(bytes, base::xxh3_64(text));
+}
+
+struct Posted {
+    PostedSort sort;
+    std::string value;
+};
+
+Posted posted(const Fact& fact) {
+    Posted made{PostedSort::number, {}};
+    std::visit(
+        [&](const auto& value) {
+            using T = std::decay_t<decltype(value)>;
+            if constexpr (std::is_same_v<T, bool>) {
+                made = {PostedSort::truth, std::string(1, value ? '\1' : '\0')};
+            } else if constexpr (std::is_same_v<T, std::string>) {
+                made.sort = PostedSort::text;
+                add_text(made.value, value);
+            } else if constexpr (std::is_same_v<T, Time>) {
+                made.sort = PostedSort::time;
+                add_time(made.value, value);
+            } else if constexpr (std::is_same_v<T, Dimensions>) {
+                made.sort = PostedSort::shape;
+                made.value.push_back(static_cast<char>(value.size()));
+                for (const Extent extent : value) add_big_endian(made.value, std::uint64_t{extent});
+            } else if constexpr (std::is_same_v<T, Incomparable>) {
+                made.sort = PostedSort::incomparable;
+            } else {
+                add_number(made.value, static_cast<Wide>(value));
+            }
+        },
+        fact);
+    return made;
+}
+
+Fact fact_of(const Literal& literal) {
+    return std::visit([](const auto& value) -> Fact { return value; }, literal.value());
+}
+
+bool is_long_text(const Literal& literal) {
+    const auto* text = std::get_if<std::string>(&literal.value());
+    return text != nullptr && text->size() > longest_posted_text;
+}
+
+/// Where facts lie that are equal to a literal: [first, end), of one sort.
+struct Span {
+    PostedSort sort;
+    std::string first;
+    std::string end;
+    bool is_exact = true;
+};
+
+Span span_of(std::uint32_t key, const Literal& literal) {
+    const Posted made = posted(fact_of(literal));
+    const std::string at = head(key, made.sort) + made.value;
+    // Of a text that is not posted whole only the beginning says how another one lies to it.
+    if (is_long_text(literal)) {
+        const std::string begin = at.substr(0, posting_head_bytes + longest_posted_text);
+        return {made.sort, begin, after_all_with(begin), false};
+    }
+    return {made.sort, at, after(at)};
+}
+
+/// A text that says a time means one where a time is stored.
+std::optional<Span> span_of_time(std::uint32_t key, const Literal& literal) {
+    const auto* text = std::get_if<std::string>(&literal.value());
+    const auto interval = text != nullptr ? parse_time(*text) : std::nullopt;
+    if (!interval) return {};
+    Span span{PostedSort::time, head(key, PostedSort::time), head(key, PostedSort::time)};
+    add_time(span.first, interval->first);
+    add_time(span.end, interval->end);
+    return span;
+}
+
+/// Of one sort: behind all that compare with anything. NaN is there, and compares with nothing.
+std::string end_of_sort(std::uint32_t key, PostedSort sort) {
+    const std::string begin = head(key, sort);
+    if (sort != PostedSort::number) return after_all_with(begin);
+    std::string nan = begin;
+    add_number(nan, std::numeric_limits<Wide>::quiet_NaN());
+    return nan;
+}
+
+bool is_nan(const Literal& literal) {
+    const auto* number = std::get_if<double>(&literal.value());
+    return number != nullptr && std::isnan(*number);
+}
+
+void add_range(std::vector<Range>& ranges, Range range) {
+    if (range.from < range.end) ranges.push_back(std::move(range));
+}
+
+void add_compared(std::vector<Range>& ranges, std::uint32_t key, Relation relation, const Span& span) {
+    const std::string begin = head(key, span.sort);
+    const std::string end = end_of_sort(key, span.sort);
+    const bool is_ordered = span.sort != PostedSort::shape;
+    switch (relation) {
+        case Relation::equal:
+            return add_range(ranges, {span.first, span.end, span.is_exact});
+        case Relation::less:
+            if (is_ordered) add_range(ranges, {begin, span.is_exact ? span.first : span.end, span.is_exact});
+            return;
+        case Relation::at_most:
+            add_range(ranges, {is_ordered ? begin : span.first, span.end, span.is_exact});
+            return;
+        case Relation::greater:
+            if (is_ordered) add_range(ranges, {span.is_exact ? span.end : span.first, end, span.is_exact});
+            return;
+        case Relation::at_least:
+            add_range(ranges, {span.first, is_ordered ? end : span.end, span.is_exact});
+            return;
+        default:  // differs
+            return add_range(ranges, {begin, after_all_with(begin), false});
+    }
+}
+
+std::vector<Span> spans_of(std::uint32_t key, const Literal& literal) {
+    std::vector<Span> spans;
+    if (!is_nan(literal)) spans.push_back(span_of(key, literal));
+    if (auto time = span_of_time(key, literal)) spans.push_back(std::move(*time));
+    return spans;
+}
+
+void add_between(std::vector<Range>& ranges, std::uint32_t key, const Node& test) {
+    for (const Span& first : spans_of(key, test.operands[0])) {
+        for (const Span& last : spans_of(key, test.operands[1])) {
+            if (first.sort != last.sort) continue;
+            if (first.sort == PostedSort::shape && first.first != last.first) continue;
+            add_range(ranges, {first.first, last.end, first.is_exact && last.is_exact});
+        }
+    }
+}
+
+// So that none is met twice: of ranges that overlap the union.
+std::vector<Range> merged(std::vector<Range> ranges) {
+    std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.from < b.from; });
+    std::vector<Range> all;
+    for (Range& range : ranges) {
+        if (!all.empty() && range.from < all.back().end) {
+            all.back().is_exact = all.back().is_exact && range.is_exact;
+            all.back().end = std::max(all.back().end, range.end);
+        } else {
+            all.push_back(std::move(range));
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
+std::string posting_of(std::uint32_t key, const Fact& fact) {
+    const Posted made = posted(fact);
+    return head(key, made.sort) + made.value;
+}
+
+std::string posting_of_more(std::uint32_t key) { return head(key, PostedSort::more); }
+
+PostedSort sort_in(std::string_view posting) { return static_cast<PostedSort>(posting[4]); }
+
+std::optional<PostedText> text_in(std::string_view posting) {
+    if (sort_in(posting) != PostedSort::text) return {};
+    const std::string_view text = posting.substr(posting_head_bytes);
+    return PostedText{text.substr(0, longest_posted_text), text.size() <= longest_posted_text};
+}
+
+std::vector<Range> ranges_of(std::uint32_t key, const Node& test) {
+    std::vector<Range> ranges;
+    if (test.relation == Relation::differs && is_nan(test.operands.front())) {
+        ranges.push_back(all_of(key, PostedSort::number));  // from which all numbers differ, and NaN too
+        ranges.back().is_exact = false;
+        return ranges;
+    }
+    switch (test.relation) {
+        case Relation::exists:
+            return {all_of(key)};
+        case Relation::begins: {
+            const auto& text = std::get<std::string>(test.operands.front().value());
+            const std::string begin = head(key, PostedSort::text) + text.substr(0, longest_posted_text);
+            return {{begin, after_all_with(begin), text.size() <= longest_posted_text}};
+        }
+        case Relation::matches: {
+            const std::string begin =
+                head(key, PostedSort::text) + test.glob->prefix().substr(0, longest_posted_text);
+            return {{begin, after_all_with(begin)}};
+        }
+        case Relation::contains:
+            return {all_of(key, PostedSort::text)};
+        case Relation::between:
+            add_between(ranges, key, test);
+            break;
+        case Relation::one_of:
+            for (const Literal& operand : test.operands) {
+                for (const Span& span : spans_of(key, operand))
+                    add_compared(ranges, key, Relation::equal, span);
+            }
+            break;
+        default:
+            for (const Span& span : spans_of(key, test.operands.front()))
+                add_compared(ranges, key, test.relation, span);
+            break;
+    }
+    return merged(std::move(ranges));
+}
+
+Range all_of(std::uint32_t key) {
+    std::string begin;
+    add_big_endian(begin, key);
+    return {begin, head(key, PostedSort::more)};
+}
+
+Range all_of(std::uint32_t key, PostedSort sort) {
+    const std::string begin = head(key, sort);
+    return {begin, after_all_with(begin)};
+}
+
+std::vector<PostedSort> sorts_compared(const Node& test) {
+    std::vector<PostedSort> sorts;
+    const auto add = [&](PostedSort sort) {
+        if (std::find(sorts.begin(), sorts.end(), sort) == sorts.end()) sorts.push_back(sort);
+    };
+    if (is_of_text(test.relation)) return {PostedSort::text};
+    if (test.relation == Relation::exists) {
+        return {PostedSort::truth, PostedSort::number, PostedSort::text,
+                PostedSort::time,  PostedSort::shape,  PostedSort::incomparable};
+    }
+    // Both ends of a range must compare; of a list one of them is enough.
+    const bool needs_all = test.relation == Relation::between;
+    std::vector<std::vector<PostedSort>> of_each;
+    for (const Literal& operand : test.operands) {
+        std::vector<PostedSort> one;
+        one.push_back(posted(fact_of(operand)).sort);
+        if (span_of_time(0, operand)) one.push_back(PostedSort::time);
+        of_each.push_back(std::move(one));
+    }
+    for (const auto& one : of_each) {
+        for (const PostedSort sort : one) {
+            const bool in_all = std::all_of(of_each.begin(), of_each.end(), [&](const auto& other) {
+                return std::find(other.begin(), other.end(), sort) != other.end();
+            });
+            if (!needs_all || in_all) add(sort);
+        }
+    }
+    return sorts;
+}
+
+}  // namespace pmemcpy::index

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "index/fact.hpp"
+#include "index/node.hpp"
+
+namespace pmemcpy::index {
+
+/// How facts are written as keys of postings, so that they are sorted as they compare: the number of what was asked for in 4
+/// bytes, the sort in one, then the value. Numbers of every kind compare with each other, exactly.
+inline constexpr std::size_t posting_head_bytes = 5;
+inline constexpr std::size_t longest_posted_text = 400;  // of longer ones the beginning and a hash are posted
+
+enum class PostedSort : unsigned char { truth = 1, number, text, time, shape, incomparable, more };
+
+std::string posting_of(std::uint32_t key, const Fact& fact);
+/// Under the attribute itself: it has more in it than is posted, so whatever is asked of it has to be looked up.
+std::string posting_of_more(std::uint32_t key);
+
+/// What a posting says of its text.
+struct PostedText {
+    std::string_view text;
+    bool is_whole;
+};
+/// Nothing if it is no text's.
+std::optional<PostedText> text_in(std::string_view posting);
+PostedSort sort_in(std::string_view posting);
+
+/// Postings from `from` on, as far as they are before `end`.
+struct Range {
+    std::string from;
+    std::string end;
+    bool is_exact = true;  ///< all of them meet the test; else some that do not may be among them
+};
+/// Where the facts are that meet a test of the key with this number; ranges do not overlap. With ~ and `contains` each text in
+/// them is still to be looked at.
+std::vector<Range> ranges_of(std::uint32_t key, const Node& test);
+/// All postings of a key, or of one sort of it.
+Range all_of(std::uint32_t key);
+Range all_of(std::uint32_t key, PostedSort sort);
+/// The sorts whose facts compare with the operands of a test.
+std::vector<PostedSort> sorts_compared(const Node& test);
+
+}  // namespace pmemcpy::index

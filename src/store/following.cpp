@@ -1,0 +1,109 @@
+// What others follow: which variables and groups are there, and which have changed.
+
+#include "base/hash.hpp"
+#include "catalog/retry.hpp"
+#include "store/store.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <vector>
+
+namespace pmemcpy::store {
+
+using catalog::Retry;
+using persist::Medium;
+
+namespace {
+
+constexpr std::string_view index_attribute = "pmemcpy:index";
+
+}  // namespace
+
+void Store::announce(std::uint64_t entry) {
+    pool_.feed().append(entry);
+    pool_.tell();
+}
+
+// It lies with the pool's own attributes, where it is seen, and under the promise like them.
+std::optional<std::string> Store::index_word() const {
+    const auto root = catalog_.find("/");
+    const auto attribute = root ? catalog_.find_attribute(*root, index_attribute) : std::nullopt;
+    const auto seen = attribute ? read_value(*attribute) : std::nullopt;
+    if (!seen || seen->type().kind() != Kind::string) return std::nullopt;
+    const auto bytes = seen->inline_bytes();
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+void Store::set_index_word(const std::string& word) {
+    check_writable();
+    put_attribute("/", index_attribute, Type::string(), SerializerType::bp4,
+                  *make_encoder(SerializerType::bp4, word));
+}
+
+std::optional<std::string> Store::id_at(std::uint64_t place) const {
+    check_readable();
+    heap::RecordHeader header{};
+    if (place % heap::record_alignment != 0 || !pool_.contains(place, sizeof(catalog::Entry)))
+        return std::nullopt;
+    pool_.guarded([&] { heap::racy_copy(&header, pool_.at(place), sizeof header); });
+    const Link entry = Link::to(place, header.version);
+    if (!heap::is_current(pool_, entry)) return std::nullopt;
+    auto id = catalog_.name_of(entry);
+    if (!id || *id == "/" || !visible_nature(*id, entry)) return std::nullopt;
+    // Under an alias that is not there (yet) it has no name that anybody finds.
+    if (catalog_.find(*id) != entry) return std::nullopt;
+    return id;
+}
+
+std::optional<std::uint64_t> Store::place_of(std::string_view id) const {
+    check_readable();
+    const auto entry = catalog_.find(id);
+    if (!entry || !visible_nature(id, *entry)) return std::nullopt;
+    return entry->offset();
+}
+
+void Store::for_each_place(const std::function<void(std::uint64_t, const std::string&)>& f) const {
+    check_readable();
+    catalog_.for_each([&](const std::string& id, Link entry) {
+        if (id != "/" && visible_nature(id, entry)) f(entry.offset(), id);
+    });
+}
+
+std::uint64_t Store::fingerprint(std::string_view id) const {
+    check_readable();
+    std::vector<std::uint64_t> words;
+    for (Retry retry(id);; retry.again()) {
+        const auto entry = catalog_.find(id);
+        const auto definition = catalog_.find_definition(id);
+        if (!entry || !definition) return 0;
+        words.clear();
+        if (is_array(*definition)) {
+            const auto directory = directory_of(*definition);
+            if (!directory) continue;
+            const std::lock_guard one_thread(directory->mutex());
+            if (!directory->refresh()) continue;
+            std::uint64_t blocks = 0;  // in whatever order they come
+            for (const auto& [handle, block] : directory->blocks()) {
+                if (is_visible(block.block.step))
+                    blocks += base::xxh3_64(&block.version, sizeof block.version);
+            }
+            words = {definition->word, blocks};
+        } else {
+            const auto value = visible_value(id, *definition);
+            if (!value) return 0;
+            words = {value->link.word};
+        }
+        catalog_.for_each_attribute(*entry, [&](const std::string& name, Link attribute) {
+            const auto value = read_value(attribute);
+            words.push_back(base::xxh3_64(name));
+            words.push_back(value ? value->link.word : 0);
+        });
+        return base::xxh3_64(words.data(), words.size() * sizeof words[0]) | 1;
+    }
+}
+
+bool Store::step_is_open() const {
+    return Medium::load(&pool_.state().begun_step.value) > pool_.committed_step();
+}
+
+}  // namespace pmemcpy::store
