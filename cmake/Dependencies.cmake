@@ -41,6 +41,8 @@ pmemcpy_find_plain(xxhash xxhash.h xxhash libxxhash-dev)
 pmemcpy_find_plain(isal isa-l/crc.h isal libisal-dev)
 pmemcpy_find_plain(blosc blosc.h blosc "")
 pmemcpy_report(blosc "${PMEMCPY_blosc_LIBRARY}" "codec blosc is unsupported")
+pmemcpy_find_plain(acl sys/acl.h acl "")
+pmemcpy_report(acl "${PMEMCPY_acl_LIBRARY}" "namespaces cannot be shared with others (grants)")
 
 find_package(cereal CONFIG QUIET)
 pmemcpy_report(cereal "${cereal_FOUND}" "serializer cereal is unsupported")
