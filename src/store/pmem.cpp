@@ -1,5 +1,6 @@
 // The public class: forwards to the store, and keeps it only as long as it is mapped.
 
+#include <pmemcpy/namespaces.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 
 #include "store/store.hpp"
@@ -18,7 +19,7 @@ void PMEM::mmap(const std::string& path, const Options& options) {
     if (store_)
         throw Error(Code::invalid_argument,
                     "this PMEM has a pool open already; munmap it first, or use another PMEM");
-    store_ = store::Store::open(path, options);
+    store_ = store::Store::open(resolve_pool(path, options.mode), options);
 }
 
 void PMEM::munmap() {
