@@ -7,6 +7,7 @@
 ...     pool["u"].attrs["units"] = "m/s"
 """
 
+from . import namespaces
 from ._core import version as __version__
 from .arrays import Array, Block
 from .attributes import Attributes
@@ -55,6 +56,7 @@ __all__ = [
     "Value",
     "Watch",
     "__version__",
+    "namespaces",
     "open",
     "repair",
 ]
