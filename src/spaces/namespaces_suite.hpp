@@ -27,10 +27,13 @@ namespace pmemcpy::spaces_suite {
 
 namespace fs = std::filesystem;
 
+// The tests that use it have one thread.
 class Environment {
 public:
+    // NOLINTBEGIN(concurrency-mt-unsafe)
     explicit Environment(const char* root) { root == nullptr ? ::unsetenv(name_) : ::setenv(name_, root, 1); }
     ~Environment() { ::unsetenv(name_); }
+    // NOLINTEND(concurrency-mt-unsafe)
 
 private:
     static constexpr const char* name_ = "PMEMCPY_ROOT";

@@ -114,6 +114,7 @@ TEST_F(namespaces_of_one, are_made_by_one_of_many_who_try) {
     int refused = 0;
     std::mutex mutex;
     std::vector<std::thread> threads;
+    threads.reserve(8);
     for (int i = 0; i < 8; ++i) {
         threads.emplace_back([&] {
             try {

@@ -7,7 +7,7 @@
 ...     pool["u"].attrs["units"] = "m/s"
 """
 
-from . import namespaces
+from . import namespaces as namespaces
 from ._core import version as __version__
 from .arrays import Array, Block
 from .attributes import Attributes
@@ -56,7 +56,6 @@ __all__ = [
     "Value",
     "Watch",
     "__version__",
-    "namespaces",
     "open",
     "repair",
 ]
