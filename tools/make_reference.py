@@ -25,6 +25,7 @@ CHAPTERS = [
     ("watch.hpp", "Following"),
     ("query.hpp", "Queries"),
     ("index.hpp", "The index"),
+    ("namespaces.hpp", "Namespaces"),
     ("glob.hpp", "Globs"),
     ("repair.hpp", "Repair"),
     ("exchange.hpp", "Files of other formats"),

@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
             add(command, invocation);
         }
         for (const auto add : {cli::add_watch, cli::add_top, cli::add_plot, cli::add_cp, cli::add_mv,
-                               cli::add_completion, cli::add_man}) {
+                               cli::add_ns, cli::add_completion, cli::add_man}) {
             add(command, invocation);
         }
         try {

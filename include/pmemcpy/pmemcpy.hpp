@@ -54,7 +54,8 @@ public:
 
     // ---- the pool ----
 
-    /// Opens the pool at `path`, made if missing. A path that ends in `/` is a pool in the directory layout.
+    /// Opens the pool at `path`, made if missing. A path that ends in `/` is a pool in the directory layout; `NAME:` and
+    /// `NAME:x` are pools in a namespace (resolve_pool).
     /// Errors: not_found, already_exists, permission_denied, corrupt, no_space, unsupported, busy.
     void mmap(const std::string& path, const Options& options = {});
     /// The same from all ranks of a communicator on one node: the first makes the pool. Collective.

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <pmemcpy/namespaces.hpp>
 #include <system_error>
 
 #include "exchange/formats.hpp"
@@ -260,7 +261,7 @@ ExchangeReport import_file(const std::string& pool_path, const std::string& file
     if (!fs::exists(status)) exchange::fail_kernel("cannot read " + file, error ? error.value() : ENOENT);
     const Format format = options.format == Format::automatic ? format_of_existing(file) : options.format;
     ExchangeReport report;
-    Target target(pool_path, options.max_bytes);
+    Target target(resolve_pool(pool_path, Mode::create_or_update), options.max_bytes);
     PMEM& pool = target.pool();
     const PoolInfo info = pool.info();
     if (info.others_in_step) {

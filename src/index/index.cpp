@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t usual_bytes = 1ULL << 40;  // of address space; the file is as large as what is in it
 constexpr std::uint64_t least_bytes = 1ULL << 28;  // where there is a limit on address space
 constexpr std::uint64_t most_changes_to_look_at = 4096;
-constexpr std::uint64_t most_bytes_copied_at_close = 256ULL << 20;
+constexpr std::uint64_t most_bytes_copied_at_close = 64ULL << 20;
 constexpr auto nap = 1ms;  // between two looks at what has changed, so that one takes many
 constexpr auto nap_for_others = 50ms;
 constexpr auto longest_close = 1s;
@@ -32,11 +32,8 @@ std::uint64_t bytes_to_map() {
     return usual_bytes;
 }
 
-/// Somebody may read the pool who may not write it.
-bool has_mere_readers(unsigned permissions) {
-    return ((permissions & 0040) != 0 && (permissions & 0020) == 0) ||
-           ((permissions & 0004) != 0 && (permissions & 0002) == 0);
-}
+/// Somebody besides the owner may read the pool, and perhaps not write it.
+bool has_other_readers(unsigned permissions) { return (permissions & 0044) != 0; }
 
 IndexMode mode_in(const std::string& word) {
     for (const IndexMode mode : {IndexMode::async, IndexMode::sync}) {
@@ -88,7 +85,7 @@ void Index::close() {
             keeper().complete([&] { return std::chrono::steady_clock::now() - begin > longest_close; });
             if (store_->durability() != Durability::none) keeper().sync();
             const auto engine = keeper().engine();
-            if (has_mere_readers(store_->permissions()) && engine->bytes() <= most_bytes_copied_at_close)
+            if (has_other_readers(store_->permissions()) && engine->bytes() <= most_bytes_copied_at_close)
                 keeper().publish_copy();
         } catch (const Error&) {
             // What is missing is made by whoever needs it.
@@ -232,7 +229,7 @@ void Index::flush() {
         if (keeper().complete([] { return false; })) break;
         std::this_thread::sleep_for(nap);  // somebody else is at it
     }
-    if (has_mere_readers(store_->permissions())) keeper().publish_copy();
+    if (has_other_readers(store_->permissions())) keeper().publish_copy();
 }
 
 // Of who may only read: the index itself if he may say in its files that he reads it, else the last copy.

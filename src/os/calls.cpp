@@ -1,11 +1,15 @@
 #include "os/calls.hpp"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
 #include <dirent.h>
 #include <sched.h>
+#if PMEMCPY_HAVE_ACL
+#include <sys/acl.h>
+#endif
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -25,6 +29,27 @@ long call_futex(const std::uint32_t* word, int operation, std::uint32_t value, c
 }
 int call_fcntl_lock(int fd, int command, struct flock* lock) { return ::fcntl(fd, command, lock); }
 int call_ioctl(int fd, unsigned long request, void* argument) { return ::ioctl(fd, request, argument); }
+
+#if PMEMCPY_HAVE_ACL
+void* call_acl_get_fd(int fd) { return ::acl_get_fd(fd); }
+int call_acl_set_fd(int fd, void* acl) { return ::acl_set_fd(fd, static_cast<acl_t>(acl)); }
+void* call_acl_get_file(const char* path, unsigned type) { return ::acl_get_file(path, type); }
+int call_acl_set_file(const char* path, unsigned type, void* acl) {
+    return ::acl_set_file(path, type, static_cast<acl_t>(acl));
+}
+#else
+int refuse() {
+    errno = ENOTSUP;
+    return -1;
+}
+void* call_acl_get_fd(int) {
+    refuse();
+    return nullptr;
+}
+int call_acl_set_fd(int, void*) { return refuse(); }
+void* call_acl_get_file(const char*, unsigned) { return call_acl_get_fd(-1); }
+int call_acl_set_file(const char*, unsigned, void*) { return refuse(); }
+#endif
 
 Calls table = system_calls();
 
@@ -56,7 +81,9 @@ Calls system_calls() noexcept {
         .linkat = ::linkat,
         .unlinkat = ::unlinkat,
         .renameat = ::renameat,
+        .renameat2 = ::renameat2,
         .mkdirat = ::mkdirat,
+        .faccessat = ::faccessat,
         .realpath = ::realpath,
         .mmap = ::mmap,
         .munmap = ::munmap,
@@ -79,6 +106,14 @@ Calls system_calls() noexcept {
                 return ::getrusage(static_cast<__rusage_who_t>(who), usage);
             },
         .geteuid = ::geteuid,
+        .getpwnam_r = ::getpwnam_r,
+        .getpwuid_r = ::getpwuid_r,
+        .getgrnam_r = ::getgrnam_r,
+        .getgrgid_r = ::getgrgid_r,
+        .acl_get_fd = call_acl_get_fd,
+        .acl_set_fd = call_acl_set_fd,
+        .acl_get_file = call_acl_get_file,
+        .acl_set_file = call_acl_set_file,
     };
 }
 

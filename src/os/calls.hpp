@@ -5,6 +5,8 @@
 #include <ctime>
 
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -40,7 +42,9 @@ struct Calls {
     int (*linkat)(int from_directory, const char* from, int to_directory, const char* to, int flags);
     int (*unlinkat)(int directory, const char* path, int flags);
     int (*renameat)(int from_directory, const char* from, int to_directory, const char* to);
+    int (*renameat2)(int from_directory, const char* from, int to_directory, const char* to, unsigned flags);
     int (*mkdirat)(int directory, const char* path, mode_t mode);
+    int (*faccessat)(int directory, const char* path, int permissions, int flags);
     char* (*realpath)(const char* path, char* resolved);
     void* (*mmap)(void* address, size_t length, int protection, int flags, int fd, off_t offset);
     int (*munmap)(void* address, size_t length);
@@ -57,6 +61,15 @@ struct Calls {
     int (*getrlimit)(int resource, struct rlimit* limit);
     int (*getrusage)(int who, struct rusage* usage);
     uid_t (*geteuid)();
+    int (*getpwnam_r)(const char* name, struct passwd* user, char* text, size_t size, struct passwd** found);
+    int (*getpwuid_r)(uid_t id, struct passwd* user, char* text, size_t size, struct passwd** found);
+    int (*getgrnam_r)(const char* name, struct group* group, char* text, size_t size, struct group** found);
+    int (*getgrgid_r)(gid_t id, struct group* group, char* text, size_t size, struct group** found);
+    // By libacl, whose acl_t is a pointer; without it they say ENOTSUP.
+    void* (*acl_get_fd)(int fd);
+    int (*acl_set_fd)(int fd, void* acl);
+    void* (*acl_get_file)(const char* path, unsigned type);
+    int (*acl_set_file)(const char* path, unsigned type, void* acl);
 };
 
 /// The kernel itself.

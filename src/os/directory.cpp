@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -31,6 +32,7 @@ std::optional<Named> look_in(const File& directory, const std::string& name) {
     named.size = static_cast<std::uint64_t>(status.st_size);
     named.mode_bits = status.st_mode & 07777;
     named.link_count = static_cast<unsigned>(status.st_nlink);
+    named.owner = status.st_uid;
     return named;
 }
 
@@ -83,6 +85,19 @@ bool rename_in(const File& from_directory, const std::string& from, const File& 
     if (calls().renameat(from_directory.fd(), from.c_str(), to_directory.fd(), to.c_str()) == 0) return true;
     if (errno == ENOENT) return false;
     throw_failure(("rename '" + from + "' to").c_str(), path_of(to_directory, to), errno);
+}
+
+bool rename_new_in(const File& from_directory, const std::string& from, const File& to_directory,
+                   const std::string& to) {
+    if (calls().renameat2(from_directory.fd(), from.c_str(), to_directory.fd(), to.c_str(),
+                          RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno == ENOENT || errno == EEXIST) return false;
+    throw_failure(("rename '" + from + "' to").c_str(), path_of(to_directory, to), errno);
+}
+
+bool may_in(const File& directory, const std::string& name, int permissions) {
+    return calls().faccessat(directory.fd(), name.c_str(), permissions, AT_EACCESS) == 0;
 }
 
 void sync_file_system(const File& file) {

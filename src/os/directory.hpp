@@ -20,6 +20,7 @@ struct Named {
     std::uint64_t size = 0;
     unsigned mode_bits = 0;
     unsigned link_count = 0;
+    unsigned owner = 0;
 };
 std::optional<Named> look_in(const File& directory, const std::string& name);
 
@@ -37,6 +38,13 @@ bool link_in(const File& from_directory, const std::string& from, const File& to
 /// Replaces `to` atomically. False if there is no `from`.
 bool rename_in(const File& from_directory, const std::string& from, const File& to_directory,
                const std::string& to);
+
+/// The same, but false too if `to` is taken.
+bool rename_new_in(const File& from_directory, const std::string& from, const File& to_directory,
+                   const std::string& to);
+/// Whether the kernel would let this process do all of `permissions` (R_OK, W_OK, X_OK of unistd.h). Only to say so in time: what counts
+/// is the call that follows.
+bool may_in(const File& directory, const std::string& name, int permissions);
 
 /// Everything that anybody has written to the file system of `file` is on the device when this returns (syncfs).
 void sync_file_system(const File& file);

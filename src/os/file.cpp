@@ -240,7 +240,11 @@ void File::write_exactly(const void* bytes, std::size_t size, std::uint64_t offs
 
 bool File::is_regular() const { return S_ISREG(status_of(*this).st_mode); }
 
+bool File::is_directory() const { return S_ISDIR(status_of(*this).st_mode); }
+
 unsigned File::owner() const { return status_of(*this).st_uid; }
+
+unsigned File::owning_group() const { return status_of(*this).st_gid; }
 
 Identity File::identity() const {
     const struct stat status = status_of(*this);

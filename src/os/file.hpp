@@ -74,6 +74,8 @@ public:
     bool is_regular() const;
     /// The user that the file belongs to.
     unsigned owner() const;
+    unsigned owning_group() const;
+    bool is_directory() const;
     unsigned link_count() const;
     unsigned mode_bits() const;
     void set_mode_bits(unsigned bits);

@@ -1,5 +1,6 @@
 // The public class: forwards to the store, and keeps it only as long as it is mapped.
 
+#include <pmemcpy/namespaces.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 
 #include "index/index.hpp"
@@ -19,11 +20,18 @@ void PMEM::mmap(const std::string& path, const Options& options) {
     if (store_)
         throw Error(Code::invalid_argument,
                     "this PMEM has a pool open already; munmap it first, or use another PMEM");
+    const std::string place = resolve_pool(path, options.mode);
     bool is_new = false;
-    auto opened = store::Store::open(path, options, &is_new);
-    index_ = std::make_shared<index::Index>(opened, path, options, is_new);
+    auto opened = store::Store::open(place, options, &is_new);
+    index_ = std::make_shared<index::Index>(opened, place, options, is_new);
     store_ = std::move(opened);
-    if (is_new && options.index != IndexMode::none) set_index_mode(*this, options.index);
+    if (!is_new || options.index == IndexMode::none) return;
+    try {
+        set_index_mode(*this, options.index);
+    } catch (...) {
+        munmap();
+        throw;
+    }
 }
 
 void PMEM::munmap() {

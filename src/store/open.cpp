@@ -1,6 +1,7 @@
 #include "store/store.hpp"
 
 #include "os/names.hpp"
+#include "spaces/newcomer.hpp"
 
 namespace pmemcpy::store {
 
@@ -17,6 +18,10 @@ pool::Shape shape_of(const layout::Place& place, const Options& options) {
     }
     shape.mode = options.permissions;
     return shape;
+}
+
+spaces::Newcomer newcomer_at(const layout::Place& place) {
+    return spaces::Newcomer(place.is_directory() ? place.directory : place.records);
 }
 
 void check_layout(const pool::Pool& pool, const layout::Place& place) {
@@ -65,6 +70,7 @@ bool create_if_asked(const layout::Place& place, const Options& options) {
             break;
         case Mode::replace:
             if (!there) break;
+            newcomer_at(place).admit(options.max_bytes);  // before the old one is gone
             {
                 // Only a pool that nobody uses is replaced; opening it alone tells.
                 pool::Pool old(path, false, MapSync::off);
@@ -77,7 +83,9 @@ bool create_if_asked(const layout::Place& place, const Options& options) {
             break;
     }
     try {
+        const spaces::Newcomer newcomer = newcomer_at(place);
         pool::Shape shape = shape_of(place, options);
+        shape.max_bytes = newcomer.admit(options.max_bytes);
         std::optional<layout::NewDirectories> directories;
         if (place.is_directory()) {
             directories.emplace(place, options.permissions);
@@ -85,6 +93,7 @@ bool create_if_asked(const layout::Place& place, const Options& options) {
         }
         pool::Pool::create(path, shape);
         if (directories) directories->keep();
+        newcomer.settle();
         return true;
     } catch (const Error& error) {
         // Somebody was faster, which is as good unless a new pool was insisted on.

@@ -1,5 +1,6 @@
 // A new pool of what is whole in a damaged one: a copy, which recovery then judges as after a crash.
 
+#include <pmemcpy/namespaces.hpp>
 #include <pmemcpy/repair.hpp>
 
 #include "layout/payload_name.hpp"
@@ -8,6 +9,7 @@
 #include "os/file.hpp"
 #include "os/names.hpp"
 #include "pool/pool.hpp"
+#include "spaces/newcomer.hpp"
 #include "store/store.hpp"
 
 #include <fcntl.h>
@@ -76,9 +78,11 @@ Repair salvage(const layout::Place& place, const pool::Copied& copied) {
 
 }  // namespace
 
-Repair repair(const std::string& from, const std::string& to) {
-    if (from.empty() || to.empty())
+Repair repair(const std::string& from_name, const std::string& to_name) {
+    if (from_name.empty() || to_name.empty())
         throw Error(Code::invalid_argument, "the path of a pool must not be empty");
+    const std::string from = resolve_pool(from_name);
+    const std::string to = resolve_pool(to_name, Mode::exclusive);
     const layout::Place old_place = layout::place_of(from, Layout::automatic);
     const layout::Place new_place =
         layout::place_of(to, old_place.is_directory() ? Layout::directory : Layout::file);
@@ -88,6 +92,8 @@ Repair repair(const std::string& from, const std::string& to) {
         throw Error(Code::already_exists,
                     "there is a pool at " + new_place.records + " already; name a new one");
     }
+    const spaces::Newcomer newcomer(new_place.is_directory() ? new_place.directory : new_place.records);
+    newcomer.admit(os::File::open(old_place.records, O_RDONLY).size());
     pool::Copied copied;
     if (!new_place.is_directory()) {
         copied = pool::Pool::copy_to_recover(old_place.records, new_place.records, [] {});
@@ -106,6 +112,7 @@ Repair repair(const std::string& from, const std::string& to) {
         }
         directories.keep();
     }
+    newcomer.settle();
     return salvage(new_place, copied);
 }
 

@@ -249,6 +249,10 @@ struct Handlers {
         return 0;
     }
     static pid_t getpid() { return 4242; }
+    static void* acl_get_fd(int) {
+        errno = ENOTSUP;
+        return nullptr;
+    }
 };
 
 void SimulatedKernel::bury(pid_t child) {
@@ -303,6 +307,7 @@ SimulatedKernel::SimulatedKernel(Model model, Place place)
     calls.sched_yield = Handlers::yield;
     calls.nanosleep = Handlers::nanosleep;
     calls.getpid = Handlers::getpid;
+    calls.acl_get_fd = Handlers::acl_get_fd;
     os::calls() = calls;
     kernel = this;
 }

@@ -74,6 +74,7 @@ void add_verify(CLI::App& command, Invocation& invocation);
 void add_repair(CLI::App& command, Invocation& invocation);
 void add_import(CLI::App& command, Invocation& invocation);
 void add_export(CLI::App& command, Invocation& invocation);
+void add_ns(CLI::App& command, Invocation& invocation);
 void add_watch(CLI::App& command, Invocation& invocation);
 void add_top(CLI::App& command, Invocation& invocation);
 void add_plot(CLI::App& command, Invocation& invocation);

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <pmemcpy/query.hpp>
 
@@ -8,8 +9,10 @@
 #include "cli/call/invocation.hpp"
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
+#include "cli/pool/everywhere.hpp"
 #include "cli/pool/listing.hpp"
 #include "cli/pool/open.hpp"
+#include "cli/pool/place.hpp"
 #include "cli/terminal/sink.hpp"
 #include "cli/terminal/table.hpp"
 
@@ -22,6 +25,7 @@ using Json = nlohmann::ordered_json;
 struct Arguments {
     std::string pool;
     std::string query;
+    bool everywhere = false;
     bool is_long = false;
     bool boxes = false;
     bool load = false;
@@ -86,16 +90,17 @@ std::optional<Info> info_of(const Found& found) {
 }
 
 /// Of an array the boxes that were found, or all of it.
-void print_content(const PMEM& pmem, const Found& found, const Info& info, bool json, Sink& sink) {
+void print_content(const PMEM& pmem, const std::string& name, const Found& found, const Info& info, bool json,
+                   Sink& sink) {
     if (info.kind == VariableKind::group) return;
     const Print print = json ? Print::json : Print::text;
     const auto head = [&](const std::string& box) {
-        if (!json) sink.write("# " + printable(info.id) + (box.empty() ? "" : " " + box) + "\n");
+        if (!json) sink.write("# " + printable(name) + (box.empty() ? "" : " " + box) + "\n");
     };
     if (info.kind == VariableKind::value) {
         if (!is_readable(info.type, info.serializer)) {
             fmt::print(stderr, "pmemcpy: {} is a {}, which only a program that knows it can read\n",
-                       printable(info.id), info.type.name());
+                       printable(name), info.type.name());
             return;
         }
         head("");
@@ -109,17 +114,124 @@ void print_content(const PMEM& pmem, const Found& found, const Info& info, bool 
     }
 }
 
-void print_one(const Found& found, const Arguments& arguments) {
+void print_one(const std::string& name, const Found& found, const Arguments& arguments) {
     if (!arguments.boxes) {
-        fmt::print("{}\n", found.id);
+        fmt::print("{}\n", name);
     } else if (found.boxes.empty()) {
-        fmt::print("{}\t\n", found.id);
+        fmt::print("{}\t\n", name);
     } else {
-        for (const Box& box : found.boxes) fmt::print("{}\t{}\n", found.id, to_string(box));
+        for (const Box& box : found.boxes) fmt::print("{}\t{}\n", name, to_string(box));
     }
 }
 
+/// What is found, as it is found: in one pool or in many.
+class Answer {
+public:
+    Answer(const Arguments& arguments, bool json) : arguments_(arguments), json_(json), sink_("") {}
+
+    /// `name` is what the user can call it by; `place` is put in front of what JSON tells of it.
+    void add(const PMEM& pmem, const std::string& name, const Json& place, const Found& found) {
+        if (!arguments_.load && !json_ && !arguments_.is_long) return print_one(name, found, arguments_);
+        auto info = info_of(found);
+        if (!info) return;
+        if (arguments_.load) {
+            print_content(pmem, name, found, *info, json_, sink_);
+        } else if (json_) {
+            Json one = place;
+            one.update(cli::to_json(*info));
+            if (!found.boxes.empty()) one["boxes"] = to_json(found.boxes);
+            list_.push_back(std::move(one));
+        } else {
+            info->id = name;
+            infos_.push_back(std::move(*info));
+        }
+    }
+    void finish() {
+        if (arguments_.load) {
+            sink_.finish();
+        } else if (json_) {
+            fmt::print("{}\n", dump(list_));
+        } else {
+            print_listing(infos_);
+        }
+    }
+
+private:
+    const Arguments& arguments_;
+    bool json_;
+    Sink sink_;
+    Json list_ = Json::array();
+    std::vector<Info> infos_;
+};
+
+/// As count() sorts them: nothing last, and what is of another kind apart.
+bool comes_before(const std::optional<Literal>& a, const std::optional<Literal>& b) {
+    if (!a || !b) return a && !b;
+    if (a->value().index() != b->value().index()) return a->value().index() < b->value().index();
+    return std::visit(
+        [&](const auto& known) {
+            using T = std::decay_t<decltype(known)>;
+            if constexpr (std::is_same_v<T, Dimensions>)
+                return a->text() < b->text();
+            else
+                return known < std::get<T>(b->value());
+        },
+        a->value());
+}
+
+int count_everywhere(const Query& question, bool json) {
+    std::vector<Counted> all;
+    for_each_pool([&](const Namespace&, const NamespacePool&, const PMEM& pmem) {
+        for (Counted& row : count(pmem, question)) {
+            const auto same = std::find_if(all.begin(), all.end(),
+                                           [&](const Counted& known) { return known.value == row.value; });
+            if (same == all.end()) {
+                all.push_back(std::move(row));
+            } else {
+                same->objects += row.objects;
+            }
+        }
+        return true;
+    });
+    if (all.empty() && !question.counted_key()) all.push_back({});
+    std::sort(all.begin(), all.end(),
+              [](const Counted& a, const Counted& b) { return comes_before(a.value, b.value); });
+    return print_counts(all, question, json);
+}
+
+int find_everywhere(const Arguments& arguments, bool json) {
+    if (!arguments.pool.empty() && !arguments.query.empty()) {
+        throw Error(Code::invalid_argument, "find --all looks into all pools of all namespaces, not into " +
+                                                arguments.pool +
+                                                ": write find --all QUERY, with the query in quotes");
+    }
+    const Query question = Query::parse(arguments.pool);
+    if (question.is_count()) return count_everywhere(question, json);
+    if (!question.order().empty()) {
+        throw Error(
+            Code::invalid_argument,
+            "find --all goes from pool to pool, so it cannot sort what it finds by `order by`; leave that "
+            "out, or ask one pool");
+    }
+    Answer answer(arguments, json);
+    std::uint64_t left = question.most().value_or(UINT64_MAX);
+    for_each_pool([&](const Namespace& space, const NamespacePool& pool, const PMEM& pmem) {
+        for (const Found& found : query(pmem, question)) {
+            if (left == 0) return false;
+            --left;
+            answer.add(pmem, name_everywhere(space, pool, found.id),
+                       {{"namespace", space.name}, {"pool", pool.name}}, found);
+        }
+        return left > 0;
+    });
+    answer.finish();
+    return exit_ok;
+}
+
 int find(const Arguments& arguments, bool json) {
+    if (arguments.everywhere) return find_everywhere(arguments, json);
+    if (arguments.pool.empty())
+        throw Error(Code::invalid_argument, "POOL is required: find POOL QUERY, or find --all QUERY");
     const Query question = Query::parse(arguments.query);
     const PMEM pmem = open_for_reading(arguments.pool);
     if (arguments.explain) {
@@ -127,34 +239,9 @@ int find(const Arguments& arguments, bool json) {
         return exit_ok;
     }
     if (question.is_count()) return print_counts(count(pmem, question), question, json);
-    Matches matches = query(pmem, question);
-    Json list = Json::array();
-    std::vector<Info> infos;
-    Sink sink("");
-    for (const Found& found : matches) {
-        if (!arguments.load && !json && !arguments.is_long) {
-            print_one(found, arguments);
-            continue;
-        }
-        const auto info = info_of(found);
-        if (!info) continue;
-        if (arguments.load) {
-            print_content(pmem, found, *info, json, sink);
-        } else if (json) {
-            Json one = cli::to_json(*info);
-            if (!found.boxes.empty()) one["boxes"] = to_json(found.boxes);
-            list.push_back(std::move(one));
-        } else {
-            infos.push_back(*info);
-        }
-    }
-    if (arguments.load) {
-        sink.finish();
-    } else if (json) {
-        fmt::print("{}\n", dump(list));
-    } else {
-        print_listing(infos);
-    }
+    Answer answer(arguments, json);
+    for (const Found& found : query(pmem, question)) answer.add(pmem, found.id, Json::object(), found);
+    answer.finish();
     return exit_ok;
 }
 
@@ -163,8 +250,11 @@ int find(const Arguments& arguments, bool json) {
 void add_find(CLI::App& command, Invocation& invocation) {
     const auto arguments = std::make_shared<Arguments>();
     Verb(command, invocation, "find", "List variables and groups that a query is true of")
-        .needs("POOL", arguments->pool, "The pool")
+        .takes("POOL", arguments->pool, "The pool; not with --all")
         .takes("QUERY", arguments->query, "What to look for (default: everything)")
+        .takes("-a,--all", arguments->everywhere,
+               "In all pools of all namespaces that let you in: see ns. Names are NAMESPACE:ID, or "
+               "NAMESPACE:POOL:ID where the pool is not the shared one, as cp takes them")
         .takes("-l,--long", arguments->is_long,
                "Kind, type, shape, blocks, size and time of the last write, too")
         .takes("--boxes", arguments->boxes,

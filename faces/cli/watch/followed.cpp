@@ -2,11 +2,13 @@
 
 #include <sys/stat.h>
 
+#include <pmemcpy/namespaces.hpp>
+
 #include "cli/pool/open.hpp"
 
 namespace pmemcpy::cli {
 
-Followed::Followed(std::string path) : path_(std::move(path)) { open(); }
+Followed::Followed(const std::string& path) : path_(resolve_pool(path)) { open(); }
 
 // Of a pool in a directory it is the file of records that another pool has another one of.
 Followed::File Followed::file_at(const std::string& path) {

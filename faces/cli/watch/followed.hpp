@@ -10,7 +10,7 @@ namespace pmemcpy::cli {
 class Followed {
 public:
     /// Errors: what opening a pool for reading can meet.
-    explicit Followed(std::string path);
+    explicit Followed(const std::string& path);
 
     enum class Fate { same, gone, replaced };
     /// What has become of it since the last call. What is gone is let go of, so that its space is free.

@@ -9,6 +9,7 @@ void bind_errors(nanobind::module_& m);
 void bind_type(nanobind::module_& m);
 void bind_info(nanobind::module_& m);
 void bind_memory(nanobind::module_& m);
+void bind_namespaces(nanobind::module_& m);
 void bind_pool(nanobind::module_& m);
 void bind_query(nanobind::module_& m);
 

@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
     pmemcpy::python::bind_type(m);
     pmemcpy::python::bind_info(m);
     pmemcpy::python::bind_memory(m);
+    pmemcpy::python::bind_namespaces(m);
     pmemcpy::python::bind_pool(m);
     pmemcpy::python::bind_query(m);
 }

@@ -7,6 +7,7 @@
 ...     pool["u"].attrs["units"] = "m/s"
 """
 
+from . import namespaces as namespaces
 from ._core import version as __version__
 from .arrays import Array, Block
 from .attributes import Attributes

@@ -19,6 +19,8 @@ Path = str | os.PathLike[str]
 def open(path: Path, mode: str = "a", *, comm: Any = None, per_node: bool = False, **options: Any) -> Pool:
     """Opens the pool at `path`: one file, or with a path that ends in "/" (or layout="directory") a folder.
 
+    "NAME:" and "NAME:x" are pools in a namespace: see pmemcpy.namespaces.
+
     Modes, as in h5py: r reads and needs no permission to write; r+ must exist; a is made if missing (the default);
     w is a new one in the place of an old one that nobody uses; x must not exist.
     `comm`, a communicator of mpi4py: all its ranks call this; the first of a node makes the pool. `per_node` allows a

@@ -1,0 +1,83 @@
+#include "os/access.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pmemcpy::os {
+
+namespace {
+
+using Who = AclEntry::Who;
+
+auto find(auto& entries, Who who, unsigned id) {
+    return std::find_if(entries.begin(), entries.end(),
+                        [&](const AclEntry& entry) { return entry.who == who && entry.id == id; });
+}
+
+bool is_masked(Who who) { return who == Who::user || who == Who::owning_group || who == Who::group; }
+
+}  // namespace
+
+Acl::Acl(std::vector<AclEntry> entries) : entries_(std::move(entries)) {
+    std::sort(entries_.begin(), entries_.end());
+}
+
+bool Acl::is_extended() const noexcept {
+    return std::any_of(entries_.begin(), entries_.end(), [](const AclEntry& entry) {
+        return entry.who == Who::user || entry.who == Who::group || entry.who == Who::mask;
+    });
+}
+
+std::optional<unsigned> Acl::bits_of(Who who, unsigned id) const noexcept {
+    const auto found = find(entries_, who, id);
+    if (found == entries_.end()) return std::nullopt;
+    return found->bits;
+}
+
+unsigned Acl::effective_bits(const AclEntry& entry) const noexcept {
+    return is_masked(entry.who) ? entry.bits & bits_of(Who::mask).value_or(~0U) : entry.bits;
+}
+
+void Acl::set(Who who, unsigned id, unsigned bits) {
+    const auto found = find(entries_, who, id);
+    if (found != entries_.end()) {
+        found->bits = bits;
+        return;
+    }
+    const AclEntry entry{who, id, bits};
+    entries_.insert(std::lower_bound(entries_.begin(), entries_.end(), entry), entry);
+}
+
+void Acl::remove(Who who, unsigned id) {
+    const auto found = find(entries_, who, id);
+    if (found != entries_.end()) entries_.erase(found);
+}
+
+void Acl::widen_mask() {
+    unsigned all = 0;
+    for (const AclEntry& entry : entries_) {
+        if (is_masked(entry.who)) all |= entry.bits;
+    }
+    set(Who::mask, 0, all);
+}
+
+Acl writers_only(const Acl& acl, unsigned owner, unsigned group) {
+    constexpr unsigned all = may_read | may_write;
+    const auto all_or_nothing = [&](const AclEntry& entry) {
+        return (acl.effective_bits(entry) & may_write) != 0 ? all : 0;
+    };
+    Acl made({{Who::owner, 0, all}, {Who::owning_group, 0, 0}, {Who::mask, 0, all}, {Who::other, 0, 0}});
+    // One who is named and may not write stays so: a group that he is in too would let him.
+    for (const AclEntry& entry : acl.entries()) {
+        if (entry.who == Who::user || entry.who == Who::group || entry.who == Who::other)
+            made.set(entry.who, entry.id, all_or_nothing(entry));
+    }
+    // Those who have no entry by name there need one here, where somebody else may be the owner.
+    for (const AclEntry& entry : acl.entries()) {
+        if (entry.who == Who::owner) made.set(Who::user, owner, all_or_nothing(entry));
+        if (entry.who == Who::owning_group && all_or_nothing(entry) != 0) made.set(Who::group, group, all);
+    }
+    return made;
+}
+
+}  // namespace pmemcpy::os

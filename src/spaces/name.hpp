@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pmemcpy::spaces {
+
+inline constexpr std::size_t longest_name = 64;
+inline constexpr std::string_view pool_suffix = ".pmem";
+inline constexpr std::string_view shared_pool = "shared";
+
+/// Whether these could be the letters of a name, reserved or not.
+bool is_name(std::string_view text) noexcept;
+
+/// Errors: invalid_argument, with what is wrong with it.
+void check_namespace_name(const std::string& name);
+void check_pool_name(const std::string& name);
+
+/// A pool as users name it: NAME: or NAME:POOL.
+struct Reference {
+    std::string space;
+    std::string pool;
+};
+/// Nothing for a plain path. Errors: invalid_argument.
+std::optional<Reference> parse_reference(const std::string& path);
+
+/// "x" for "x.pmem"; nothing for what is the name of no pool.
+std::optional<std::string> pool_of_file(const std::string& file);
+inline std::string file_of_pool(const std::string& pool) { return pool + std::string(pool_suffix); }
+
+}  // namespace pmemcpy::spaces

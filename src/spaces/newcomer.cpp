@@ -1,0 +1,58 @@
+#include "spaces/newcomer.hpp"
+
+#include "os/directory.hpp"
+#include "os/space.hpp"
+#include "spaces/cover.hpp"
+#include "spaces/marker.hpp"
+#include "spaces/name.hpp"
+#include "spaces/space.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+namespace pmemcpy::spaces {
+
+Newcomer::Newcomer(const std::string& path) {
+    const auto slash = path.rfind('/');
+    file_ = slash == std::string::npos ? path : path.substr(slash + 1);
+    const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+    try {
+        space_ = os::File::open_if_exists(folder, O_RDONLY | O_DIRECTORY);
+        if (space_ && !os::look_in(*space_, marker_name)) space_.reset();
+    } catch (const Error&) {
+        space_.reset();  // a directory that cannot be listed; making the pool tells whether that matters
+    }
+}
+
+std::uint64_t Newcomer::admit(std::uint64_t asked) const {
+    if (!space_) return asked;
+    const std::uint64_t limit = read_marker(*space_).quota_bytes;
+    if (limit == 0) return asked;
+    std::uint64_t used = 0;
+    for (const NamespacePool& pool : pools_in(*space_)) {
+        if (file_of_pool(pool.name) != file_) used += std::min(pool.max_bytes, UINT64_MAX - used);
+    }
+    const std::uint64_t left = limit - std::min(used, limit);
+    if (asked > left || left == 0) {
+        throw Error(Code::no_space,
+                    "the quota of " + space_->path() + " leaves a new pool " + std::to_string(left) +
+                        " bytes" + (asked > 0 ? ", asked for " + std::to_string(asked) : "") +
+                        ": its pools may grow to " + std::to_string(used) + " of " + std::to_string(limit) +
+                        " bytes together; make a smaller one, or raise it by `pmemcpy ns quota` (it is "
+                        "advisory: only this library asks for it)");
+    }
+    return asked != 0 ? asked : std::min(left, os::headroom_bytes(*space_));
+}
+
+void Newcomer::settle() const {
+    if (!space_) return;
+    const auto pattern = os::default_acl_of(*space_);
+    if (!pattern || pattern->entries().empty()) return;
+    Covered covered;
+    cover_pool(*space_, file_, *pattern, covered);
+}
+
+}  // namespace pmemcpy::spaces

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "os/file.hpp"
+
+#include <string>
+#include <vector>
+
+namespace pmemcpy::spaces {
+
+/// Removes a directory with all that is in it, however deep, with two directories open at a time. Follows no link.
+/// Returns the paths of what could not be removed, because it is closed to this user.
+std::vector<std::string> remove_tree(const os::File& root, const std::string& name);
+
+/// Removes what others of this user have left half done: that nobody is at any more.
+void sweep(const os::File& root);
+
+}  // namespace pmemcpy::spaces
