@@ -24,6 +24,7 @@ CHAPTERS = [
     ("view.hpp", "Views"),
     ("watch.hpp", "Following"),
     ("query.hpp", "Queries"),
+    ("mosiqs.hpp", "The words of MOSIQS"),
     ("glob.hpp", "Globs"),
     ("repair.hpp", "Repair"),
     ("exchange.hpp", "Files of other formats"),
