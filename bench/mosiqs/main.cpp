@@ -112,7 +112,8 @@ ordered_json ask(const Arguments& arguments) {
     const std::int64_t start = mosiqs::now_ns();
     library->open(arguments.path, mosiqs::Access::read);
     library->make_ready(true);
-    ordered_json result = {{"ready_seconds", static_cast<double>(mosiqs::now_ns() - start) * 1e-9}, {"verified", true}};
+    ordered_json result = {{"ready_seconds", static_cast<double>(mosiqs::now_ns() - start) * 1e-9},
+                           {"verified", true}};
     for (const std::string& what : split(arguments.what)) {
         const mosiqs::Rate rate = mosiqs::ask_all(*library, questions(arguments, what), arguments.seconds);
         result["answers"][what] = {{"questions", rate.questions},
@@ -194,9 +195,10 @@ int main(int argc, char** argv) {
     app.add_option("--set", arguments.set, "What to fill with or to ask for")
         ->check(CLI::IsMember({"records", "granules", "file"}));
     app.add_option("--files", arguments.files, "Of the granules");
-    app.add_option("--what", arguments.what,
-                   "point, range or substring of records; contains, members or attributes of granules; of several, with "
-                   "commas between, only `ask` knows");
+    app.add_option(
+        "--what", arguments.what,
+        "point, range or substring of records; contains, members or attributes of granules; of several, with "
+        "commas between, only `ask` knows");
     app.add_option("--questions", arguments.questions, "A file of questions, for --set file");
     app.add_option("--seconds", arguments.seconds, "How long to ask");
     app.add_option("--seed", arguments.seed, "Of the order of reads, and of the questions");

@@ -35,7 +35,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--only", help=f"of {', '.join(rows.SECTIONS)}, with commas between")
     parser.add_argument("--repeat", type=int, default=3, help="how many times; the median counts (3)")
     parser.add_argument("--folder", type=Path, default=Path("/dev/shm"), help="the medium that is measured (/dev/shm)")
-    parser.add_argument("--mib", type=int, default=128, help="of data in one run of Figures 6 to 8 (128)")
+    parser.add_argument("--mib", type=int, default=512, help="of data in one run of Figures 6 to 8 (512)")
     parser.add_argument("--most-objects", type=int, default=20_000, help="in one of them (20,000)")
     parser.add_argument("--scales", help=f"of Table I ({DEFAULT_SCALES}; --long: {LONG_SCALES})")
     parser.add_argument("--object-bytes", type=int, default=1024, help="of an object there (1024)")

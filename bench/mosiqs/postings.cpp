@@ -100,7 +100,9 @@ void Postings::containing(std::string_view text, std::vector<std::string>& ids) 
         if (found == nullptr) return;
         const auto place = static_cast<std::uint64_t>(static_cast<const char*>(found) - names_.data());
         const auto next = std::upper_bound(begin_.begin(), begin_.end(), place);
-        ids.emplace_back(id(static_cast<std::uint32_t>(next - begin_.begin() - 1)));
+        const std::string_view name = id(static_cast<std::uint32_t>(next - begin_.begin() - 1));
+        if (place + text.size() <= static_cast<std::uint64_t>(name.data() - names_.data()) + name.size())
+            ids.emplace_back(name);
         from = next == begin_.end() ? end : names_.data() + *next;
     }
 }

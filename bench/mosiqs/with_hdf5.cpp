@@ -54,12 +54,18 @@ private:
     herr_t (*closing_)(hid_t) = nullptr;
 };
 
-/// The values of an attribute; none where it is neither numbers nor text.
-std::vector<Value> values_of(const Handle& attribute) {
-    const Handle type(H5Aget_type(attribute.id()), H5Tclose, "H5Aget_type");
+std::size_t elements_of(const Handle& attribute) {
     const Handle space(H5Aget_space(attribute.id()), H5Sclose, "H5Aget_space");
-    const auto count = static_cast<std::size_t>(
+    return static_cast<std::size_t>(
         checked(H5Sget_simple_extent_npoints(space.id()), "H5Sget_simple_extent_npoints"));
+}
+
+/// The values of an attribute of so many bytes; none where it is neither numbers nor text.
+std::vector<Value> values_of(const Handle& attribute, hsize_t bytes) {
+    const Handle type(H5Aget_type(attribute.id()), H5Tclose, "H5Aget_type");
+    // Most have one element; to ask each for its dataspace took a quarter of all the time.
+    const std::size_t size = H5Tget_size(type.id());
+    const std::size_t count = size == bytes ? 1 : elements_of(attribute);
     std::vector<Value> values;
     const auto read_numbers = [&](auto plain, hid_t native) {
         std::vector<decltype(plain)> numbers(count);
@@ -75,15 +81,17 @@ std::vector<Value> values_of(const Handle& attribute) {
     } else if (kind == H5T_STRING && checked(H5Tis_variable_str(type.id()), "H5Tis_variable_str") > 0) {
         std::vector<char*> texts(count);
         checked(H5Aread(attribute.id(), type.id(), texts.data()), "H5Aread");
-        for (const char* text : texts) values.emplace_back(std::string(text == nullptr ? "" : text));
-        H5Dvlen_reclaim(type.id(), space.id(), H5P_DEFAULT, texts.data());
+        for (char* text : texts) {
+            values.emplace_back(std::string(text == nullptr ? "" : text));
+            H5free_memory(text);
+        }
     } else if (kind == H5T_STRING) {
-        const std::size_t size = H5Tget_size(type.id());
-        std::string bytes(size * count, '\0');
-        checked(H5Aread(attribute.id(), type.id(), bytes.data()), "H5Aread");
-        for (std::size_t i = 0; i < count; ++i)
-            values.emplace_back(
-                std::string(bytes.data() + i * size, ::strnlen(bytes.data() + i * size, size)));
+        std::string texts(size * count, '\0');
+        checked(H5Aread(attribute.id(), type.id(), texts.data()), "H5Aread");
+        for (std::size_t i = 0; i < count; ++i) {
+            const char* text = texts.data() + i * size;
+            values.emplace_back(std::string(text, ::strnlen(text, size)));
+        }
     }
     return values;
 }
@@ -170,15 +178,16 @@ public:
         for (const std::string& group : groups()) {
             const Handle& file = file_of(group);
             std::uint64_t own = 0;
-            each_attribute(file.id(), [&](const char*, const Handle&) { ++own; });
+            each_attribute(file.id(), [&](const char*, const Handle&, hsize_t) { ++own; });
             postings_.add_group(group, own);
             walk_file(file, {{},
                              [&](hid_t dataset, const std::string& name) {
                                  const std::uint32_t object = postings_.add_object(group, name);
-                                 each_attribute(dataset, [&](const char* key, const Handle& attribute) {
-                                     for (const Value& value : values_of(attribute))
-                                         postings_.add(object, key, value);
-                                 });
+                                 each_attribute(dataset,
+                                                [&](const char* key, const Handle& attribute, hsize_t bytes) {
+                                                    for (const Value& value : values_of(attribute, bytes))
+                                                        postings_.add(object, key, value);
+                                                });
                              },
                              {}});
         }
@@ -238,7 +247,7 @@ public:
         const Handle attribute(
             H5Aopen_by_name(file_of(group).id(), name_.c_str(), key.c_str(), H5P_DEFAULT, H5P_DEFAULT),
             H5Aclose, key);
-        return values_of(attribute).at(0);
+        return values_of(attribute, H5Aget_storage_size(attribute.id())).at(0);
     }
 
     void equal(const std::string& key, const Value& value, std::vector<std::string>& ids) override {
@@ -271,20 +280,20 @@ public:
     std::uint64_t count_attributes(std::string_view group) override {
         if (has_index_) return postings_.count_attributes(group);
         std::uint64_t own = 0;
-        each_attribute(file_of(group).id(), [&](const char*, const Handle&) { ++own; });
+        each_attribute(file_of(group).id(), [&](const char*, const Handle&, hsize_t) { ++own; });
         return own;
     }
 
 private:
-    using UseAttribute = std::function<void(const char* key, const Handle& attribute)>;
+    using UseAttribute = std::function<void(const char* key, const Handle& attribute, hsize_t bytes)>;
     struct AttributeWalk {
         const UseAttribute& use;
         std::exception_ptr error;
     };
-    static herr_t walk_attribute(hid_t object, const char* key, const H5A_info_t* /*info*/, void* data) {
+    static herr_t walk_attribute(hid_t object, const char* key, const H5A_info_t* info, void* data) {
         auto& walk = *static_cast<AttributeWalk*>(data);
         try {
-            walk.use(key, Handle(H5Aopen(object, key, H5P_DEFAULT), H5Aclose, key));
+            walk.use(key, Handle(H5Aopen(object, key, H5P_DEFAULT), H5Aclose, key), info->data_size);
             return 0;
         } catch (...) {
             walk.error = std::current_exception();
