@@ -299,9 +299,7 @@ def markdown(by_section: dict[str, list[Row]]) -> str:
         cells = [["", "ours", "theirs", "unit", "against", "ratio", "target", "paper", ""]]
         for row in rows:
             ratio = number(row.ratio) + (" missed" if row.is_met is False else "")
-            cells.append(
-                [row.name, number(row.ours), number(row.theirs), row.unit, row.against]
-                + [ratio, number(row.target), number(row.paper), row.note]
-            )
+            beside = [number(row.ours), number(row.theirs), row.unit, row.against]
+            cells.append([row.name, *beside, ratio, number(row.target), number(row.paper), row.note])
         text.append(f"### {SECTIONS[section][0]}\n\n{tables.table(cells)}\n")
     return "\n".join(text)
