@@ -72,13 +72,15 @@ double fill_granules(const AnswerTask& task) {
     const auto library = make_library(task.variant);
     Values values(task.object_bytes);
     library->open(task.path, Access::create);
+    std::string id;
     const std::int64_t start = now_ns();
     for (std::uint64_t file = 0; file < task.files; ++file) {
         const std::string group = granules.group(file);
         for (std::uint64_t object = 0; object < Granules::objects_of_a_file; ++object) {
             const std::string name = granules.name(file, object);
-            library->store({group, name, values.make(Granules::stamp_of(group + '/' + name)),
-                            granules.attributes(file, object)});
+            id.assign(group).append("/").append(name);
+            library->store(
+                {group, name, values.make(Granules::stamp_of(id)), granules.attributes(file, object)});
         }
         library->annotate_group(group, granules.attributes(file, Granules::objects_of_a_file));
     }
