@@ -9,7 +9,7 @@ from pathlib import Path
 from runs import OURS, STAND_IN, Contender, Runs
 
 KIB, MIB = 1 << 10, 1 << 20
-SIZES = (256, KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, 512 * KIB, MIB, 4 * MIB)
+SIZES = (256, 512, KIB, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, 512 * KIB, MIB, 4 * MIB)
 TWO_SIZES = (256, 512 * KIB)  # of Figure 7
 STORE_SIZE = 512 * KIB
 FILES_IN_ALL = 4137

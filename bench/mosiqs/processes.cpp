@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -136,7 +137,6 @@ std::vector<Part> run_in_processes(int count, const std::function<Part(const Pro
             be_one(Process(i, count, &shared->barrier), shared->slots.at(index), work);
         }
     }
-    std::vector<Part> parts;
     for (int ended = 0; ended < count; ++ended) {
         int status = 0;
         const pid_t child = ::waitpid(-1, &status, 0);
@@ -150,7 +150,8 @@ std::vector<Part> run_in_processes(int count, const std::function<Part(const Pro
             }
         }
     }
-    for (int i = 0; i < count; ++i) parts.push_back(shared->slots.at(static_cast<std::size_t>(i)).part);
+    std::vector<Part> parts(children.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i] = shared->slots.at(i).part;
     return parts;
 }
 
@@ -159,9 +160,8 @@ double seconds_of_a_new_process(const std::vector<std::string>& arguments, std::
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_errno(errno, "pipe2");
     std::vector<std::string> words = arguments;
     words.insert(words.begin(), "/proc/self/exe");
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
+    std::vector<char*> argv(words.size() + 1);
+    std::transform(words.begin(), words.end(), argv.begin(), [](std::string& word) { return word.data(); });
     posix_spawn_file_actions_t actions{};
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);

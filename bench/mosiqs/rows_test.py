@@ -50,6 +50,10 @@ def test_the_share_of_storage_is_what_is_not_computing():
     assert (row.ours, row.theirs, row.ratio) == (0.2, 0.75, 12.0)
 
 
+def test_a_section_that_was_not_asked_for_has_no_rows():
+    assert list(rows.all_rows([particle_run("pmemcpy-none", "write", 1.0)])) == ["figure6"]
+
+
 def test_stores_with_an_index_are_told_beside_those_without():
     about = {"experiment": "stores", "size": 1 << 19, "count": 2, "work": "write"}
     runs = [
@@ -107,6 +111,8 @@ def test_look_ups_are_beside_what_is_wanted_and_beside_each_peer():
     assert [(row.against, row.ratio, row.target) for row in point] == [
         ("what is wanted", 0.5, 1.0), ("lmdb", 0.5, 0.8), ("sqlite-alone", 5.0, 3.0),
     ]  # fmt: skip
+    names = [row.name for row in rows.lookups(runs)]
+    assert len(set(names)) == len(names)
     text = row_named(rows.lookups(runs), "text in names")
     assert (text.ours, text.ratio, text.target) == (0.04, 5000.0, 1.0)
 

@@ -221,7 +221,8 @@ public:
         for (const std::string& group : groups()) {
             walk_file(file_of(group), {{},
                                        [&](hid_t, const std::string& name) {
-                                           std::string id = group + '/' + name;
+                                           std::string id = group;
+                                           (id += '/') += name;
                                            if (id.find(text) != std::string::npos)
                                                ids.push_back(std::move(id));
                                        },
