@@ -26,6 +26,7 @@ CHAPTERS = [
     ("query.hpp", "Queries"),
     ("index.hpp", "The index"),
     ("namespaces.hpp", "Namespaces"),
+    ("mosiqs.hpp", "The words of MOSIQS"),
     ("glob.hpp", "Globs"),
     ("repair.hpp", "Repair"),
     ("exchange.hpp", "Files of other formats"),

@@ -9,10 +9,8 @@ numbers (JSON).
 import argparse
 import json
 import os
-import platform
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -24,6 +22,7 @@ import lines
 import objects
 import programs
 import tables
+from machine import machine
 
 MIB = 1 << 20
 OTHERS = ("objects", "names", "lines")  # sections that are not about arrays
@@ -63,28 +62,6 @@ def phases_of(section: str) -> set[str]:
     if section in ("particles", "bt"):
         return {"create", "overwrite", "read", "overwrite-prepared", "read-prepared"}
     return {"create", "read", "read-prepared", "read-open"}
-
-
-def machine() -> dict:
-    model = next(
-        (
-            line.split(":", 1)[1].strip()
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if line.startswith("model name")
-        ),
-        "?",
-    )
-    return {
-        "processor": model,
-        "cores": os.cpu_count(),
-        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
-        "kernel": platform.release(),
-        "huge_pages": Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text().strip(),
-        "commit": subprocess.run(
-            ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False,
-            cwd=Path(__file__).parent,
-        ).stdout.strip(),
-    }  # fmt: skip
 
 
 def parse_arguments() -> argparse.Namespace:

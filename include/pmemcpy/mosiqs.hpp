@@ -1,0 +1,234 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <pmemcpy/pmemcpy.hpp>
+#include <pmemcpy/query.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+/// The names of the MOSIQS paper (its Listing 1) for what a pool has anyway: a group is a group, a PMO is a variable, an attribute
+/// an attribute. What is made here is found by every other verb, query and command, and the other way round. They are in
+/// namespace `pmemcpy::mosiqs`.
+///
+/// Source: Khan et al., Persistent Memory Object Storage and Indexing for Scientific Computing (MOSIQS), section III-D and Listing 1.
+namespace pmemcpy::mosiqs {
+
+/// Who may share an object. For now it is recorded, as the attribute `scope` ("shared" or "private"), and nobody is kept
+/// out by it: who may open the pool's file may read what is in it.
+enum scope_t { SHARE, PRIVATE };
+
+/// What a PMO is made of. `Int` are integers, truth values and enumerations, `Float` also complex numbers, `Struct` also objects of a
+/// serializer; a list or array is what its elements are.
+enum type_t { String, Int, Float, Struct };
+
+/// A tag. A value is text or a number: what is given as "1401" is text, what is given as 1401 can be compared with numbers.
+struct mosiqs_attribute_t {
+    std::string key;
+    std::variant<std::string, std::int64_t, std::uint64_t, double> value;
+};
+
+/// A group in a pool, which must stay open as long as this is used.
+struct group_id_t {
+    PMEM* pool = nullptr;
+    std::string id;  ///< "/" is the outermost group
+};
+
+/// A PMO in a pool, which must stay open as long as this is used. It is there once pmo_persist() has stored it.
+struct pmo_id_t {
+    PMEM* pool = nullptr;
+    std::string id;
+};
+
+namespace detail {
+
+inline std::string inside(const group_id_t& group, std::string_view name) {
+    if (group.pool == nullptr)
+        throw Error(Code::invalid_argument, "no group: it comes from root() or create_group()");
+    return group.id == "/" ? std::string(name) : group.id + '/' + std::string(name);
+}
+
+inline mosiqs_attribute_t parsed(std::string_view text) {
+    const std::size_t at = text.find('=');
+    if (at == std::string_view::npos || at == 0) {
+        throw Error(Code::invalid_argument,
+                    "annotate wants key=value, and was given \"" + std::string(text) + '"');
+    }
+    return {std::string(text.substr(0, at)), std::string(text.substr(at + 1))};
+}
+
+inline void store_all(PMEM& pool, const std::string& id, const std::optional<scope_t>& scope,
+                      const std::vector<mosiqs_attribute_t>& attributes) {
+    for (const auto& [key, value] : attributes)
+        std::visit([&, &name = key](const auto& plain) { pool.set_attribute(id, name, plain); }, value);
+    if (scope) pool.set_attribute(id, "scope", *scope == SHARE ? "shared" : "private");
+}
+
+inline type_t type_of_elements(const Type& type) {
+    switch (type.kind()) {
+        case Kind::sequence:
+        case Kind::array:
+            return type_of_elements(type.element());
+        case Kind::string:
+        case Kind::fixed_string:
+            return String;
+        case Kind::structure:
+        case Kind::opaque:
+            return Struct;
+        case Kind::float16:
+        case Kind::bfloat16:
+        case Kind::float32:
+        case Kind::float64:
+        case Kind::complex64:
+        case Kind::complex128:
+            return Float;
+        default:
+            return Int;
+    }
+}
+
+}  // namespace detail
+
+/// What is to be known of a group, until group_init() makes it so.
+struct group_info_t {
+    void set_groupid(group_id_t group) { group_ = std::move(group); }
+    void set_scope(scope_t scope) { scope_ = scope; }
+    void set_attr(const mosiqs_attribute_t* attributes, std::size_t count) {
+        attributes_.insert(attributes_.end(), attributes, attributes + count);
+    }
+    /// The attribute of `text`, "key=value"; the value is text. Errors: invalid_argument.
+    void annotate(std::string_view text) { attributes_.push_back(detail::parsed(text)); }
+    /// So many members in a segment() of the group's list. Errors: invalid_argument (none).
+    void set_split_value(std::uint64_t members) {
+        if (members == 0) throw Error(Code::invalid_argument, "a segment has at least one member");
+        split_value_ = members;
+    }
+
+private:
+    friend void group_init(const group_info_t& info);
+    group_id_t group_;
+    std::optional<scope_t> scope_;
+    std::vector<mosiqs_attribute_t> attributes_;
+    std::uint64_t split_value_ = 0;
+};
+
+/// What is to be known of a PMO, and its value, until pmo_persist() stores it.
+struct pmo_info_t {
+    void set_objectid(pmo_id_t pmo) { pmo_ = std::move(pmo); }
+    void set_scope(scope_t scope) { scope_ = scope; }
+    /// What the value must be; pmo_persist() compares. Without it the value's own type is taken.
+    void set_type(type_t type) { type_ = type; }
+    /// A copy of the value: a number, a text, a struct declared by PMEMCPY_STRUCT, a vector, an object of a serializer.
+    template <class T>
+        requires(!std::is_pointer_v<T>)
+    void set_pmoval(const T& value) {
+        value_type_ = pmemcpy::detail::value_type<T>();
+        store_ = [value](PMEM& pool, const std::string& id) { pool.store(id, value); };
+    }
+    void set_pmoval(const char* text) { set_pmoval(std::string(text)); }
+    /// An array. It is not copied: `data` must stay until pmo_persist() has stored it.
+    /// Shape: `data` holds the elements densely, the last dimension fastest.
+    template <class T>
+    void set_pmoval(const T* data, const Dimensions& dims) {
+        value_type_ = pmemcpy::type_of<T>();
+        store_ = [data, dims](PMEM& pool, const std::string& id) {
+            pool.alloc<T>(id, dims);
+            pool.store(id, data, Box::whole(dims));
+        };
+    }
+    /// The attribute of `text`, "key=value"; the value is text. Errors: invalid_argument.
+    void annotate(std::string_view text) { attributes_.push_back(detail::parsed(text)); }
+    void set_attr(const mosiqs_attribute_t* attributes, std::size_t count) {
+        attributes_.insert(attributes_.end(), attributes, attributes + count);
+    }
+
+private:
+    friend Oid pmo_persist(const pmo_info_t& info);
+    pmo_id_t pmo_;
+    std::optional<scope_t> scope_;
+    std::optional<type_t> type_;
+    Type value_type_;
+    std::function<void(PMEM&, const std::string&)> store_;
+    std::vector<mosiqs_attribute_t> attributes_;
+};
+
+/// The outermost group of a pool, which the listing calls NULL.
+/// Source: MOSIQS, section III-E: "Any object inside the PM pool is reachable via Root object pointer."
+inline group_id_t root(PMEM& pool) { return {&pool, "/"}; }
+
+/// Makes an empty group, or finds it. Errors: already_exists (a variable), invalid_argument (name, no parent), no_space.
+inline group_id_t create_group(std::string_view name, const group_id_t& parent) {
+    group_id_t made{parent.pool, detail::inside(parent, name)};
+    made.pool->make_group(made.id);
+    return made;
+}
+
+/// Gives the group its attributes. Those that it has besides stay.
+/// Crash: each attribute is whole or absent; all at once in a step of the pool, PMEM::begin().
+/// Errors: not_found, invalid_argument (no group), no_space.
+inline void group_init(const group_info_t& info) {
+    if (info.group_.pool == nullptr)
+        throw Error(Code::invalid_argument, "group_init wants set_groupid() first");
+    PMEM& pool = *info.group_.pool;
+    detail::store_all(pool, info.group_.id, info.scope_, info.attributes_);
+    if (info.split_value_ != 0) pool.set_attribute(info.group_.id, "split_value", info.split_value_);
+}
+
+/// Names a PMO in a group. Nothing is stored yet. Errors: invalid_argument (no group).
+inline pmo_id_t create_pmo(std::string_view name, const group_id_t& group) {
+    return {group.pool, detail::inside(group, name)};
+}
+
+/// Stores the value and its attributes; the value takes the place of an older one.
+/// Crash: the value and each attribute are whole or absent, the value first; all at once in a step of the pool, PMEM::begin(). When it
+///     returns they survive what the medium can survive: on `page` media it syncs, so who stores many there uses the pool's own
+///     verbs, and syncs once.
+/// Errors: type_mismatch (the value is not of set_type()), invalid_argument (no id or no value, name), already_exists (a group,
+///     or an array of another type or shape), no_space.
+inline Oid pmo_persist(const pmo_info_t& info) {
+    if (info.pmo_.pool == nullptr)
+        throw Error(Code::invalid_argument, "pmo_persist wants set_objectid() first");
+    if (!info.store_)
+        throw Error(Code::invalid_argument, info.pmo_.id + " has no value: set_pmoval() comes first");
+    if (info.type_ && *info.type_ != detail::type_of_elements(info.value_type_)) {
+        throw Error(Code::type_mismatch, info.pmo_.id + ": the value is of the type " +
+                                             info.value_type_.name() + ", and set_type() announced another");
+    }
+    PMEM& pool = *info.pmo_.pool;
+    info.store_(pool, info.pmo_.id);
+    detail::store_all(pool, info.pmo_.id, info.scope_, info.attributes_);
+    pool.sync();
+    return pool.oid(info.pmo_.id);
+}
+
+/// The ids of one segment of a group's members, sorted: those numbered n * number to n * (number + 1) - 1 by name, n being the
+/// group's split value; without one all are in segment 0. Behind the last segment it is empty. Groups in the group are no members.
+///
+/// The paper does not say what set_split_value() is for. Here only n is kept, as the attribute `split_value`, and a segment
+/// is cut when it is asked for: a list beside the members would have to change with each of them, in two places at
+/// once, and be wrong when they come from several processes. So the segments after a new member move on by one.
+/// Cost: as the query `group = "..."`, of which it skips what comes before.
+/// Errors: not_found (the group), invalid_argument.
+inline std::vector<std::string> segment(const group_id_t& group, std::uint64_t number) {
+    detail::inside(group, "");
+    std::uint64_t members = 0;
+    for (const std::string& name : group.pool->attributes(group.id)) {
+        if (name == "split_value") members = group.pool->get_attribute<std::uint64_t>(group.id, name);
+    }
+    if (members == 0 && number != 0) return {};
+    std::vector<std::string> ids;
+    std::uint64_t place = 0;
+    for (const Found& found : query(*group.pool, Key("group") == group.id && Key("kind") != "group")) {
+        const std::uint64_t its_segment = members == 0 ? 0 : place++ / members;
+        if (its_segment > number) break;
+        if (its_segment == number) ids.push_back(found.info.id);
+    }
+    return ids;
+}
+
+}  // namespace pmemcpy::mosiqs
