@@ -2,13 +2,11 @@
 
 // The index of a pool, as the variants `pmemcpy-none`, `-sync` and `-async` want it. Only this file knows its calls.
 
+#include <pmemcpy/index.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 #include <string_view>
 
 #include "library.hpp"
-
-#if __has_include(<pmemcpy/index.hpp>)
-#include <pmemcpy/index.hpp>
 
 namespace mosiqs {
 
@@ -27,18 +25,3 @@ inline void flush_index_of(pmemcpy::PMEM& pmem, std::string_view mode) {
 }
 
 }  // namespace mosiqs
-
-#else
-
-namespace mosiqs {
-
-/// Errors: Unsupported, for this pMEMCPY has no index.
-inline void set_index(pmemcpy::Options& /*options*/, std::string_view mode) {
-    if (mode != "none") throw Unsupported("this pMEMCPY has no index");
-}
-
-inline void flush_index_of(pmemcpy::PMEM& /*pmem*/, std::string_view /*mode*/) {}
-
-}  // namespace mosiqs
-
-#endif
