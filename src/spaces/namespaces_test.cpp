@@ -255,6 +255,18 @@ TEST_F(namespaces_of_one, give_a_pool_without_a_maximum_what_is_left_of_the_quot
     EXPECT_GT(quota.used_bytes, quota.limit_bytes / 2);
 }
 
+// Where everybody may put files, a marker of somebody else would keep others from making pools.
+TEST_F(namespaces_of_one, are_not_what_somebody_elses_marker_says) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can make a file of somebody else";
+    fs::create_directory(path("all"));
+    ASSERT_EQ(::chmod(path("all").c_str(), 01777), 0);
+    std::ofstream(path("all/.namespace")) << "pmemcpy namespace 1\nquota_bytes 1\n";
+    expect_error(Code::no_space, "advisory", [&] { make_pool("all/x.pmem"); });
+    ASSERT_EQ(::chown(path("all/.namespace").c_str(), 1, 1), 0);
+    make_pool("all/x.pmem");
+    EXPECT_TRUE(fs::exists(path("all/x.pmem")));
+}
+
 TEST_F(namespaces_of_one, tell_when_their_marker_is_damaged) {
     create_namespace("a", root());
     create_namespace("b", root());

@@ -15,13 +15,24 @@
 
 namespace pmemcpy::spaces {
 
+namespace {
+
+// In a directory where everybody may put files, such as /dev/shm, somebody could put a marker that keeps others from making pools.
+bool is_namespace(const os::File& folder) {
+    const auto marker = os::look_in(folder, marker_name);
+    return marker && marker->what == os::Named::regular &&
+           (marker->owner == folder.owner() || marker->owner == 0);
+}
+
+}  // namespace
+
 Newcomer::Newcomer(const std::string& path) {
     const auto slash = path.rfind('/');
     file_ = slash == std::string::npos ? path : path.substr(slash + 1);
     const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
     try {
         space_ = os::File::open_if_exists(folder, O_RDONLY | O_DIRECTORY);
-        if (space_ && !os::look_in(*space_, marker_name)) space_.reset();
+        if (space_ && !is_namespace(*space_)) space_.reset();
     } catch (const Error&) {
         space_.reset();  // a directory that cannot be listed; making the pool tells whether that matters
     }

@@ -108,7 +108,9 @@ std::string manual_of_command(const Grammar& grammar, const Edition& edition) {
     }
     text += ".SH OPTIONS\n" + list_of(grammar.command.options);
     text +=
-        ".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nIf it is set and not empty, nothing is printed in colours.\n"
+        ".SH ENVIRONMENT\n.TP\n\\fBPMEMCPY_ROOT\\fR\nThe directory that namespaces lie in: see "
+        "\\fBpmemcpy\\-ns\\fR(1).\n.TP\n\\fBNO_COLOR\\fR\nIf it is set and not empty, nothing is printed in "
+        "colours.\n"
         ".TP\n\\fBTERM\\fR\nIf it is \\fIdumb\\fR or not set, neither.\n"
         ".TP\n\\fBLC_ALL\\fR, \\fBLC_CTYPE\\fR, \\fBLANG\\fR\nIf the first of them that is set names "
         "UTF\\-8, "
