@@ -49,6 +49,6 @@ int main(int argc, char** argv) {
 
     // What it made is a variable in a group, like any other.
     for (const pmemcpy::Found& found : pmemcpy::query(pmem, R"(file = "foo.hdf5" and timestamp = "t4")"))
-        if (pmem.load<FITS>(found.info.id).exposure == 0.5) return 0;
+        if (pmem.load<FITS>(found.id).exposure == 0.5) return 0;
     return 1;
 }

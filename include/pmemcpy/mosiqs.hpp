@@ -226,7 +226,7 @@ inline std::vector<std::string> segment(const group_id_t& group, std::uint64_t n
     for (const Found& found : query(*group.pool, Key("group") == group.id && Key("kind") != "group")) {
         const std::uint64_t its_segment = members == 0 ? 0 : place++ / members;
         if (its_segment > number) break;
-        if (its_segment == number) ids.push_back(found.info.id);
+        if (its_segment == number) ids.push_back(found.id);
     }
     return ids;
 }

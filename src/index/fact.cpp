@@ -109,12 +109,6 @@ Answer ordered(const Fact& fact, const Literal& literal, Is&& is) {
     return found ? answer(is(*found)) : Answer::unlike;
 }
 
-template <class Is>
-Answer textual(const Fact& fact, Is&& is) {
-    const auto* text = std::get_if<std::string>(&fact);
-    return text != nullptr ? answer(is(*text)) : Answer::unlike;
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> index_of(const std::string& member) {
@@ -247,18 +241,21 @@ Answer compare(const Fact& fact, const Node& test) {
             return all;
         }
         case Relation::matches:
-            return textual(fact, [&](const std::string& text) { return test.glob->matches(text); });
         case Relation::contains:
-            return textual(fact, [&](const std::string& text) {
-                return text.find(std::get<std::string>(operands.front().value())) != std::string::npos;
-            });
-        case Relation::begins:
-            return textual(fact, [&](const std::string& text) {
-                return text.starts_with(std::get<std::string>(operands.front().value()));
-            });
+        case Relation::begins: {
+            const auto* text = std::get_if<std::string>(&fact);
+            return text != nullptr ? answer(meets(*text, test)) : Answer::unlike;
+        }
         default:
             return Answer::no;
     }
+}
+
+bool meets(std::string_view text, const Node& test) {
+    if (test.relation == Relation::matches) return test.glob->matches(text);
+    const auto& wanted = std::get<std::string>(test.operands.front().value());
+    return test.relation == Relation::begins ? text.starts_with(wanted)
+                                             : text.find(wanted) != std::string_view::npos;
 }
 
 std::string description_of(const Fact& fact) {

@@ -61,6 +61,9 @@ enum class Answer { no, yes, unlike };
 /// Whether a fact compares so with the operands of a test; unlike if they are of another sort.
 Answer compare(const Fact& fact, const Node& test);
 
+/// Whether a text meets a test that is of texts: ~, contains, begins.
+bool meets(std::string_view text, const Node& test);
+
 /// "the number 3", "the text \"K\"", for messages.
 std::string description_of(const Fact& fact);
 

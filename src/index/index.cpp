@@ -24,6 +24,7 @@ constexpr std::uint64_t most_changes_to_look_at = 4096;
 constexpr std::uint64_t most_bytes_copied_at_close = 64ULL << 20;
 constexpr auto nap = 1ms;  // between two looks at what has changed, so that one takes many
 constexpr auto nap_for_others = 50ms;
+constexpr int most_failures_counted = 8;  // then it is tried again every 13 seconds
 constexpr auto longest_close = 1s;
 
 std::uint64_t bytes_to_map() {
@@ -70,8 +71,7 @@ Index::~Index() { close(); }
 
 void Index::close() {
     if (fork_generation_ != os::fork_generation()) {
-        // The thread, and what it held, are the parent's.
-        if (worker_.joinable()) worker_.detach();
+        static_cast<void>(worker_.release());
         static_cast<void>(keeper_.release());
         return;
     }
@@ -125,18 +125,19 @@ void Index::start() {
     if (!has_engine()) return note("this build of pMEMCPY keeps no index (it was made without LMDB)");
     keeper().engine();
     mode_ = mode;
-    stops_ = false;
-    worker_ = std::thread([this] { work(); });
+    worker_ = std::make_unique<Worker>();
+    worker_->thread = std::thread([this] { work(); });
 }
 
 void Index::stop() {
-    if (!worker_.joinable()) return;
+    if (!worker_) return;
     {
-        const std::lock_guard lock(work_mutex_);
-        stops_ = true;
+        const std::lock_guard lock(worker_->mutex);
+        worker_->stops = true;
     }
-    work_.notify_all();
-    worker_.join();
+    worker_->wake.notify_all();
+    worker_->thread.join();
+    worker_.reset();
 }
 
 Keeper& Index::keeper() {
@@ -166,7 +167,7 @@ void Index::note(const std::string& trouble) {
 
 bool Index::try_follow() {
     try {
-        keeper().follow();
+        if (!keeper().follow()) wake();
         note({});
         return true;
     } catch (const Error& error) {
@@ -179,42 +180,54 @@ void Index::after_change() {
     const IndexMode mode = mode_;
     if (mode == IndexMode::none) return;
     if (mode == IndexMode::sync) try_follow();
-    if (mode == IndexMode::async && is_idle_.exchange(false)) {
-        const std::lock_guard lock(work_mutex_);
-        work_.notify_all();
-    }
+    if (mode == IndexMode::async) wake();
+}
+
+void Index::wake() {
+    if (!worker_ || !is_idle_.exchange(false)) return;
+    const std::lock_guard lock(worker_->mutex);
+    worker_->wake.notify_all();
 }
 
 void Index::work() {
-    const auto stops = [this] {
-        const std::lock_guard lock(work_mutex_);
-        return stops_;
+    Worker& self = *worker_;
+    const auto stops = [&self] {
+        const std::lock_guard lock(self.mutex);
+        return self.stops;
     };
+    int failures = 0;
     for (;;) {
         bool is_complete = false;
         try {
             keeper().follow();
             is_complete = keeper().complete(stops);
+            failures = 0;
             note({});
         } catch (const Error& error) {
+            failures = std::min(failures + 1, most_failures_counted);
             note(error.what());
         }
-        std::unique_lock lock(work_mutex_);
-        if (stops_) return;
-        if (!is_complete) {
-            work_.wait_for(lock, nap_for_others);
-            continue;
-        }
-        work_.wait_for(lock, nap);
-        if (stops_) return;
+        std::unique_lock lock(self.mutex);
+        self.wake.wait_for(lock, is_complete ? nap : nap_for_others * (1 << failures),
+                           [&self] { return self.stops; });
+        if (self.stops) return;
+        if (!is_complete) continue;
         is_idle_ = true;
         lock.unlock();
-        const bool is_all = about_in(*keeper().engine()->read()).position == store_->feed().position();
+        const bool is_all = has_all();
         lock.lock();
         // What was changed after that look has found this thread idle, and says so.
-        if (is_all) work_.wait(lock, [this] { return stops_ || !is_idle_; });
+        if (is_all) self.wake.wait(lock, [&] { return self.stops || !is_idle_; });
         is_idle_ = false;
-        if (stops_) return;
+        if (self.stops) return;
+    }
+}
+
+bool Index::has_all() {
+    try {
+        return about_in(*keeper().engine()->read()).position == store_->feed().position();
+    } catch (const Error&) {
+        return false;  // the next look tells why
     }
 }
 
@@ -235,18 +248,17 @@ void Index::flush() {
 // Of who may only read: the index itself if he may say in its files that he reads it, else the last copy.
 std::shared_ptr<Engine> Index::engine_to_read() {
     const std::lock_guard lock(mutex_);
+    if (engine_ && engine_->is_there()) return engine_;
+    engine_.reset();
     const Generations generations(*store_);
     const auto newest = generations.newest();
     if (!newest) return nullptr;
-    if (engine_ && engine_generation_ == *newest && engine_->is_there()) return engine_;
-    engine_.reset();
     try {
         engine_ = open_engine_if_there(generations.path(*newest));
     } catch (const Error& error) {
         if (error.kind() != Code::permission_denied) throw;
         engine_ = open_copy(generations.copy_path(*newest));
     }
-    engine_generation_ = *newest;
     return engine_;
 }
 
@@ -260,18 +272,24 @@ std::optional<Candidates> Index::candidates(const NodePointer& condition) {
     if (!has_engine()) return because("this build keeps no index (it was made without LMDB)");
     if (store_->in_step()) return because("in a step that is not committed no index is used");
     try {
-        if (stored_mode() == IndexMode::none)
-            return because("the pool has no index (`pmemcpy index POOL async`)");
         for (bool is_first = true;; is_first = false) {
             const bool keeps = is_writer() && mode_ != IndexMode::none;
             const auto engine = keeps ? keeper().engine() : engine_to_read();
-            if (!engine) return because("the pool has no index yet; whoever opens it for writing makes one");
+            if (!engine) {
+                return because(stored_mode() == IndexMode::none
+                                   ? "the pool has no index (`pmemcpy index POOL async`)"
+                                   : "the pool has no index yet; whoever opens it for writing makes one");
+            }
             const auto reading = engine->read();
             const About about = about_in(*reading);
             if (about.format != index_format || about.uuid != store_->uuid())
                 return because("the index is of another pool, or another version of pMEMCPY");
-            if (about.is_complete == 0) return because("the index is not complete yet");
+            if (about.is_complete == 0) {
+                wake();
+                return because("the index is not complete yet");
+            }
             const pool::Changes changes = store_->feed().since(about.position, most_changes_to_look_at);
+            if (changes.lost) wake();
             if (changes.lost)
                 return because(
                     "the index has missed some changes; whoever opens the pool for writing completes it");

@@ -49,6 +49,8 @@ private:
     void start();
     void stop();
     void work();
+    bool has_all();
+    void wake();
     void after_change();
     bool try_follow();
     void note(const std::string& trouble);
@@ -67,15 +69,18 @@ private:
     PMEM reader_;                     // opened with the first need
     std::unique_ptr<Keeper> keeper_;  // of a writer
     std::shared_ptr<Engine> engine_;  // of who may only read
-    std::uint64_t engine_generation_ = 0;
     std::string trouble_;
     std::string why_not_;
 
-    std::thread worker_;
-    std::mutex work_mutex_;
-    std::condition_variable work_;
+    /// What works in the background. A forked child leaves its copy alone: who waits in it is the parent's.
+    struct Worker {
+        std::thread thread;
+        std::mutex mutex;
+        std::condition_variable wake;
+        bool stops = false;
+    };
+    std::unique_ptr<Worker> worker_;
     std::atomic<bool> is_idle_ = false;
-    bool stops_ = false;
 };
 
 }  // namespace pmemcpy::index

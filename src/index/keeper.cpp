@@ -121,6 +121,8 @@ std::shared_ptr<Engine> Keeper::opened() {
     if (engine_ && engine_->is_there()) return engine_;
     engine_.reset();
     numbers_.clear();
+    if (store_.index_word().value_or("none") == "none")
+        throw Error(Code::not_found, "the pool has no index any more");
     for (int tries = 0;; ++tries) {
         const std::uint64_t generation = generations_.newest().value_or(1);
         try {
@@ -183,18 +185,22 @@ void Keeper::retried(F&& f) {
     }
 }
 
-void Keeper::follow() {
+bool Keeper::follow() {
     const std::lock_guard lock(mutex_);
+    std::optional<About> about;
     retried([&](Engine& engine) {
-        for (bool is_done = false; !is_done;) follow_some(engine, is_done);
+        do {
+            about = follow_some(engine);
+        } while (!about);
     });
+    return about->is_complete != 0;
 }
 
-void Keeper::follow_some(Engine& engine, bool& is_done) {
+std::optional<About> Keeper::follow_some(Engine& engine) {
     {
         const About about = about_in(*engine.read());
-        is_done = about.position == store_.feed().position() && !store_.feed().since(about.position, 0).lost;
-        if (is_done) return;
+        const bool is_lost = store_.feed().since(about.position, 0).lost;
+        if (!is_lost && about.position == store_.feed().position()) return about;
     }
     const auto writing = engine.write();
     About about = about_in(*writing);
@@ -225,6 +231,7 @@ void Keeper::follow_some(Engine& engine, bool& is_done) {
     }
     put_about(*writing, about);
     writing->commit();
+    return {};
 }
 
 std::uint32_t Keeper::number_of(Writing& writing, const std::string& name) {

@@ -60,10 +60,10 @@ public:
     Keeper(const PMEM& reader, const store::Store& store, Generations generations,
            std::uint64_t at_most_bytes);
 
-    /// The index, made if it is missing or useless. Errors: those of open_engine().
+    /// The index, made if it is missing or useless. Errors: those of open_engine(); not_found when the pool is to have none any more.
     std::shared_ptr<Engine> engine();
-    /// Everything that was changed before the call is in it, unless it is not complete.
-    void follow();
+    /// Everything that was changed before the call is in it. False when it is not complete, so that more is to be looked at.
+    bool follow();
     /// Looks at everything, if that is due and nobody else is at it, until done or `stops`. True when the index is complete.
     bool complete(const std::function<bool()>& stops);
     /// For who may read the pool but not write: a copy that never changes, if the last one is older than the index.
@@ -78,7 +78,8 @@ private:
     std::shared_ptr<Engine> opened();
     std::shared_ptr<Engine> begin(std::uint64_t generation);
     bool is_of_this_pool(Engine& engine);
-    void follow_some(Engine& engine, bool& is_done);
+    /// What the index says of itself once there is nothing to follow any more; nothing before.
+    std::optional<About> follow_some(Engine& engine);
     void look_at(Writing& writing, std::uint64_t place);
     std::uint32_t number_of(Writing& writing, const std::string& name);
     template <class F>

@@ -86,17 +86,15 @@ public:
         if (const auto key = number_of(std::string(damaged_key))) collect_more(*key, list);
         return list;
     }
-    /// Whether a test looks where the index has things, but none that compare.
-    bool is_suspicious(const Node& node) {
-        if (!node.key)
-            return std::any_of(node.parts.begin(), node.parts.end(),
-                               [&](const NodePointer& part) { return is_suspicious(*part); });
-        if (!can_look(node)) return false;
-        const auto key = number_of(name_of_key(*node.key));
-        if (!key || !has_any(all_of(*key))) return false;
-        const auto sorts = sorts_compared(node);
-        return std::none_of(sorts.begin(), sorts.end(),
-                            [&](PostedSort sort) { return has_any(all_of(*key, sort)); });
+    /// Whether a test that found nothing for sure looks where the index has things, but none that compare.
+    bool is_suspicious() const {
+        return std::any_of(without_any_.begin(), without_any_.end(), [&](const Node* node) {
+            const auto key = number_of(name_of_key(*node->key));
+            if (!key || !has_any(all_of(*key))) return false;
+            const auto sorts = sorts_compared(*node);
+            return std::none_of(sorts.begin(), sorts.end(),
+                                [&](PostedSort sort) { return has_any(all_of(*key, sort)); });
+        });
     }
     std::vector<std::string> steps;
 
@@ -184,8 +182,8 @@ private:
     Outcome look_under(const Node& node, std::size_t most, Places& places) {
         const std::string& group = std::get<std::string>(node.operands.front().value());
         if (group == "/") return Outcome::unanswered;
-        return look_at_test(*test(Relation::begins, Key({"name"}, false), {Literal(group + "/")}), most,
-                            places);
+        made_.push_back(test(Relation::begins, Key({"name"}, false), {Literal(group + "/")}));
+        return look_at_test(*made_.back(), most, places);
     }
 
     Outcome look_at_test(const Node& node, std::size_t most, Places& places) {
@@ -208,6 +206,7 @@ private:
         settle(places.sure);
         settle(places.maybe);
         places.maybe = without(places.maybe, places.sure);
+        if (places.sure.empty()) without_any_.push_back(&node);
         return Outcome::answered;
     }
 
@@ -224,7 +223,7 @@ private:
             }
             const auto text = is_text ? text_in(key) : std::nullopt;
             if (text && text->is_whole) {
-                if (compare(Fact(std::string(text->text)), node) == Answer::yes) places.sure.push_back(place);
+                if (meets(text->text, node)) places.sure.push_back(place);
             } else {
                 (range.is_exact && !text ? places.sure : places.maybe).push_back(place);
             }
@@ -257,6 +256,8 @@ private:
     }
 
     const Reading& reading_;
+    std::vector<NodePointer> made_;         // of what is no test itself
+    std::vector<const Node*> without_any_;  // tests that found nothing for sure
 };
 
 }  // namespace
@@ -272,7 +273,7 @@ Plan plan_of(const Reading& reading, const NodePointer& condition) {
         plan.places.maybe = either(plan.places.maybe, damaged);
         plan.places.sure = without(plan.places.sure, damaged);
     }
-    plan.is_suspicious = planner.is_suspicious(*condition);
+    plan.is_suspicious = planner.is_suspicious();
     return plan;
 }
 
