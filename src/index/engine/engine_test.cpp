@@ -303,6 +303,7 @@ TEST_F(lmdb, many_threads_read_while_one_writes) {
     const auto one = open();
     std::atomic<bool> stops = false;
     std::vector<std::thread> readers;
+    readers.reserve(3);
     for (int t = 0; t < 3; ++t) {
         readers.emplace_back([&] {
             std::uint64_t last = 0;
