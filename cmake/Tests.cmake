@@ -46,8 +46,8 @@ endif()
 
 # Where threads meet, or a process is watched while others work: all that CI runs under the thread sanitizer.
 set(PMEMCPY_THREADED_TESTS
-    conformance.limits_test conformance.steps_test conformance.threads_test conformance.views_test conformance.watch_test heap.heap_test os.fork_test
-    os.guard_test os.lock_test pool.pool_test processes.attach_test processes.chaos_test processes.contention_test
+    conformance.limits_test conformance.steps_test conformance.threads_test conformance.views_test conformance.watch_test engine.engine_test heap.heap_test index.search_test os.fork_test
+    os.guard_test os.lock_test pool.feed_test pool.pool_test processes.attach_test processes.chaos_test processes.contention_test
     processes.fork_test processes.insert_test processes.sharing_test processes.step_test)
 if(NOT TARGET threaded_tests)
     add_custom_target(threaded_tests)

@@ -19,7 +19,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t usual_bytes = 1ULL << 40;  // of address space; the file is as large as what is in it
-constexpr std::uint64_t least_bytes = 1ULL << 28;  // where there is a limit on address space
 constexpr std::uint64_t most_changes_to_look_at = 4096;
 constexpr std::uint64_t most_bytes_copied_at_close = 64ULL << 20;
 constexpr auto nap = 1ms;  // between two looks at what has changed, so that one takes many
@@ -145,19 +144,8 @@ Keeper& Index::keeper() {
     if (keeper_) return *keeper_;
     if (!reader_.is_mapped()) reader_.mmap(path_, options_);
     const Generations generations(*store_);
-    std::uint64_t bytes = bytes_to_map();
-    for (;; bytes /= 16) {
-        auto keeper = std::make_unique<Keeper>(reader_, reader_.opened(), generations, bytes);
-        try {
-            keeper->engine();
-            keeper_ = std::move(keeper);
-            return *keeper_;
-        } catch (const Error& error) {
-            const bool is_for_want_of_memory =
-                error.kind() == Code::io_error || error.kind() == Code::no_space;
-            if (!is_for_want_of_memory || bytes / 16 < least_bytes) throw;
-        }
-    }
+    keeper_ = std::make_unique<Keeper>(reader_, reader_.opened(), generations, bytes_to_map());
+    return *keeper_;
 }
 
 void Index::note(const std::string& trouble) {
@@ -254,7 +242,7 @@ std::shared_ptr<Engine> Index::engine_to_read() {
     const auto newest = generations.newest();
     if (!newest) return nullptr;
     try {
-        engine_ = open_engine_if_there(generations.path(*newest));
+        engine_ = open_engine_if_there(generations.path(*newest), bytes_to_map());
     } catch (const Error& error) {
         if (error.kind() != Code::permission_denied) throw;
         engine_ = open_copy(generations.copy_path(*newest));

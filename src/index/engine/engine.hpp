@@ -73,12 +73,13 @@ public:
 
 /// Whether this build has one.
 bool has_engine();
-/// In an existing directory; made if missing. `at_most` bytes can be in it, and so much address space is taken.
+/// In an existing directory; made if missing. `at_most` bytes can be in it, and so much address space is taken, or less where a
+/// process has less.
 /// Errors: unsupported by a build without one; corrupt when what is there is no such thing; permission_denied, no_space, io_error.
 std::shared_ptr<Engine> open_engine(const std::string& directory, std::uint64_t at_most, unsigned mode);
 /// The same without making one. Errors: not_found too; permission_denied also for who may only read, because a reader says in
 /// the files which state he reads.
-std::shared_ptr<Engine> open_engine_if_there(const std::string& directory);
+std::shared_ptr<Engine> open_engine_if_there(const std::string& directory, std::uint64_t at_most);
 /// A file of copy_to(). Errors: not_found.
 std::shared_ptr<Engine> open_copy(const std::string& path);
 

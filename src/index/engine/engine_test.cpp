@@ -211,7 +211,7 @@ protected:
 TEST_F(lmdb, is_one_for_all_who_open_it_in_a_process) {
     const auto one = open();
     {
-        const auto two = open_engine_if_there(folder_.path());
+        const auto two = open_engine_if_there(folder_.path(), bytes);
         post(*two, "a");
     }
     post(*one, "b");

@@ -24,6 +24,7 @@ namespace pmemcpy::index {
 namespace {
 
 constexpr unsigned most_readers = 1024;
+constexpr std::uint64_t least_bytes = 1ULL << 28;
 constexpr std::array<const char*, table_count> names = {"about", "keys", "objects", "pending", "postings"};
 
 using Tables = std::array<MDB_dbi, table_count>;
@@ -36,6 +37,7 @@ using Tables = std::array<MDB_dbi, table_count>;
         case ENOSPC:
         case EDQUOT:
         case EFBIG:
+        case ENOMEM:  // address space
             code = Code::no_space;
             break;
         case MDB_CORRUPTED:
@@ -333,7 +335,7 @@ public:
         }
         const Name name{identity.device, identity.inode};
         if (auto there = environments_[name].lock()) return there;
-        auto fresh = std::make_shared<Environment>(directory, MDB_NOSYNC, at_most, mode);
+        auto fresh = as_large_as_can_be(directory, at_most, mode);
         int dead = 0;
         ::mdb_reader_check(fresh->get(), &dead);
         environments_[name] = fresh;
@@ -341,6 +343,17 @@ public:
     }
 
 private:
+    // Where a process may have less address space than that, such as under ulimit -v, it has to do with less.
+    static std::shared_ptr<Environment> as_large_as_can_be(const std::string& directory,
+                                                           std::uint64_t at_most, unsigned mode) {
+        for (;; at_most /= 16) {
+            try {
+                return std::make_shared<Environment>(directory, MDB_NOSYNC, at_most, mode);
+            } catch (const Error& error) {
+                if (error.kind() != Code::no_space || at_most / 16 < least_bytes) throw;
+            }
+        }
+    }
     struct Name {
         std::uint64_t device;
         std::uint64_t inode;
@@ -365,9 +378,9 @@ std::shared_ptr<Engine> open_engine(const std::string& directory, std::uint64_t 
     return std::make_shared<Lmdb>(std::move(environment), data_in(directory));
 }
 
-std::shared_ptr<Engine> open_engine_if_there(const std::string& directory) {
+std::shared_ptr<Engine> open_engine_if_there(const std::string& directory, std::uint64_t at_most) {
     os::File data = data_in(directory);
-    return std::make_shared<Lmdb>(Opened::here().get(directory, 0, 0), std::move(data));
+    return std::make_shared<Lmdb>(Opened::here().get(directory, at_most, 0), std::move(data));
 }
 
 std::shared_ptr<Engine> open_copy(const std::string& path) {

@@ -14,7 +14,7 @@ namespace {
 
 bool has_engine() { return false; }
 std::shared_ptr<Engine> open_engine(const std::string&, std::uint64_t, unsigned) { refuse(); }
-std::shared_ptr<Engine> open_engine_if_there(const std::string&) { refuse(); }
+std::shared_ptr<Engine> open_engine_if_there(const std::string&, std::uint64_t) { refuse(); }
 std::shared_ptr<Engine> open_copy(const std::string&) { refuse(); }
 
 }  // namespace pmemcpy::index

@@ -1,0 +1,170 @@
+// With an index and without one the same is found, whatever was done to the pool, by whom, and whoever was killed in it.
+
+#include "index/index_suite.hpp"
+
+#include <csignal>
+#include <pmemcpy/json.hpp>
+#include <random>
+
+#include "os/process.hpp"
+
+namespace pmemcpy {
+namespace {
+
+std::string draw_change(std::mt19937& random, PMEM& pool) {
+    const auto draw = [&](unsigned n) { return static_cast<int>(random() % n); };
+    std::string id = (draw(2) == 0 ? "g/" : "") + std::string("v") + std::to_string(draw(30));
+    try {
+        switch (draw(9)) {
+            case 0:
+                pool.store(id, draw(10));
+                break;
+            case 1:
+                pool.store(id, std::string(static_cast<std::size_t>(draw(3)), 'x'));
+                break;
+            case 2:
+                pool.alloc<double>(id, Dimensions{4, 2});
+                break;
+            case 3: {
+                const std::vector<double> numbers(4, draw(10));
+                pool.store(id, numbers.data(), Box{{static_cast<Extent>(draw(3)), 0}, {2, 2}});
+                break;
+            }
+            case 4:
+                pool.set_attribute(id, "a", draw(10) - 5);
+                break;
+            case 5:
+                pool.set_attribute(id, "a",
+                                   std::string(draw(2) == 0 ? 500U : 3U, static_cast<char>('a' + draw(3))));
+                break;
+            case 6:
+                pool.set_attribute(
+                    id, "j", nlohmann::json{{"b", draw(5)}, {"list", {draw(3), "t", {{"c", draw(3)}}}}});
+                break;
+            case 7:
+                pool.erase(id);
+                break;
+            default:
+                if (draw(2) == 0)
+                    pool.rename(id, "r" + std::to_string(draw(5)));
+                else
+                    pool.remove_attribute(id, "a");
+                break;
+        }
+    } catch (const Error&) {
+        // Not there, of another kind: as good.
+    }
+    return id;
+}
+
+const std::vector<std::string> questions = {"value = 3",
+                                            "value > 2 and a < 0",
+                                            "a = \"aaa\"",
+                                            "a >= \"b\"",
+                                            "a begins \"bb\"",
+                                            "a contains \"cc\"",
+                                            "exists(a)",
+                                            "not exists(a)",
+                                            "a != 2",
+                                            "j.b >= 2",
+                                            "j.list = 1",
+                                            "j.list.c = 2",
+                                            "j.list.0 = 1",
+                                            "j.list = \"t\"",
+                                            "max > 5",
+                                            "min <= 3 and kind = \"array\"",
+                                            "name ~ \"g/v1*\"",
+                                            "under \"g\"",
+                                            "kind = \"group\"",
+                                            "dtype = \"float64\" or a = 1",
+                                            "bytes > 8",
+                                            "group = \"/\" and value = \"x\"",
+                                            "a in -3..2",
+                                            "a in (1, 2, \"aaa\")",
+                                            "shape = (4, 2)",
+                                            "blocks >= 2",
+                                            "changed > now - 1d",
+                                            "exists(j)",
+                                            "name contains \"1\" and (a > 0 or max > 3)",
+                                            "value in 1..4 and not under \"g\"",
+                                            "a ~ \"*b\""};
+
+// Whatever is stored, erased and renamed, in whatever order, in one process or in two of which one dies now and then.
+TEST_F(index_beside_a_pool, finds_what_a_look_at_all_objects_finds) {
+    for (const IndexMode mode : {IndexMode::sync, IndexMode::async}) {
+        for (unsigned seed = 0; seed < 6; ++seed) {
+            std::filesystem::remove_all(path_ + ".idx");
+            std::filesystem::remove(path_);
+            std::filesystem::remove(path_ + ".rt");
+            PMEM pool = open(mode);
+            flush_index(pool);
+            std::mt19937 random(seed);
+            int used = 0;
+            for (int round = 0; round < 25; ++round) {
+                if (round % 8 == 7) {
+                    const auto theirs = static_cast<unsigned>(random());
+                    in_another([&](PMEM& other) {
+                        std::mt19937 own(theirs);
+                        for (int i = 0; i < 20; ++i) draw_change(own, other);
+                    });
+                }
+                if (round == 12) std::filesystem::remove_all(path_ + ".idx");
+                if (round % 10 == 9) {
+                    pool.munmap();
+                    pool = open();
+                }
+                for (int i = 0; i < 20; ++i) draw_change(random, pool);
+                if (round % 5 == 4) flush_index(pool);
+                for (const std::string& question : questions) {
+                    std::vector<std::string> wanted;
+                    try {
+                        wanted = looked_for(pool, question);
+                        ASSERT_EQ(found(pool, question), wanted)
+                            << question << ", seed " << seed << ", round " << round << "\n"
+                            << explain(pool, question);
+                    } catch (const Error& error) {
+                        EXPECT_EQ(error.kind(), Code::type_mismatch) << error.what();
+                    }
+                    used += by_index(pool, question) ? 1 : 0;
+                }
+            }
+            EXPECT_GT(used, 200) << "seed " << seed;
+        }
+    }
+}
+
+// Killed anywhere, whoever kept it leaves an index that is caught up, or not believed.
+TEST_F(index_beside_a_pool, is_as_good_when_those_who_keep_it_are_killed) {
+    PMEM pool = open(IndexMode::sync);
+    std::mt19937 random(7);
+    for (int round = 0; round < 40; ++round) {
+        const auto theirs = static_cast<unsigned>(random());
+        const pid_t child = ::fork();
+        if (child == 0) {
+            PMEM other = open();
+            std::mt19937 own(theirs);
+            for (;;) draw_change(own, other);
+        }
+        os::sleep_ns(random() % 20'000'000);
+        ::kill(child, SIGKILL);
+        ::waitpid(child, nullptr, 0);
+        draw_change(random, pool);
+        if (round % 4 != 3) continue;
+        pool.munmap();  // cleans up
+        pool = open();
+        flush_index(pool);
+        for (const std::string& question : questions) {
+            std::vector<std::string> wanted;
+            try {
+                wanted = looked_for(pool, question);
+                ASSERT_EQ(found(pool, question), wanted) << question << ", round " << round;
+            } catch (const Error& error) {
+                EXPECT_EQ(error.kind(), Code::type_mismatch) << error.what();
+            }
+        }
+        EXPECT_TRUE(by_index(pool, "value = 3"));
+    }
+}
+
+}  // namespace
+}  // namespace pmemcpy
