@@ -80,7 +80,7 @@ public:
 private:
     void ask(const Condition& condition, std::vector<std::string>& ids) {
         pmemcpy::Matches matches = pmemcpy::query(pmem_, condition);
-        while (std::optional<pmemcpy::Found> found = matches.next()) ids.push_back(std::move(found->info.id));
+        while (std::optional<pmemcpy::Found> found = matches.next()) ids.push_back(std::move(found->id));
     }
     void annotate(std::string_view id, std::span<const Attribute> attributes) {
         for (const auto& [key, value] : attributes)
