@@ -314,6 +314,7 @@ std::optional<Candidates> Index::candidates_in(const Reading& reading, const poo
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
     Candidates candidates;
     candidates.is_suspicious = plan.is_suspicious;
+    candidates.position = changes.next;
     candidates.steps = std::move(plan.steps);
     candidates.objects.reserve(plan.places.sure.size() + plan.places.maybe.size() + changed.size());
     for (const bool is_sure : {true, false}) {

@@ -38,6 +38,8 @@ public:
 
     /// Which objects a condition may mean; nothing where only a look at all of them tells.
     std::optional<Candidates> candidates(const NodePointer& condition);
+    /// Where the feed is now: what was told at another position may have changed.
+    std::uint64_t position() const { return store_->feed().position(); }
     /// Why the last ones could not be told, for people.
     std::string why_not();
 

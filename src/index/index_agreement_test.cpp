@@ -38,6 +38,7 @@ std::string draw_change(std::mt19937& random, PMEM& pool) {
                                    std::string(draw(2) == 0 ? 500U : 3U, static_cast<char>('a' + draw(3))));
                 break;
             case 6:
+                pool.set_attribute(id, "l", std::vector<int>{draw(5), draw(5)});
                 pool.set_attribute(
                     id, "j", nlohmann::json{{"b", draw(5)}, {"list", {draw(3), "t", {{"c", draw(3)}}}}});
                 break;
@@ -57,37 +58,43 @@ std::string draw_change(std::mt19937& random, PMEM& pool) {
     return id;
 }
 
-const std::vector<std::string> questions = {"value = 3",
-                                            "value > 2 and a < 0",
-                                            "a = \"aaa\"",
-                                            "a >= \"b\"",
-                                            "a begins \"bb\"",
-                                            "a contains \"cc\"",
-                                            "exists(a)",
-                                            "not exists(a)",
-                                            "a != 2",
-                                            "j.b >= 2",
-                                            "j.list = 1",
-                                            "j.list.c = 2",
-                                            "j.list.0 = 1",
-                                            "j.list = \"t\"",
-                                            "max > 5",
-                                            "min <= 3 and kind = \"array\"",
-                                            "name ~ \"g/v1*\"",
-                                            "under \"g\"",
-                                            "kind = \"group\"",
-                                            "dtype = \"float64\" or a = 1",
-                                            "bytes > 8",
-                                            "group = \"/\" and value = \"x\"",
-                                            "a in -3..2",
-                                            "a in (1, 2, \"aaa\")",
-                                            "shape = (4, 2)",
-                                            "blocks >= 2",
-                                            "changed > now - 1d",
-                                            "exists(j)",
-                                            "name contains \"1\" and (a > 0 or max > 3)",
-                                            "value in 1..4 and not under \"g\"",
-                                            "a ~ \"*b\""};
+const std::vector<std::string> questions = {
+    "value = 3",
+    "value > 2 and a < 0",
+    "a = \"aaa\"",
+    "a >= \"b\"",
+    "a begins \"bb\"",
+    "a contains \"cc\"",
+    "exists(a)",
+    "not exists(a)",
+    "a != 2",
+    "j.b >= 2",
+    "j.list = 1",
+    "j.list.c = 2",
+    "j.list.0 = 1",
+    "j.list = \"t\"",
+    "max > 5",
+    "min <= 3 and kind = \"array\"",
+    "name ~ \"g/v1*\"",
+    "under \"g\"",
+    "kind = \"group\"",
+    "dtype = \"float64\" or a = 1",
+    "bytes > 8",
+    "group = \"/\" and value = \"x\"",
+    "a in -3..2",
+    "a in (1, 2, \"aaa\")",
+    "shape = (4, 2)",
+    "blocks >= 2",
+    "changed > now - 1d",
+    "exists(j)",
+    "l > 3 and l < 1",
+    "l >= 2 and l <= 3 and exists(a)",
+    "a > -3 and a <= 2 and name ~ \"**v*\"",
+    "changed > now - 1d and changed < now + 1d and bytes >= 8 and bytes < 100",
+    "a >= 1 and a <= \"b\"",
+    "name contains \"1\" and (a > 0 or max > 3)",
+    "value in 1..4 and not under \"g\"",
+    "a ~ \"*b\""};
 
 // Whatever is stored, erased and renamed, in whatever order, in one process or in two of which one dies now and then.
 TEST_F(index_beside_a_pool, finds_what_a_look_at_all_objects_finds) {

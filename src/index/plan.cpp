@@ -83,7 +83,7 @@ public:
     /// Objects that nobody could read when they were to be posted.
     List damaged() {
         List list;
-        if (const auto key = number_of(std::string(damaged_key))) collect_more(*key, list);
+        if (const auto key = number_of(std::string(damaged_key))) collect_all(posting_of_more(*key), list);
         return list;
     }
     /// Whether a test that found nothing for sure looks where the index has things, but none that compare.
@@ -121,16 +121,38 @@ private:
         return is_posted(known) && (known == Known::value || key.parts().size() == 1);
     }
 
+    /// Of a condition in which all has to be true: one thing, or comparisons of one key.
+    using Part = std::vector<const Node*>;
+    static bool is_comparison(const Node& node) {
+        return node.key && node.relation != Relation::exists && node.relation != Relation::differs &&
+               !is_of_text(node.relation) && has_names_only(*node.key);
+    }
+    static std::vector<Part> parts_of(const Node& node) {
+        std::vector<Part> parts;
+        for (const NodePointer& one : node.parts) {
+            const auto same = std::find_if(parts.begin(), parts.end(), [&](const Part& part) {
+                return is_comparison(*one) && is_comparison(*part.front()) &&
+                       part.front()->key->text() == one->key->text();
+            });
+            if (same == parts.end())
+                parts.push_back({one.get()});
+            else
+                same->push_back(one.get());
+        }
+        return parts;
+    }
+
     // The least first: what is left then is looked at itself, where more postings would cost more.
     Outcome look_at_all(const Node& node, std::size_t most, Places& places) {
-        std::vector<Outcome> outcomes(node.parts.size(), Outcome::too_many);
-        std::vector<Places> found(node.parts.size());
+        const std::vector<Part> parts = parts_of(node);
+        std::vector<Outcome> outcomes(parts.size(), Outcome::too_many);
+        std::vector<Places> found(parts.size());
         bool is_any_answered = false;
         for (std::size_t tried = std::min(first_try, most);;) {
             bool is_worth_more = false;
-            for (std::size_t i = 0; i < node.parts.size(); ++i) {
+            for (std::size_t i = 0; i < parts.size(); ++i) {
                 if (outcomes[i] != Outcome::too_many) continue;
-                outcomes[i] = look_quietly(*node.parts[i], tried, found[i]);
+                outcomes[i] = look_quietly(parts[i], tried, found[i]);
                 is_any_answered = is_any_answered || outcomes[i] == Outcome::answered;
                 is_worth_more = is_worth_more || outcomes[i] == Outcome::too_many;
             }
@@ -143,20 +165,19 @@ private:
             return too_many ? Outcome::too_many : Outcome::unanswered;
         }
         std::size_t least = no_limit;
-        for (std::size_t i = 0; i < node.parts.size(); ++i) {
+        for (std::size_t i = 0; i < parts.size(); ++i) {
             if (outcomes[i] == Outcome::answered) least = std::min(least, count(found[i]));
         }
         bool is_first = true;
         bool is_all_answered = true;
-        for (std::size_t i = 0; i < node.parts.size(); ++i) {
+        for (std::size_t i = 0; i < parts.size(); ++i) {
             if (outcomes[i] == Outcome::too_many)
-                outcomes[i] =
-                    look_quietly(*node.parts[i], std::max(first_try, least * postings_a_look), found[i]);
+                outcomes[i] = look_quietly(parts[i], std::max(first_try, least * postings_a_look), found[i]);
             if (outcomes[i] != Outcome::answered) {
                 is_all_answered = false;
                 continue;
             }
-            tell(*node.parts[i], found[i]);
+            tell(parts[i], found[i]);
             places = is_first ? std::move(found[i]) : of_all(places, found[i]);
             is_first = false;
         }
@@ -187,6 +208,12 @@ private:
     }
 
     Outcome look_at_test(const Node& node, std::size_t most, Places& places) {
+        return look_at_tests({&node}, most, places);
+    }
+
+    // Of one key. Where each object has but one thing under it, all of them are true of that one.
+    Outcome look_at_tests(const std::vector<const Node*>& tests, std::size_t most, Places& places) {
+        const Node& node = *tests.front();
         if (!can_look(node)) return Outcome::unanswered;
         const Key& key = *node.key;
         const auto root = number_of(name_of_root(key));
@@ -198,15 +225,21 @@ private:
             ranges.front().is_exact = false;
         } else if (const auto number = number_of(name_of_key(key))) {
             ranges = ranges_of(*number, node);
+            for (std::size_t i = 1; i < tests.size(); ++i)
+                ranges = common(ranges, ranges_of(*number, *tests[i]));
+            if (tests.size() > 1) collect_all(posting_of_several(*number), places.maybe);
         }
         for (const Range& range : ranges) {
             if (!collect(range, node, is_direct, most, places)) return Outcome::too_many;
         }
-        collect_more(*root, places.maybe);
+        collect_all(posting_of_more(*root), places.maybe);
         settle(places.sure);
         settle(places.maybe);
-        places.maybe = without(places.maybe, places.sure);
-        if (places.sure.empty()) without_any_.push_back(&node);
+        if (tests.size() > 1)
+            places.sure = without(places.sure, places.maybe);
+        else
+            places.maybe = without(places.maybe, places.sure);
+        if (places.sure.empty()) without_any_.insert(without_any_.end(), tests.begin(), tests.end());
         return Outcome::answered;
     }
 
@@ -231,8 +264,8 @@ private:
         });
         return !is_too_many;
     }
-    void collect_more(std::uint32_t root, List& list) const {
-        const std::string key = posting_of_more(root);
+    /// All that is under one posting.
+    void collect_all(const std::string& key, List& list) const {
         reading_.walk_postings(key, [&](std::string_view at, std::uint64_t place) {
             if (at != key) return false;
             list.push_back(place);
@@ -241,15 +274,18 @@ private:
         settle(list);
     }
 
-    Outcome look_quietly(const Node& node, std::size_t most, Places& places) {
+    Outcome look_quietly(const Part& part, std::size_t most, Places& places) {
         std::vector<std::string> said = steps;
         places = {};
-        const Outcome outcome = look(node, most, places);
+        const Outcome outcome =
+            part.size() == 1 ? look(*part.front(), most, places) : look_at_tests(part, most, places);
         if (outcome != Outcome::answered) steps = std::move(said);
         return outcome;
     }
-    void tell(const Node& node, const Places& places) {
-        steps.push_back("index: " + text_of(node) + ": " + std::to_string(count(places)) +
+    void tell(const Part& part, const Places& places) {
+        std::string tests;
+        for (const Node* test : part) tests += (tests.empty() ? "" : " and ") + text_of(*test);
+        steps.push_back("index: " + tests + ": " + std::to_string(count(places)) +
                         (places.maybe.empty()
                              ? ""
                              : ", of which " + std::to_string(places.maybe.size()) + " are to be looked at"));

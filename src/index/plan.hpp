@@ -34,6 +34,7 @@ struct Candidate {
 struct Candidates {
     std::vector<Candidate> objects;
     bool is_suspicious = false;  // as in Plan
+    std::uint64_t position = 0;  // of the feed, when they were told
     std::vector<std::string> steps;
 };
 

@@ -157,6 +157,15 @@ std::vector<std::string> postings_of(Object& object,
     for (const auto& [name, leaves] : object.attribute_leaves(most_leaves)) poster.post('a', name, leaves);
     std::sort(postings.begin(), postings.end());
     postings.erase(std::unique(postings.begin(), postings.end()), postings.end());
+    std::vector<std::string> several;
+    for (std::size_t i = 1; i < postings.size(); ++i) {
+        const std::string_view key = key_in(postings[i]);
+        const bool is_another = key_in(postings[i - 1]) == key && sort_in(postings[i]) != PostedSort::more;
+        if (is_another) several.push_back(std::string(key) + static_cast<char>(PostedSort::several));
+    }
+    postings.insert(postings.end(), several.begin(), several.end());
+    std::sort(postings.begin(), postings.end());
+    postings.erase(std::unique(postings.begin(), postings.end()), postings.end());
     return postings;
 }
 

@@ -215,6 +215,10 @@ std::string posting_of(std::uint32_t key, const Fact& fact) {
 
 std::string posting_of_more(std::uint32_t key) { return head(key, PostedSort::more); }
 
+std::string posting_of_several(std::uint32_t key) { return head(key, PostedSort::several); }
+
+std::string_view key_in(std::string_view posting) { return posting.substr(0, posting_head_bytes - 1); }
+
 PostedSort sort_in(std::string_view posting) { return static_cast<PostedSort>(posting[4]); }
 
 std::optional<PostedText> text_in(std::string_view posting) {
@@ -260,6 +264,16 @@ std::vector<Range> ranges_of(std::uint32_t key, const Node& test) {
             break;
     }
     return merged(std::move(ranges));
+}
+
+std::vector<Range> common(const std::vector<Range>& a, const std::vector<Range>& b) {
+    std::vector<Range> all;
+    for (const Range& one : a) {
+        for (const Range& other : b)
+            add_range(all, {std::max(one.from, other.from), std::min(one.end, other.end),
+                            one.is_exact && other.is_exact});
+    }
+    return all;
 }
 
 Range all_of(std::uint32_t key) {

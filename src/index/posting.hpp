@@ -17,11 +17,16 @@ namespace pmemcpy::index {
 inline constexpr std::size_t posting_head_bytes = 5;
 inline constexpr std::size_t longest_posted_text = 400;  // of longer ones the beginning and a hash are posted
 
-enum class PostedSort : unsigned char { truth = 1, number, text, time, shape, incomparable, more };
+enum class PostedSort : unsigned char { truth = 1, number, text, time, shape, incomparable, more, several };
 
 std::string posting_of(std::uint32_t key, const Fact& fact);
 /// Under the attribute itself: it has more in it than is posted, so whatever is asked of it has to be looked up.
 std::string posting_of_more(std::uint32_t key);
+
+/// Under a key: it has more than one thing there, so that of several tests each may be met by another one.
+std::string posting_of_several(std::uint32_t key);
+/// The first bytes of a posting: which key it is of.
+std::string_view key_in(std::string_view posting);
 
 /// What a posting says of its text.
 struct PostedText {
@@ -41,6 +46,8 @@ struct Range {
 /// Where the facts are that meet a test of the key with this number; ranges do not overlap. With ~ and `contains` each text in
 /// them is still to be looked at.
 std::vector<Range> ranges_of(std::uint32_t key, const Node& test);
+/// What is in both.
+std::vector<Range> common(const std::vector<Range>& a, const std::vector<Range>& b);
 /// All postings of a key, or of one sort of it.
 Range all_of(std::uint32_t key);
 Range all_of(std::uint32_t key, PostedSort sort);

@@ -97,6 +97,7 @@ Search::Search(const PMEM& pool, const Query& query)
     if (auto found = Index::of(pool).candidates(node_of(query))) {
         by_index_ = true;
         is_suspicious_ = found->is_suspicious;
+        position_ = found->position;
         candidates_ = std::move(found->objects);
         steps_ = std::move(found->steps);
     } else {
@@ -114,8 +115,8 @@ std::optional<Meant> Search::next_unranked() {
         Meant meant;
         try {
             // What the index was sure of may have gone since.
-            const bool is_it =
-                candidate.is_sure ? pool_->exists(object.id()) : evaluation_.meets(object, meant.found.boxes);
+            const bool is_it = candidate.is_sure ? is_unchanged() || pool_->exists(object.id())
+                                                 : evaluation_.meets(object, meant.found.boxes);
             if (!is_it) continue;
             for (const Key& key : wanted_)
                 meant.facts.push_back(object.is_elements(key) ? Facts{} : object.facts(key));
@@ -129,6 +130,8 @@ std::optional<Meant> Search::next_unranked() {
     finish();
     return {};
 }
+
+bool Search::is_unchanged() const { return by_index_ && Index::of(*pool_).position() == position_; }
 
 // Whether a test compares unlike things a look at all objects tells, and with an index few were looked at.
 void Search::finish() {

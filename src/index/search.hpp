@@ -33,6 +33,7 @@ public:
 private:
     std::optional<Meant> next_unranked();
     void finish();
+    bool is_unchanged() const;
     void rank_all();
 
     const PMEM* pool_;
@@ -41,6 +42,7 @@ private:
     Evaluation evaluation_;
     std::vector<Candidate> candidates_;
     bool by_index_ = false;
+    std::uint64_t position_ = 0;  // of the feed, when the index was asked
     bool is_suspicious_ = false;
     std::vector<std::string> steps_;
     std::size_t at_ = 0;
