@@ -57,6 +57,7 @@ std::uint64_t place_in(std::string_view key) {
 // generations
 
 std::optional<os::File> Generations::root() const {
+    if (!os::is_directory(directory_)) return {};
     auto root = os::File::open_if_exists(directory_, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (root) store_->refuse_foreign(*root);
     return root;
