@@ -77,7 +77,7 @@ void Index::close() {
     if (!store_) return;
     stop();
     if (is_writer()) store_->feed().set_after_append({});
-    if (is_writer() && mode_ != IndexMode::none && try_follow()) {
+    if (keeps() && try_follow()) {
         try {
             // Programs that run for a moment would never come to it.
             const auto begin = std::chrono::steady_clock::now();
@@ -250,6 +250,8 @@ std::shared_ptr<Engine> Index::engine_to_read() {
     return engine_;
 }
 
+std::shared_ptr<Engine> Index::engine() { return keeps() ? keeper().engine() : engine_to_read(); }
+
 std::optional<Candidates> Index::candidates(const NodePointer& condition) {
     const auto because = [this](const std::string& why) {
         const std::lock_guard lock(mutex_);
@@ -261,8 +263,7 @@ std::optional<Candidates> Index::candidates(const NodePointer& condition) {
     if (store_->in_step()) return because("in a step that is not committed no index is used");
     try {
         for (bool is_first = true;; is_first = false) {
-            const bool keeps = is_writer() && mode_ != IndexMode::none;
-            const auto engine = keeps ? keeper().engine() : engine_to_read();
+            const auto engine = this->engine();
             if (!engine) {
                 return because(stored_mode() == IndexMode::none
                                    ? "the pool has no index (`pmemcpy index POOL async`)"
@@ -277,12 +278,13 @@ std::optional<Candidates> Index::candidates(const NodePointer& condition) {
                 return because("the index is not complete yet");
             }
             const pool::Changes changes = store_->feed().since(about.position, most_changes_to_look_at);
-            if (changes.lost) wake();
-            if (changes.lost)
+            if (changes.lost) {
+                wake();
                 return because(
                     "the index has missed some changes; whoever opens the pool for writing completes it");
+            }
             if (changes.next == about.position + most_changes_to_look_at) {
-                if (!is_first || !keeps || !try_follow()) return because("the index is too far behind");
+                if (!is_first || !keeps() || !try_follow()) return because("the index is too far behind");
                 continue;
             }
             auto found = candidates_in(*reading, changes, condition);
@@ -347,7 +349,7 @@ IndexInfo Index::info() {
     info.mode = stored_mode();
     if (info.mode == IndexMode::none) return info;
     try {
-        const auto engine = is_writer() && mode_ != IndexMode::none ? keeper().engine() : engine_to_read();
+        const auto engine = this->engine();
         if (engine) {
             const auto reading = engine->read();
             const About about = about_in(*reading);

@@ -56,6 +56,9 @@ private:
     void after_change();
     bool try_follow();
     void note(const std::string& trouble);
+    bool keeps() const { return is_writer() && mode_ != IndexMode::none; }
+    /// What a query of this process reads; null where there is none.
+    std::shared_ptr<Engine> engine();
     std::shared_ptr<Engine> engine_to_read();
     std::optional<Candidates> candidates_in(const Reading& reading, const pool::Changes& changes,
                                             const NodePointer& condition) const;

@@ -180,12 +180,13 @@ private:
 };
 
 // What a Reading and a Writing have in common.
-class Entries {
+template <class Promise>
+class Entries : public Promise {
 public:
     Entries(std::shared_ptr<Environment> environment, MDB_txn* transaction)
         : environment_(std::move(environment)), transaction_(transaction) {}
 
-    std::optional<std::string_view> get(Table table, std::string_view key) const {
+    std::optional<std::string_view> get(Table table, std::string_view key) const override {
         MDB_val wanted = value_of(key);
         MDB_val value{};
         const int error = ::mdb_get(transaction_, dbi(table), &wanted, &value);
@@ -193,21 +194,21 @@ public:
         environment_->check(error, "cannot be read");
         return bytes_of(value);
     }
-    void walk(Table table, std::string_view from, const Reading::Visit& visit) const {
+    void walk(Table table, std::string_view from, const Reading::Visit& visit) const override {
         const Cursor cursor(*environment_, transaction_, table);
         MDB_val key = value_of(from);
         MDB_val value{};
         bool more = cursor.get(key, value, from.empty() ? MDB_FIRST : MDB_SET_RANGE);
         while (more && visit(bytes_of(key), bytes_of(value))) more = cursor.get(key, value, MDB_NEXT);
     }
-    void walk_postings(std::string_view from, const Reading::VisitPosting& visit) const {
+    void walk_postings(std::string_view from, const Reading::VisitPosting& visit) const override {
         walk(Table::postings, from, [&](std::string_view key, std::string_view value) {
             std::uint64_t place = 0;
             std::memcpy(&place, value.data(), sizeof place);
             return visit(key, place);
         });
     }
-    std::uint64_t size(Table table) const {
+    std::uint64_t size(Table table) const override {
         MDB_stat stat{};
         environment_->check(::mdb_stat(transaction_, dbi(table), &stat), "cannot be read");
         return stat.ms_entries;
@@ -219,26 +220,16 @@ protected:
     MDB_txn* transaction_;
 };
 
-class LmdbReading final : public Reading, private Entries {
+class LmdbReading final : public Entries<Reading> {
 public:
     explicit LmdbReading(const std::shared_ptr<Environment>& environment)
         : Entries(environment, environment->begin_reading()) {}
     ~LmdbReading() override { environment_->end_reading(transaction_); }
     LmdbReading(const LmdbReading&) = delete;
     LmdbReading& operator=(const LmdbReading&) = delete;
-    std::optional<std::string_view> get(Table table, std::string_view key) const override {
-        return Entries::get(table, key);
-    }
-    void walk(Table table, std::string_view from, const Visit& visit) const override {
-        Entries::walk(table, from, visit);
-    }
-    void walk_postings(std::string_view from, const VisitPosting& visit) const override {
-        Entries::walk_postings(from, visit);
-    }
-    std::uint64_t size(Table table) const override { return Entries::size(table); }
 };
 
-class LmdbWriting final : public Writing, private Entries {
+class LmdbWriting final : public Entries<Writing> {
 public:
     explicit LmdbWriting(const std::shared_ptr<Environment>& environment) : Entries(environment, nullptr) {
         environment_->check(::mdb_txn_begin(environment_->get(), nullptr, 0, &transaction_),
@@ -249,17 +240,6 @@ public:
     }
     LmdbWriting(const LmdbWriting&) = delete;
     LmdbWriting& operator=(const LmdbWriting&) = delete;
-
-    std::optional<std::string_view> get(Table table, std::string_view key) const override {
-        return Entries::get(table, key);
-    }
-    void walk(Table table, std::string_view from, const Visit& visit) const override {
-        Entries::walk(table, from, visit);
-    }
-    void walk_postings(std::string_view from, const VisitPosting& visit) const override {
-        Entries::walk_postings(from, visit);
-    }
-    std::uint64_t size(Table table) const override { return Entries::size(table); }
 
     void put(Table table, std::string_view key, std::string_view value) override {
         MDB_val k = value_of(key);
