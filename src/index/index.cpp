@@ -124,19 +124,19 @@ void Index::start() {
     if (!has_engine()) return note("this build of pMEMCPY keeps no index (it was made without LMDB)");
     keeper().engine();
     mode_ = mode;
-    worker_ = std::make_unique<Worker>();
+    worker_->stops = false;
     worker_->thread = std::thread([this] { work(); });
 }
 
 void Index::stop() {
-    if (!worker_) return;
+    if (!worker_->thread.joinable()) return;
     {
         const std::lock_guard lock(worker_->mutex);
         worker_->stops = true;
     }
     worker_->wake.notify_all();
     worker_->thread.join();
-    worker_.reset();
+    is_idle_ = false;
 }
 
 Keeper& Index::keeper() {
@@ -172,7 +172,7 @@ void Index::after_change() {
 }
 
 void Index::wake() {
-    if (!worker_ || !is_idle_.exchange(false)) return;
+    if (!is_idle_.exchange(false)) return;
     const std::lock_guard lock(worker_->mutex);
     worker_->wake.notify_all();
 }

@@ -84,7 +84,7 @@ private:
         std::condition_variable wake;
         bool stops = false;
     };
-    std::unique_ptr<Worker> worker_;
+    std::unique_ptr<Worker> worker_ = std::make_unique<Worker>();  // there for as long as anybody may wake it
     std::atomic<bool> is_idle_ = false;
 };
 

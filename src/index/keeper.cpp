@@ -350,7 +350,8 @@ bool Keeper::complete(const std::function<bool()>& stops) {
 }
 
 void Keeper::publish_copy() {
-    const auto engine = this->engine();
+    const std::lock_guard lock(mutex_);
+    const auto engine = opened();
     const About about = about_in(*engine->read());
     if (about.is_complete == 0 || copied_position_ == about.position) return;
     const std::string path = generations_.copy_path(generation_);

@@ -145,20 +145,30 @@ Facts Object::stored_value(std::span<const std::string> members) const {
     return facts;
 }
 
+const Facts& Object::own_value() { return facts(Key({std::string(word_of(Known::value))}, false)); }
+
+const Object::Ranges& Object::ranges() {
+    if (ranges_) return *ranges_;
+    const std::vector<BlockInfo> all = pool_->blocks(id_);
+    ranges_.emplace();
+    ranges_->are_known =
+        std::all_of(all.begin(), all.end(), [](const BlockInfo& block) { return block.has_range; });
+    if (ranges_->are_known) ranges_->seen = in_sight(all, info().dims.size());
+    return *ranges_;
+}
+
 Facts Object::extreme(bool is_least) {
     const Info& info = this->info();
     Extreme extreme(is_least);
     if (info.kind == VariableKind::value) {
-        for (const Fact& fact : stored_value({})) {
+        for (const Fact& fact : own_value()) {
             if (!is_number(fact)) return {};
             extreme.add(fact);
         }
     } else if (info.kind == VariableKind::array) {
-        const std::vector<BlockInfo> all = pool_->blocks(id_);
-        if (std::any_of(all.begin(), all.end(), [](const BlockInfo& block) { return !block.has_range; }))
-            return {};
-        if (const auto blocks = in_sight(all, info.dims.size())) {
-            for (const BlockInfo& block : *blocks) {
+        if (!ranges().are_known) return {};
+        if (ranges().seen) {
+            for (const BlockInfo& block : *ranges().seen) {
                 const std::span<const std::byte> end(is_least ? block.minimum : block.maximum);
                 Facts facts;
                 add_facts(facts, info.type, end.first(info.type.size()), {});
@@ -204,10 +214,7 @@ bool Object::has_cheap_range(std::uint64_t most_blocks) {
     const Info& info = this->info();
     if (info.kind != VariableKind::array || info.blocks == 0) return true;
     if (info.blocks > most_blocks) return false;
-    const std::vector<BlockInfo> all = pool_->blocks(id_);
-    const bool have_none =
-        std::any_of(all.begin(), all.end(), [](const BlockInfo& block) { return !block.has_range; });
-    return have_none || in_sight(all, info.dims.size());
+    return !ranges().are_known || ranges().seen;
 }
 
 bool Object::has_attribute(const std::string& name) {

@@ -43,6 +43,14 @@ private:
     Facts attribute(const Key& key);
     Facts stored_value(std::span<const std::string> members) const;
     Facts extreme(bool is_least);
+    const Facts& own_value();
+    /// Of an array: what its blocks say of their elements.
+    struct Ranges {
+        bool are_known = false;  // of all blocks
+        std::optional<std::vector<BlockInfo>>
+            seen{};  // of which this is all that is to be said; else elements tell
+    };
+    const Ranges& ranges();
     bool has_attribute(const std::string& name);
 
     const PMEM* pool_;
@@ -50,6 +58,7 @@ private:
     std::optional<Info> info_;                            // which takes as long as all the rest
     std::optional<std::vector<std::string>> attributes_;  // their names, sorted
     std::map<std::string, Facts> seen_;                   // by the text of a key
+    std::optional<Ranges> ranges_;
 };
 
 }  // namespace pmemcpy::index
