@@ -71,7 +71,7 @@ Index::~Index() { close(); }
 void Index::close() {
     if (fork_generation_ != os::fork_generation()) {
         static_cast<void>(worker_.release());
-        static_cast<void>(keeper_.release());
+        new std::shared_ptr(std::move(keeper_));  // never touched again
         return;
     }
     if (!store_) return;
@@ -81,11 +81,11 @@ void Index::close() {
         try {
             // Programs that run for a moment would never come to it.
             const auto begin = std::chrono::steady_clock::now();
-            keeper().complete([&] { return std::chrono::steady_clock::now() - begin > longest_close; });
-            if (store_->durability() != Durability::none) keeper().sync();
-            const auto engine = keeper().engine();
+            keeper()->complete([&] { return std::chrono::steady_clock::now() - begin > longest_close; });
+            if (store_->durability() != Durability::none) keeper()->sync();
+            const auto engine = keeper()->engine();
             if (has_other_readers(store_->permissions()) && engine->bytes() <= most_bytes_copied_at_close)
-                keeper().publish_copy();
+                keeper()->publish_copy();
         } catch (const Error&) {
             // What is missing is made by whoever needs it.
         }
@@ -122,7 +122,7 @@ void Index::start() {
     store_->feed().start();
     const IndexMode mode = stored_mode();
     if (!has_engine()) return note("this build of pMEMCPY keeps no index (it was made without LMDB)");
-    keeper().engine();
+    keeper()->engine();
     mode_ = mode;
     worker_->stops = false;
     worker_->thread = std::thread([this] { work(); });
@@ -139,13 +139,13 @@ void Index::stop() {
     is_idle_ = false;
 }
 
-Keeper& Index::keeper() {
+std::shared_ptr<Keeper> Index::keeper() {
     const std::lock_guard lock(mutex_);
-    if (keeper_) return *keeper_;
+    if (keeper_) return keeper_;
     if (!reader_.is_mapped()) reader_.mmap(path_, options_);
     const Generations generations(*store_);
-    keeper_ = std::make_unique<Keeper>(reader_, reader_.opened(), generations, bytes_to_map());
-    return *keeper_;
+    keeper_ = std::make_shared<Keeper>(reader_, reader_.opened(), generations, bytes_to_map());
+    return keeper_;
 }
 
 void Index::note(const std::string& trouble) {
@@ -155,7 +155,7 @@ void Index::note(const std::string& trouble) {
 
 bool Index::try_follow() {
     try {
-        if (!keeper().follow()) wake();
+        if (!keeper()->follow()) wake();
         note({});
         return true;
     } catch (const Error& error) {
@@ -187,8 +187,8 @@ void Index::work() {
     for (;;) {
         bool is_complete = false;
         try {
-            keeper().follow();
-            is_complete = keeper().complete(stops);
+            keeper()->follow();
+            is_complete = keeper()->complete(stops);
             failures = 0;
             note({});
         } catch (const Error& error) {
@@ -213,7 +213,7 @@ void Index::work() {
 
 bool Index::has_all() {
     try {
-        return about_in(*keeper().engine()->read()).position == store_->feed().position();
+        return about_in(*keeper()->engine()->read()).position == store_->feed().position();
     } catch (const Error&) {
         return false;  // the next look tells why
     }
@@ -226,11 +226,11 @@ void Index::flush() {
                     path_ + " is open for reading; only who may write it keeps its index");
     if (!has_engine()) open_engine({}, 0, 0);  // which says why there is none
     for (;;) {
-        keeper().follow();
-        if (keeper().complete([] { return false; })) break;
+        keeper()->follow();
+        if (keeper()->complete([] { return false; })) break;
         std::this_thread::sleep_for(nap);  // somebody else is at it
     }
-    if (has_other_readers(store_->permissions())) keeper().publish_copy();
+    if (has_other_readers(store_->permissions())) keeper()->publish_copy();
 }
 
 // Of who may only read: the index itself if he may say in its files that he reads it, else the last copy.
@@ -250,7 +250,7 @@ std::shared_ptr<Engine> Index::engine_to_read() {
     return engine_;
 }
 
-std::shared_ptr<Engine> Index::engine() { return keeps() ? keeper().engine() : engine_to_read(); }
+std::shared_ptr<Engine> Index::engine() { return keeps() ? keeper()->engine() : engine_to_read(); }
 
 std::optional<Candidates> Index::candidates(const NodePointer& condition) {
     const auto because = [this](const std::string& why) {

@@ -62,7 +62,7 @@ private:
     std::shared_ptr<Engine> engine_to_read();
     std::optional<Candidates> candidates_in(const Reading& reading, const pool::Changes& changes,
                                             const NodePointer& condition) const;
-    Keeper& keeper();
+    std::shared_ptr<Keeper> keeper();
 
     std::shared_ptr<store::Store> store_;
     std::string path_;
@@ -72,7 +72,7 @@ private:
 
     std::mutex mutex_;
     PMEM reader_;                     // opened with the first need
-    std::unique_ptr<Keeper> keeper_;  // of a writer
+    std::shared_ptr<Keeper> keeper_;  // of a writer
     std::shared_ptr<Engine> engine_;  // of who may only read
     std::string trouble_;
     std::string why_not_;

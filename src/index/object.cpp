@@ -147,7 +147,7 @@ Facts Object::stored_value(std::span<const std::string> members) const {
 
 const Facts& Object::own_value() { return facts(Key({std::string(word_of(Known::value))}, false)); }
 
-const Object::Ranges& Object::ranges() {
+const Ranges& Object::ranges() {
     if (ranges_) return *ranges_;
     const std::vector<BlockInfo> all = pool_->blocks(id_);
     ranges_.emplace();

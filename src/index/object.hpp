@@ -12,6 +12,13 @@
 
 namespace pmemcpy::index {
 
+/// What the blocks of an array say of their elements.
+struct Ranges {
+    bool are_known = false;  // of all blocks
+    std::optional<std::vector<BlockInfo>>
+        seen{};  // of which this is all that is to be said; else elements tell
+};
+
 /// A variable or group while it is looked at: reads from the pool what is asked for, once.
 /// Errors: not_found by any call, when somebody erases it meanwhile.
 class Object {
@@ -44,12 +51,6 @@ private:
     Facts stored_value(std::span<const std::string> members) const;
     Facts extreme(bool is_least);
     const Facts& own_value();
-    /// Of an array: what its blocks say of their elements.
-    struct Ranges {
-        bool are_known = false;  // of all blocks
-        std::optional<std::vector<BlockInfo>>
-            seen{};  // of which this is all that is to be said; else elements tell
-    };
     const Ranges& ranges();
     bool has_attribute(const std::string& name);
 
