@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -111,6 +112,11 @@ struct Selection {
 
     friend bool operator==(const Selection&, const Selection&) noexcept = default;
 };
+
+/// Cuts a selection into pieces of at most `most_bytes` each (an element, if that is larger), which one behind the other are the
+/// whole selection, its elements in the order `order`: for who reads or writes more than memory holds.
+void each_piece(const Selection& selection, Order order, std::uint64_t element_bytes,
+                std::uint64_t most_bytes, const std::function<void(const Selection&)>& visit);
 
 /// "4 x 100", "unlimited x 3", or "scalar" without dimensions.
 std::string to_string(const Dimensions& dims);

@@ -101,6 +101,7 @@ struct PoolInfo {
     std::uint64_t retired_records = 0;  ///< kept by views or until the next sync
     std::uint64_t attached = 0;         ///< processes that have it open for writing
     std::uint64_t committed_step = 0;
+    bool wipes = false;  ///< space is filled with zeros before it is free
     bool others_in_step =
         false;  ///< another process is in a step that is not committed; readers are not told
     std::uint64_t variables = 0;

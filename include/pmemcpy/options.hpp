@@ -40,8 +40,10 @@ struct Options {
     SerializerType serializer = SerializerType::Default;  ///< of a new pool: for objects stored by Default
     IndexMode index = IndexMode::none;  ///< of a new pool: who keeps its index; see <pmemcpy/index.hpp>
     bool prepare = false;               ///< make huge pages of all that is allocated, once, at create
-    bool checksums = true;              ///< store a CRC-32C with each block and value
-    bool characterise = true;           ///< store minimum and maximum with each block of numbers
+    bool wipe = false;      ///< of a new pool: space is filled with zeros before it is free, so that what was
+                            ///< erased or overwritten is nowhere in its files; see <pmemcpy/scope.hpp>
+    bool checksums = true;  ///< store a CRC-32C with each block and value
+    bool characterise = true;   ///< store minimum and maximum with each block of numbers
     bool verify_loads = false;  ///< check the CRC-32C of whatever is loaded: `corrupt` instead of wrong data
     bool per_node = false;      ///< with a communicator that spans nodes: one pool on each node
     int rank = -1;              ///< recorded as writer of blocks; -1: not an MPI program

@@ -31,6 +31,9 @@ class Store;
 namespace index {
 class Index;
 }
+namespace pmem {
+class Sides;
+}
 
 /// What <pmemcpy/mpi.hpp> specialises for MPI's communicators, so that the library itself knows no MPI.
 template <class Communicator>
@@ -267,10 +270,17 @@ public:
 
 private:
     friend class index::Index;
+    friend class pmem::Sides;
+    void open_alone(const std::string& place, const Options& options);
     bool load_raw(std::string_view id, const Type& type, void* value, std::size_t bytes) const;
     store::Store& opened() const;
+    PMEM* own_side() const;
+    const std::shared_ptr<store::Store>& side_of(std::string_view id) const;
+    template <class F>
+    void on_both(F&& f) const;
     std::shared_ptr<store::Store> store_;
     std::shared_ptr<index::Index> index_;  // closed before the store
+    std::shared_ptr<pmem::Sides> sides_;   // of a pool that is not itself one side of another
 };
 
 namespace detail {

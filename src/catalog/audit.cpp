@@ -35,6 +35,10 @@ public:
             complain("the extent" + at(extent) + " of the record" + at(record) +
                      " is in use, and marked free");
         }
+        if (const auto place = heap_.wipes() ? heap_.find_unwiped() : std::nullopt) {
+            ++audit_.unwiped;
+            complain("free space" + at(*place) + " is not wiped");
+        }
         return std::move(audit_);
     }
 

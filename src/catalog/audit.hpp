@@ -20,12 +20,13 @@ struct Audit {
     std::uint64_t leaked_chunks = 0;      // of runs
     std::uint64_t hidden_units = 0;       // free, but passed over by allocation
     std::uint64_t doubly_owned = 0;       // records or extents that two things claim
+    std::uint64_t unwiped = 0;            // free space that is not zeros, in a pool that wipes
     std::uint64_t lost = 0;               // what an id leads to is marked free, or is damaged
-    std::vector<std::string> complaints;  // of the last six, in words; the first few
+    std::vector<std::string> complaints;  // of the last seven, in words; the first few
 
     bool is_clean() const {
         return leaked_records == 0 && leaked_units == 0 && leaked_chunks == 0 && doubly_owned == 0 &&
-               lost == 0;
+               unwiped == 0 && lost == 0;
     }
 };
 

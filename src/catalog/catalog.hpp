@@ -128,6 +128,8 @@ public:
     bool scavenge(std::uint64_t slot) override;
     bool leave() override;
     static Extent extent_of(const heap::RecordHeader& header);
+    /// Of the extent.
+    static std::uint64_t used_bytes_of(const heap::RecordHeader& header);
     /// Where all space is. Nobody may be storing meanwhile (audit.cpp).
     Audit audit() const;
 

@@ -21,6 +21,7 @@ using persist::Medium;
 
 Catalog::Catalog(pool::Pool& pool, heap::Heap& heap) : pool_(pool), heap_(heap) {
     heap_.set_extent_of(extent_of);
+    heap_.set_used_of(used_bytes_of);
 }
 
 Catalog::Key Catalog::key_of(std::string_view id) const { return {base::xxh3_64(id), 0, id}; }

@@ -21,6 +21,17 @@ Extent Catalog::extent_of(const heap::RecordHeader& header) {
     }
 }
 
+std::uint64_t Catalog::used_bytes_of(const heap::RecordHeader& header) {
+    switch (static_cast<RecordKind>(header.kind)) {
+        case RecordKind::value:
+            return header.length < sizeof(Value) ? 0 : reinterpret_cast<const Value&>(header).bytes;
+        case RecordKind::block:
+            return header.length < sizeof(Block) ? 0 : reinterpret_cast<const Block&>(header).stored_bytes;
+        default:
+            return 0;
+    }
+}
+
 // A record's home is derived and covered by no checksum; so it is looked at before it is believed.
 std::uint64_t* Catalog::home_word(const RecordHeader& header) const {
     const std::uint64_t table = pool_.super().bucket_offset;

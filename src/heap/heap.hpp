@@ -138,6 +138,19 @@ public:
     void prepare(std::uint64_t bytes);
     /// Gives chunks that are free back to the file system. Returns the bytes given back.
     std::uint64_t trim();
+
+    /// Whether space that is freed is wiped first.
+    bool wipes() const { return pool_.wipes(); }
+    /// From here on; and what is free now. Errors: busy, when others have the pool open for writing, or something that was
+    /// unpublished is still kept.
+    void start_wiping();
+    /// Recovery: of a pool that wipes.
+    void wipe_idle();
+    /// An offset at which free space holds something else than zeros: in a pool that wipes there is none.
+    std::optional<std::uint64_t> find_unwiped() const;
+    /// How much of its extent a record uses: set by the catalog.
+    using UsedOf = std::function<std::uint64_t(const RecordHeader&)>;
+    void set_used_of(UsedOf used_of) { used_of_ = std::move(used_of); }
     Usage usage() const;
 
     pool::Pool& pool() const { return pool_; }
@@ -211,6 +224,12 @@ private:
     void fill_holes(std::uint64_t first, std::uint64_t count);
     void set_chunk(std::uint64_t i, ChunkWord word, Link record);
     void free_run(std::uint64_t head, std::uint64_t record_offset);
+    void wipe_run(std::uint64_t head, std::uint64_t record_offset);
+    void wipe(std::uint64_t offset, std::uint64_t length);
+    void wipe_unit(const SlabHeader& slab, std::uint64_t offset);
+    /// Calls f(offset, length) for what is nobody's, and for what lies behind the last byte that its owner uses.
+    void for_each_idle(const std::function<void(std::uint64_t, std::uint64_t)>& f) const;
+    std::uint64_t used_bytes(std::uint64_t record_offset, std::uint64_t length) const;
     bool free_unit(std::uint64_t offset, UnitState expected);
 
     bool reclaim_locked(std::uint64_t most_kept = ~std::uint64_t{0});
@@ -233,6 +252,7 @@ private:
     pool::Pool& pool_;
     Pins pins_;
     ExtentOf extent_of_;
+    UsedOf used_of_;
     Outside* outside_ = nullptr;
     mutable persist::Ways ways_;
     std::vector<std::uint64_t> class_bytes_;

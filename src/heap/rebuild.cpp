@@ -137,6 +137,7 @@ void Heap::finish_rebuild() {
         if (pool_.probe().needs_sync) m.sync(pool_.file());
     }
     for (const std::uint64_t i : unused) set_chunk(i, {}, {});
+    if (wipes()) wipe_idle();
     m.store(&pool_.state().search_hint.value, 0);
 }
 

@@ -111,11 +111,20 @@ void Heap::free_extent(const Extent& extent, std::uint64_t record_offset) {
     const std::uint64_t i = pool_.chunk_of(extent.offset);
     const ChunkKind kind = ChunkWord{persist::Medium::load(&chunk(i).word)}.kind();
     if (kind == ChunkKind::run_head) {
+        if (wipes()) wipe_run(i, record_offset);  // before others have to wait for the lock
         const pool::Pool::AllocationLock lock(pool_);
         free_run(i, record_offset);
     } else if (kind == ChunkKind::data_slab) {
         free_unit(extent.offset, UnitState{record_offset});
     }
+}
+
+void Heap::wipe_run(std::uint64_t head, std::uint64_t record_offset) {
+    const ChunkEntry entry = chunk(head);
+    const ChunkWord word{entry.word};
+    if (word.kind() != ChunkKind::run_head || entry.record.offset() != record_offset) return;
+    const std::uint64_t count = std::min(word.chunks(), pool_.usable_chunks() - head);
+    wipe(pool_.chunk_offset(head), count * pool_.super().chunk_bytes);
 }
 
 void Heap::free_run(std::uint64_t head, std::uint64_t record_offset) {
@@ -138,8 +147,9 @@ void Heap::shrink_extent(Extent& extent, std::uint64_t length, std::uint64_t rec
     if (word.kind() != ChunkKind::run_head || chunk(head).record.offset() != record_offset ||
         keep >= word.chunks())
         return;
-    for (std::uint64_t i = std::min(word.chunks(), pool_.usable_chunks() - head); i-- > keep;)
-        set_chunk(head + i, {}, {});
+    const std::uint64_t end = std::min(word.chunks(), pool_.usable_chunks() - head);
+    if (wipes()) wipe(pool_.chunk_offset(head + keep), (end - keep) * chunk_bytes);
+    for (std::uint64_t i = end; i-- > keep;) set_chunk(head + i, {}, {});
     set_chunk(head, ChunkWord::make(ChunkKind::run_head, word.owner(), keep), {record_offset / 64});
     extent.length = keep * chunk_bytes;
 }

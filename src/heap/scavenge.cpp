@@ -111,6 +111,7 @@ void Heap::sweep_runs(std::uint64_t owner) {
             const std::uint64_t count = std::max<std::uint64_t>(word.chunks(), 1);
             if (entry.record.word == 0 ||
                 (word.owner() == owner && !owns_extent(entry.record.offset(), pool_.chunk_offset(i)))) {
+                if (wipes()) wipe_run(i, entry.record.offset());
                 free_run(i, entry.record.offset());
             } else if (word.owner() == owner) {
                 set_chunk(i, word.without_owner(), entry.record);

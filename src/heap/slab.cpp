@@ -279,6 +279,7 @@ bool Heap::free_unit(std::uint64_t offset, UnitState expected) {
     if (!find_unit(offset, chunk, slab, unit)) return false;
     std::uint64_t* word = unit_word(chunk, slab, unit);
     std::uint64_t before = expected.word;
+    if (wipes() && persist::Medium::load(word) == before) wipe_unit(slab, offset);
     if (!pool_.medium().compare_exchange(word, before, 0)) return false;
     pool_.medium().flush(word, sizeof *word);
     clear_hint(chunk, slab, unit);
@@ -303,6 +304,7 @@ bool Heap::is_empty_slab(std::uint64_t chunk) const {
 void Heap::give_back_slabs() {
     const auto give_back = [this](std::uint64_t i) {
         if (!is_empty_slab(i)) return false;
+        if (wipes()) wipe(pool_.chunk_offset(i), pool_.super().chunk_bytes);
         set_chunk(i, {}, {});
         return true;
     };

@@ -44,6 +44,8 @@ IndexMode mode_in(const std::string& word) {
 
 }  // namespace
 
+void remove_files(const store::Store& store) { Generations(store).remove_all(); }
+
 Index& Index::of(const PMEM& pool) {
     pool.opened();
     return *pool.index_;
@@ -142,7 +144,7 @@ void Index::stop() {
 std::shared_ptr<Keeper> Index::keeper() {
     const std::lock_guard lock(mutex_);
     if (keeper_) return keeper_;
-    if (!reader_.is_mapped()) reader_.mmap(path_, options_);
+    if (!reader_.is_mapped()) reader_.open_alone(path_, options_);
     const Generations generations(*store_);
     keeper_ = std::make_shared<Keeper>(reader_, reader_.opened(), generations, bytes_to_map());
     return keeper_;
@@ -334,13 +336,7 @@ std::optional<Candidates> Index::candidates_in(const Reading& reading, const poo
                 candidates.objects.push_back({std::string(group), false});
         }
     }
-    std::sort(candidates.objects.begin(), candidates.objects.end(),
-              [](const Candidate& a, const Candidate& b) {
-                  return a.id != b.id ? a.id < b.id : a.is_sure > b.is_sure;
-              });
-    const auto same = [](const Candidate& a, const Candidate& b) { return a.id == b.id; };
-    candidates.objects.erase(std::unique(candidates.objects.begin(), candidates.objects.end(), same),
-                             candidates.objects.end());
+    sort_by_id(candidates.objects);
     return candidates;
 }
 

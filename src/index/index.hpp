@@ -9,7 +9,9 @@
 #include <pmemcpy/index.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "index/keeper.hpp"
 #include "index/plan.hpp"
@@ -44,6 +46,12 @@ public:
     std::string why_not();
 
     static Index& of(const PMEM& pool);
+    /// Null where this user has nothing private beside the pool.
+    static PMEM* private_side_of(const PMEM& pool) { return pool.own_side(); }
+    /// Of the side of the pool that this is the index of, sorted.
+    std::vector<std::string> ids(std::string_view prefix, bool groups) const {
+        return store_->ids(prefix, groups);
+    }
 
 private:
     bool is_writer() const { return !store_->read_only(); }
@@ -87,5 +95,8 @@ private:
     std::unique_ptr<Worker> worker_ = std::make_unique<Worker>();  // there for as long as anybody may wake it
     std::atomic<bool> is_idle_ = false;
 };
+
+/// As if the index had never been: whoever keeps it makes it anew.
+void remove_files(const store::Store& store);
 
 }  // namespace pmemcpy::index

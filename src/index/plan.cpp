@@ -313,4 +313,12 @@ Plan plan_of(const Reading& reading, const NodePointer& condition) {
     return plan;
 }
 
+void sort_by_id(std::vector<Candidate>& objects) {
+    std::sort(objects.begin(), objects.end(), [](const Candidate& a, const Candidate& b) {
+        return a.id != b.id ? a.id < b.id : a.is_sure > b.is_sure;
+    });
+    const auto same = [](const Candidate& a, const Candidate& b) { return a.id == b.id; };
+    objects.erase(std::unique(objects.begin(), objects.end(), same), objects.end());
+}
+
 }  // namespace pmemcpy::index

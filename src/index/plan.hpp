@@ -31,6 +31,9 @@ struct Candidate {
     std::string id;
     bool is_sure;
 };
+/// Each object once.
+void sort_by_id(std::vector<Candidate>& objects);
+
 struct Candidates {
     std::vector<Candidate> objects;
     bool is_suspicious = false;  // as in Plan

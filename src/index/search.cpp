@@ -94,7 +94,11 @@ std::string prefix_of(const NodePointer& condition) {
 
 Search::Search(const PMEM& pool, const Query& query)
     : pool_(&pool), query_(query), evaluation_(node_of(query)) {
-    if (auto found = Index::of(pool).candidates(node_of(query))) {
+    if (PMEM* own = Index::private_side_of(pool)) {
+        gather(Index::of(pool));
+        gather(Index::of(*own));
+        sort_by_id(candidates_);
+    } else if (auto found = Index::of(pool).candidates(node_of(query))) {
         by_index_ = true;
         is_suspicious_ = found->is_suspicious;
         position_ = found->position;
@@ -106,6 +110,21 @@ Search::Search(const PMEM& pool, const Query& query)
     if (query.counted_key()) wanted_.push_back(*query.counted_key());
     if (query.is_count()) return;
     for (const Query::Order& order : query.order()) wanted_.push_back(order.key);
+}
+
+// Of one side of a pool that has two. Each object is looked at: what one side's index is sure of the other may know better.
+void Search::gather(Index& index) {
+    if (auto found = index.candidates(node_of(query_))) {
+        by_index_ = true;
+        is_suspicious_ = is_suspicious_ || found->is_suspicious;
+        for (Candidate& one : found->objects) candidates_.push_back({std::move(one.id), false});
+        steps_.insert(steps_.end(), found->steps.begin(), found->steps.end());
+    } else {
+        for (const bool groups : {false, true}) {
+            for (std::string& id : index.ids(prefix_of(node_of(query_)), groups))
+                candidates_.push_back({std::move(id), node_of(query_) == nullptr});
+        }
+    }
 }
 
 std::optional<Meant> Search::next_unranked() {

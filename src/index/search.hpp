@@ -11,6 +11,8 @@
 
 namespace pmemcpy::index {
 
+class Index;
+
 /// What the ids of all objects that meet a condition begin with.
 std::string prefix_of(const NodePointer& condition);
 
@@ -31,6 +33,7 @@ public:
     std::string explain() const;
 
 private:
+    void gather(Index& index);
     std::optional<Meant> next_unranked();
     void finish();
     bool is_unchanged() const;

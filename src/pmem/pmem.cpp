@@ -1,15 +1,34 @@
-// The public class: forwards to the store, and keeps it only as long as it is mapped.
+// The public class: forwards to the store, and keeps it only as long as it is mapped. Where the user has something private beside
+// the pool, each call goes to the side on which the id is, and lists are of both.
 
 #include <pmemcpy/namespaces.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 
 #include "index/index.hpp"
+#include "pmem/sides.hpp"
 #include "store/store.hpp"
 #include "store/watching.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace pmemcpy {
+
+namespace {
+
+/// Both sorted, and each name once.
+void merge_into(std::vector<std::string>& all, std::vector<std::string> more) {
+    if (all.empty()) return all.swap(more);
+    if (more.empty()) return;
+    std::vector<std::string> merged;
+    merged.reserve(all.size() + more.size());
+    std::set_union(std::make_move_iterator(all.begin()), std::make_move_iterator(all.end()),
+                   std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()),
+                   std::back_inserter(merged));
+    all.swap(merged);
+}
+
+}  // namespace
 
 PMEM::PMEM() = default;
 PMEM::~PMEM() = default;
@@ -17,17 +36,27 @@ PMEM::PMEM(PMEM&&) noexcept = default;
 PMEM& PMEM::operator=(PMEM&&) noexcept = default;
 
 void PMEM::mmap(const std::string& path, const Options& options) {
+    open_alone(resolve_pool(path, options.mode), options);
+    try {
+        sides_ = std::make_shared<pmem::Sides>(store_, options);
+        if (sides_->own() != nullptr) pmem::finish_moves(*sides_);
+    } catch (...) {
+        munmap();
+        throw;
+    }
+}
+
+void PMEM::open_alone(const std::string& place, const Options& options) {
     if (store_)
         throw Error(Code::invalid_argument,
                     "this PMEM has a pool open already; munmap it first, or use another PMEM");
-    const std::string place = resolve_pool(path, options.mode);
     bool is_new = false;
     auto opened = store::Store::open(place, options, &is_new);
     index_ = std::make_shared<index::Index>(opened, place, options, is_new);
     store_ = std::move(opened);
     if (!is_new || options.index == IndexMode::none) return;
     try {
-        set_index_mode(*this, options.index);
+        index_->set_mode(options.index);
     } catch (...) {
         munmap();
         throw;
@@ -38,6 +67,8 @@ void PMEM::munmap() {
     if (!store_) return;
     if (index_) index_->close();
     index_.reset();
+    if (sides_) sides_->close();
+    sides_.reset();
     const std::shared_ptr<store::Store> leaving = std::move(store_);
     store_.reset();
     if (!leaving->has_views()) return leaving->close();
@@ -52,86 +83,196 @@ store::Store& PMEM::opened() const {
     return *store_;
 }
 
-void PMEM::sync() { opened().sync(); }
+// What has nothing private beside it pays a load for this.
+const std::shared_ptr<store::Store>& PMEM::side_of(std::string_view id) const {
+    opened();
+    return sides_ && sides_->own() != nullptr ? sides_->of(id) : store_;
+}
+
+PMEM* PMEM::own_side() const { return sides_ ? sides_->own() : nullptr; }
+
+template <class F>
+void PMEM::on_both(F&& f) const {
+    f(opened());
+    if (const auto own = sides_ ? sides_->own_store() : nullptr) f(*own);
+}
+
+void PMEM::sync() {
+    on_both([](store::Store& side) { side.sync(); });
+}
 Durability PMEM::durability() const { return opened().durability(); }
-PoolInfo PMEM::info() const { return opened().info(); }
+PoolInfo PMEM::info() const {
+    PoolInfo info = opened().info();
+    if (const auto own = sides_ ? sides_->own_store() : nullptr) {
+        info.variables += own->info().variables;
+        info.groups = groups().size();
+    }
+    return info;
+}
 void PMEM::prepare(std::uint64_t bytes) { opened().prepare(bytes); }
-void PMEM::compact() { opened().compact(); }
-std::uint64_t PMEM::trim() { return opened().trim(); }
+void PMEM::compact() {
+    on_both([](store::Store& side) { side.compact(); });
+}
+std::uint64_t PMEM::trim() {
+    std::uint64_t bytes = 0;
+    on_both([&](store::Store& side) { bytes += side.trim(); });
+    return bytes;
+}
 std::vector<Damage> PMEM::verify(const std::function<void(std::uint64_t, std::uint64_t)>& progress) const {
-    return opened().verify(progress);
+    std::vector<Damage> all;
+    std::uint64_t before = 0;  // in the sides that are done
+    on_both([&](const store::Store& side) {
+        std::uint64_t here = 0;
+        const std::vector<Damage> found = side.verify([&](std::uint64_t done, std::uint64_t bytes) {
+            here = bytes;
+            if (progress) progress(before + done, before + bytes);
+        });
+        before += here;
+        all.insert(all.end(), found.begin(), found.end());
+    });
+    return all;
 }
 
 Watch PMEM::watch(std::string_view id) const {
-    opened();
-    return Watch(std::make_shared<store::Watching>(store_, std::string(id)));
+    return Watch(std::make_shared<store::Watching>(side_of(id), std::string(id)));
 }
 
-Pinned PMEM::view_bytes(std::string_view id) const { return opened().view_value(id); }
+Pinned PMEM::view_bytes(std::string_view id) const { return side_of(id)->view_value(id); }
 
 void PMEM::alloc(std::string_view id, const Type& type, const Dimensions& dims, const ArrayOptions& options) {
-    opened().alloc(id, type, dims, options);
+    side_of(id)->alloc(id, type, dims, options);
 }
 void PMEM::store(std::string_view id, const Type& type, const void* data, const Selection& selection,
                  const std::optional<Codec>& codec) {
-    opened().store(id, type, data, selection, codec);
+    side_of(id)->store(id, type, data, selection, codec);
 }
 void PMEM::load(std::string_view id, const Type& type, void* data, const Selection& selection,
                 std::optional<std::uint64_t> step) const {
-    opened().load(id, type, data, selection, step);
+    side_of(id)->load(id, type, data, selection, step);
 }
 
 void PMEM::load_dims(std::string_view id, int* ndims, std::size_t* dims) const {
-    const Dimensions found = opened().dims(id);
+    const Dimensions found = side_of(id)->dims(id);
     if (ndims != nullptr) *ndims = found.size();
     if (dims != nullptr) std::copy(found.begin(), found.end(), dims);
 }
-Dimensions PMEM::load_dims(std::string_view id) const { return opened().dims(id); }
+Dimensions PMEM::load_dims(std::string_view id) const { return side_of(id)->dims(id); }
 
 PMEM::RawView PMEM::view(std::string_view id, const Type& type, const Selection& selection,
                          bool writable) const {
-    return opened().view(id, type, selection, writable);
+    return side_of(id)->view(id, type, selection, writable);
 }
-void PMEM::freeze(std::string_view id) { opened().freeze(id); }
+void PMEM::freeze(std::string_view id) { side_of(id)->freeze(id); }
 
-bool PMEM::exists(std::string_view id) const { return opened().exists(id); }
-void PMEM::make_group(std::string_view id) { opened().make_group(id); }
-void PMEM::erase(std::string_view id) { opened().erase(id); }
-void PMEM::rename(std::string_view from, std::string_view to) { opened().rename(from, to); }
-std::vector<std::string> PMEM::ids(std::string_view prefix) const { return opened().ids(prefix, false); }
-std::vector<std::string> PMEM::groups(std::string_view prefix) const { return opened().ids(prefix, true); }
-Info PMEM::info(std::string_view id) const { return opened().info(id); }
-std::vector<BlockInfo> PMEM::blocks(std::string_view id) const { return opened().blocks(id); }
-Oid PMEM::oid(std::string_view id) const { return opened().oid(id); }
-std::string PMEM::open(const Oid& oid) const { return opened().name_of(oid); }
+bool PMEM::exists(std::string_view id) const { return side_of(id)->exists(id); }
+void PMEM::make_group(std::string_view id) { side_of(id)->make_group(id); }
 
-std::vector<std::string> PMEM::attributes(std::string_view id) const { return opened().attributes(id); }
+void PMEM::erase(std::string_view id) {
+    const auto& side = side_of(id);
+    const auto own = sides_ ? sides_->own_store() : nullptr;
+    if (!own || side->is_group(id) != true || !store_->exists(id) || !own->exists(id)) return side->erase(id);
+    // A group that is on both sides: empty, if it is so on both.
+    const std::string prefix = std::string(id) + "/";
+    on_both([&](const store::Store& one) {
+        if (one.ids(prefix, false).empty() && one.ids(prefix, true).empty()) return;
+        throw Error(Code::busy, "group '" + std::string(id) + "' is not empty; erase what is in it first");
+    });
+    own->erase(id);
+    store_->erase(id);
+}
+
+// What one side does not know of its names the other side may have.
+void PMEM::rename(std::string_view from, std::string_view to) {
+    const auto& side = side_of(from);
+    const auto& target = side_of(to);
+    if (side == target || side->is_group(from) == true) return side->rename(from, to);
+    if (target->exists(to)) {
+        throw Error(Code::already_exists, "there is a '" + std::string(to) +
+                                              "' already; erase it first, or take "
+                                              "another name");
+    }
+    if (side == store_) {
+        throw Error(Code::unsupported, "'" + std::string(to) +
+                                           "' would lie in a group that is private, and '" +
+                                           std::string(from) +
+                                           "' is shared; make it private first "
+                                           "(set_scope, pmemcpy scope)");
+    }
+    side->rename(from, to);
+}
+
+std::vector<std::string> PMEM::ids(std::string_view prefix) const {
+    std::vector<std::string> all;
+    on_both([&](const store::Store& side) { merge_into(all, side.ids(prefix, false)); });
+    return all;
+}
+std::vector<std::string> PMEM::groups(std::string_view prefix) const {
+    std::vector<std::string> all;
+    on_both([&](const store::Store& side) { merge_into(all, side.ids(prefix, true)); });
+    return all;
+}
+Info PMEM::info(std::string_view id) const { return side_of(id)->info(id); }
+std::vector<BlockInfo> PMEM::blocks(std::string_view id) const { return side_of(id)->blocks(id); }
+Oid PMEM::oid(std::string_view id) const { return side_of(id)->oid(id); }
+std::string PMEM::open(const Oid& oid) const {
+    const auto own = sides_ ? sides_->own_store() : nullptr;
+    if (!own) return opened().name_of(oid);
+    try {
+        return own->name_of(oid);
+    } catch (const Error& error) {
+        if (error.kind() != Code::not_found) throw;
+    }
+    return store_->name_of(oid);
+}
+
+std::vector<std::string> PMEM::attributes(std::string_view id) const { return side_of(id)->attributes(id); }
 Info PMEM::attribute_info(std::string_view id, std::string_view name) const {
-    return opened().attribute_info(id, name);
+    return side_of(id)->attribute_info(id, name);
 }
 void PMEM::remove_attribute(std::string_view id, std::string_view name) {
-    opened().remove_attribute(id, name);
+    side_of(id)->remove_attribute(id, name);
 }
 
-void PMEM::begin(std::uint64_t step) { opened().begin(step); }
-void PMEM::commit(std::uint64_t step) { opened().commit(step); }
-void PMEM::abandon() { opened().abandon(); }
+// Each side has its steps; they are begun and committed together.
+void PMEM::begin(std::uint64_t step) {
+    opened().begin(step);
+    if (!sides_) return;
+    const auto own = sides_->own_store();
+    if (own) own->begin(step);
+    sides_->enter_step(step);
+}
+void PMEM::commit(std::uint64_t step) {
+    opened().commit(step);
+    if (!sides_) return;
+    sides_->enter_step(0);
+    const auto own = sides_->own_store();
+    if (own && own->step_is_open()) own->commit(step);
+}
+void PMEM::abandon() {
+    opened().abandon();
+    if (!sides_) return;
+    sides_->enter_step(0);
+    const auto own = sides_->own_store();
+    if (own && own->in_step()) own->abandon();
+}
 
 void PMEM::store_encoded(std::string_view id, const Type& type, SerializerType serializer,
                          const Encoder& encoder) {
-    opened().store_value(id, type, serializer, encoder);
+    side_of(id)->store_value(id, type, serializer, encoder);
 }
-void PMEM::load_encoded(std::string_view id, const Decode& decode) const { opened().load_value(id, decode); }
+void PMEM::load_encoded(std::string_view id, const Decode& decode) const {
+    side_of(id)->load_value(id, decode);
+}
 void PMEM::set_attribute_encoded(std::string_view id, std::string_view name, const Type& type,
                                  SerializerType serializer, const Encoder& encoder) {
-    opened().set_attribute(id, name, type, serializer, encoder);
+    side_of(id)->set_attribute(id, name, type, serializer, encoder);
 }
 void PMEM::get_attribute_encoded(std::string_view id, std::string_view name, const Decode& decode) const {
-    opened().get_attribute(id, name, decode);
+    side_of(id)->get_attribute(id, name, decode);
 }
 SerializerType PMEM::default_serializer() const { return opened().default_serializer(); }
 bool PMEM::load_raw(std::string_view id, const Type& type, void* value, std::size_t bytes) const {
-    return opened().load_raw(id, type, value, bytes);
+    return side_of(id)->load_raw(id, type, value, bytes);
 }
 
 namespace detail {

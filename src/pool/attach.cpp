@@ -6,6 +6,7 @@
 //   sync byte         of the .rt; exclusive: one sync at a time
 //   step byte         of the .rt; exclusive: one at a time drops what an abandoned step has left
 //   feed byte         of the .rt; exclusive: one at a time makes the feed
+//   scope byte        of the .rt; exclusive: one at a time moves objects between this pool and the one that it lies beside
 //
 // The bytes lie far behind the end of any pool, because locks on the pool's own bytes are readers' pins. Who may only read
 // the pool can lock it, shared, for as long as he likes; what a writer waits for is on the .rt, which he cannot open.
@@ -55,6 +56,12 @@ Pool::SyncLock::SyncLock(Pool& pool) : ByteLock(pool.runtime_->file(), sync_byte
 Pool::StepLock::StepLock(Pool& pool) : ByteLock(pool.runtime_->file(), step_byte, pool.step_mutex_) {}
 Pool::FeedLock::FeedLock(Pool& pool) : ByteLock(pool.runtime_->file(), feed_byte, pool.feed_mutex_) {}
 
+Pool::ScopeLock::ScopeLock(Pool& pool)
+    : file_(pool.runtime_->file()), is_held_(os::try_lock(file_, os::LockKind::exclusive, scope_byte, 1)) {}
+Pool::ScopeLock::~ScopeLock() {
+    if (is_held_) os::unlock(file_, scope_byte, 1);
+}
+
 void Pool::attach(Lifecycle& lifecycle) {
     check_usable();
     check_state();
@@ -87,6 +94,7 @@ void Pool::attach_reader() {
 
 // Holds the exclusive lock: nobody else is attached, so the links are as good as the clean flag.
 void Pool::enter_alone(Lifecycle& lifecycle) {
+    refresh_features();
     const bool clean = is_clean();
     // From the other copy. Nobody needs it before that one is lost too, so it is not made durable here.
     if (const auto offset = damaged_superblock()) medium_.write(at(*offset), &super_, sizeof super_);
@@ -124,6 +132,7 @@ bool Pool::try_join() {
             runtime_.emplace(Runtime::open(file_, file_.mode_bits(),
                                            persist::Medium::load(&state().runtime_inode.value), false));
             if (runtime_->is_valid(super_.uuid)) {
+                refresh_features();
                 runtime_fork_ = os::ClosedInChild(runtime_->file());
                 return true;
             }
@@ -230,6 +239,16 @@ void Pool::lock_alone(os::File& file) {
     if (os::try_lock(file, os::LockKind::exclusive, attach_byte, 1)) return;
     throw Error(Code::busy, file.path() + " is in use by another process; close it there first");
 }
+
+Pool::Alone::Alone(Pool& pool) : pool_(pool) {
+    if (os::try_lock(pool_.file_, os::LockKind::exclusive, attach_byte, 1)) return;
+    throw Error(Code::busy,
+                pool_.path() +
+                    " is open for writing elsewhere, which must not be for this once; close it there and "
+                    "try again");
+}
+
+Pool::Alone::~Alone() { os::lock(pool_.file_, os::LockKind::shared, attach_byte, 1); }
 
 std::uint64_t Pool::count_attached() const {
     if (read_only_) return 0;  // a reader has no access to the run-time file

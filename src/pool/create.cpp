@@ -219,7 +219,8 @@ void Pool::format_device(const std::string& path, const Shape& shape, bool repla
     PoolState state{};
     state.usable_chunks.value = super.chunk_count;
     state.next_version.value = 1;
-    state.clean.value = clean_mark(state);
+    // In a pool that wipes the first to open it wipes what was on the device.
+    if ((shape.features & feature_wipes) == 0) state.clean.value = clean_mark(state);
     Superblock body = super;
     body.magic = {};
     medium.fill(map.base(), 0, super.first_chunk_offset);

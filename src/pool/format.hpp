@@ -39,7 +39,7 @@ struct DeviceEntry {
 };
 static_assert(sizeof(DeviceEntry) == 128);
 
-/// Everything that never changes after create.
+/// Everything that never changes after create; but whoever is alone in the pool may add feature_wipes.
 struct Superblock {
     std::array<char, 8> magic;
     std::uint32_t version;
@@ -65,7 +65,8 @@ static_assert(offsetof(Superblock, devices) == 120);
 static_assert(sizeof(Superblock) == 632 && sizeof(Superblock) <= page_bytes);
 
 inline constexpr std::uint64_t feature_directory_layout = 1;  // payloads are files beside this one
-inline constexpr std::uint64_t known_features = feature_directory_layout;
+inline constexpr std::uint64_t feature_wipes = 2;             // space that is freed is wiped first
+inline constexpr std::uint64_t known_features = feature_directory_layout | feature_wipes;
 
 /// What a copy of a pool with damaged state says of its committed step, until recovery has seen the records.
 inline constexpr std::uint64_t unknown_step = ~0ULL;
@@ -94,7 +95,8 @@ struct PoolState {
     StateWord feed;  // number of the ring in <pool>.feed that changes are said to; 0: nobody follows
     StateWord
         feed_position;  // after an orderly close: where the feed goes on; else a number that was drawn by lot
+    StateWord scopes;   // another number with each change of what is private beside the pool
 };
-static_assert(sizeof(PoolState) == 960 && sizeof(PoolState) <= page_bytes);
+static_assert(sizeof(PoolState) == 1024 && sizeof(PoolState) <= page_bytes);
 
 }  // namespace pmemcpy::pool

@@ -12,5 +12,6 @@ inline constexpr std::uint64_t sync_byte = attach_byte + 3;
 inline constexpr std::uint64_t step_byte = attach_byte + 4;
 inline constexpr std::uint64_t news_byte = attach_byte + 5;
 inline constexpr std::uint64_t feed_byte = attach_byte + 6;
+inline constexpr std::uint64_t scope_byte = attach_byte + 7;
 
 }  // namespace pmemcpy::pool

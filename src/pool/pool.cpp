@@ -113,6 +113,27 @@ void Pool::read_superblock() {
     }
 }
 
+// Somebody who was alone may have added one after this process had read it and before it was let in.
+void Pool::refresh_features() {
+    if (as<Superblock>(superblock_offset).features != super_.features) read_superblock();
+    wipes_ = (super_.features & feature_wipes) != 0;
+}
+
+// One copy after the other, each of them durable: one of the two is whole at any moment.
+void Pool::Wiping::keep() {
+    Superblock super = pool_.super_;
+    super.features |= feature_wipes;
+    super.checksum = checksum_of(super);
+    const persist::Medium& m = pool_.medium_;
+    for (const std::uint64_t offset : {superblock_offset, spare_offset}) {
+        m.write(pool_.at(offset), &super, sizeof super);
+        m.persist(pool_.at(offset), sizeof super);
+        if (pool_.probe_.needs_sync) m.sync(pool_.file_);
+    }
+    pool_.super_.features = super.features;
+    pool_.super_.checksum = super.checksum;
+}
+
 // Nothing covers the few words that change, but the mark of an orderly close.
 void Pool::check_state() const {
     const auto repair = "; `pmemcpy repair " + path() + " NEW` makes a new pool of what is whole";
@@ -156,7 +177,9 @@ std::optional<std::uint64_t> Pool::damaged_superblock() const {
         const auto* there = &as<Superblock>(offset);
         const bool is_readable =
             os::guarded(there, sizeof super, [&] { std::memcpy(&super, there, sizeof super); });
-        if (!is_readable || std::memcmp(&super, &super_, sizeof super) != 0) return offset;
+        if (!is_readable || !is_consistent(super) || super.uuid != super_.uuid) return offset;
+        // A feature may have come since a reader has looked.
+        if (!read_only_ && std::memcmp(&super, &super_, sizeof super) != 0) return offset;
     }
     return std::nullopt;
 }

@@ -88,6 +88,34 @@ public:
     void check_alone();
     std::uint64_t count_attached() const;
 
+    /// Of those who have the pool open for writing this process is the only one, and by way of this object, as long as this lives:
+    /// who wants to open it waits. Errors: busy.
+    class Alone {
+    public:
+        explicit Alone(Pool& pool);
+        ~Alone();
+        Alone(const Alone&) = delete;
+        Alone& operator=(const Alone&) = delete;
+
+    private:
+        Pool& pool_;
+    };
+    /// Whether space is wiped before it is free: feature_wipes.
+    bool wipes() const { return wipes_.load(std::memory_order_relaxed); }
+    /// Begins with it, first in this process, which is alone, and with keep() for good.
+    class Wiping {
+    public:
+        explicit Wiping(Pool& pool) : pool_(pool) { pool_.wipes_ = true; }
+        ~Wiping() { pool_.wipes_ = (pool_.super_.features & feature_wipes) != 0; }
+        Wiping(const Wiping&) = delete;
+        Wiping& operator=(const Wiping&) = delete;
+        /// Crash: it is so or not.
+        void keep();
+
+    private:
+        Pool& pool_;
+    };
+
     /// Throws unless this process may go on: forked children and latched pools may not.
     void check_usable() const;
     bool is_forked() const { return fork_generation_ != os::fork_generation(); }
@@ -203,6 +231,20 @@ public:
         explicit FeedLock(Pool& pool);
     };
 
+    /// Held, if nobody else holds it, by whoever moves objects between this pool and another.
+    class ScopeLock {
+    public:
+        explicit ScopeLock(Pool& pool);
+        ~ScopeLock();
+        ScopeLock(const ScopeLock&) = delete;
+        ScopeLock& operator=(const ScopeLock&) = delete;
+        explicit operator bool() const { return is_held_; }
+
+    private:
+        os::File& file_;
+        bool is_held_;
+    };
+
     /// Held, under the AllocationLock, by whoever looks whether a group is empty and then erases it.
     class GroupErasure {
     public:
@@ -266,6 +308,7 @@ private:
     static void refuse_unfit_file_system(const os::File& file);
     static void lock_alone(os::File& file);
     void read_superblock();
+    void refresh_features();
     void check_state() const;
     bool is_clean() const;
     static std::uint64_t count_chunks(const Pool& pool);
@@ -296,6 +339,7 @@ private:
     persist::Medium medium_;
     os::Mapping map_;
     Superblock super_{};
+    std::atomic<bool> wipes_ = false;
     std::optional<Runtime> runtime_;
     os::ClosedInChild runtime_fork_;
     std::uint64_t slot_ = 0;

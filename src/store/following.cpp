@@ -24,21 +24,31 @@ void Store::announce(std::uint64_t entry) {
     pool_.tell();
 }
 
-// It lies with the pool's own attributes, where it is seen, and under the promise like them.
-std::optional<std::string> Store::index_word() const {
-    const auto root = catalog_.find("/");
-    const auto attribute = root ? catalog_.find_attribute(*root, index_attribute) : std::nullopt;
+// They lie with the pool's own attributes, where they are kept under the promise like them.
+std::optional<std::string> Store::note(std::string_view id, std::string_view name) const {
+    const auto owner = catalog_.find(id);
+    const auto attribute = owner ? catalog_.find_attribute(*owner, name) : std::nullopt;
     const auto seen = attribute ? read_value(*attribute) : std::nullopt;
     if (!seen || seen->type().kind() != Kind::string) return std::nullopt;
     const auto bytes = seen->inline_bytes();
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-void Store::set_index_word(const std::string& word) {
+void Store::set_note(std::string_view id, std::string_view name, const std::string& text) {
     check_writable();
-    put_attribute("/", index_attribute, Type::string(), SerializerType::bp4,
-                  *make_encoder(SerializerType::bp4, word));
+    put_attribute(id, name, Type::string(), SerializerType::bp4, *make_encoder(SerializerType::bp4, text));
 }
+
+void Store::remove_note(std::string_view id, std::string_view name) {
+    check_writable();
+    const auto owner = catalog_.find(id);
+    const auto attribute = owner ? catalog_.find_attribute(*owner, name) : std::nullopt;
+    if (attribute && catalog_.definition(*attribute)) catalog_.erase_attribute(*attribute, name);
+}
+
+std::optional<std::string> Store::index_word() const { return note("/", index_attribute); }
+
+void Store::set_index_word(const std::string& word) { set_note("/", index_attribute, word); }
 
 std::optional<std::string> Store::id_at(std::uint64_t place) const {
     check_readable();

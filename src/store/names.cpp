@@ -17,6 +17,13 @@ bool Store::exists(std::string_view id) const {
     return defined(id).has_value();
 }
 
+std::optional<bool> Store::is_group(std::string_view id) const {
+    check_readable();
+    const auto definition = defined(id);
+    if (!definition) return std::nullopt;
+    return catalog::Catalog::is_group(pool_, *definition);
+}
+
 // A group says nothing before something is in it; so it needs no step, and stays when one is abandoned.
 void Store::make_group(std::string_view id) {
     check_writable();

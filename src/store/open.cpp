@@ -10,6 +10,7 @@ namespace {
 pool::Shape shape_of(const layout::Place& place, const Options& options) {
     pool::Shape shape;
     if (place.is_directory()) shape.features |= pool::feature_directory_layout;
+    if (options.wipe) shape.features |= pool::feature_wipes;
     shape.max_bytes = options.max_bytes;
     shape.initial_bytes = options.initial_bytes;
     if (options.chunk_bytes != 0) shape.chunk_bytes = options.chunk_bytes;
@@ -193,6 +194,7 @@ PoolInfo Store::info() const {
         info.allocated_bytes += directory_layout_->payload_bytes();
         info.data_bytes += directory_layout_->payload_bytes();
     }
+    info.wipes = heap_.wipes();
     info.attached = pool_.count_attached();
     info.committed_step = pool_.committed_step();
     info.others_in_step = !read_only() && pool_.others_in_step();

@@ -18,6 +18,21 @@ std::uint64_t Store::trim() {
     return heap_.trim();
 }
 
+void Store::start_wiping() {
+    check_writable();
+    if (heap_.wipes()) return;
+    take_back_space();
+    heap_.start_wiping();
+}
+
+bool Store::is_wiped() {
+    check_writable();
+    take_back_space();
+    if (!heap_.wipes() || heap_.usage().retired_records != 0) return false;
+    if (pool_.probe().needs_sync) pool_.sync();  // the zeros too
+    return true;
+}
+
 // Blocks from which no element is read any more, because newer ones cover them together.
 void Store::compact() {
     check_writable();

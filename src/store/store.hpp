@@ -74,6 +74,8 @@ public:
 
     // names.cpp
     bool exists(std::string_view id) const;
+    /// Nothing, if there is no such id.
+    std::optional<bool> is_group(std::string_view id) const;
     void make_group(std::string_view id);
     void erase(std::string_view id);
     void rename(std::string_view from, std::string_view to);
@@ -100,6 +102,13 @@ public:
     void for_each_place(const std::function<void(std::uint64_t place, const std::string& id)>& f) const;
     /// Another number when anything of it was stored anew, its attributes too. Shape: 0 if there is no such thing.
     std::uint64_t fingerprint(std::string_view id) const;
+    /// Another number when something has become private, or shared again, since.
+    std::uint64_t scopes() const { return persist::Medium::load(&pool_.state().scopes.value); }
+    void announce_scopes() { pool_.medium().fetch_add(&pool_.state().scopes.value, 1); }
+    /// Short notes of the library's own, as attributes that nobody else sees.
+    std::optional<std::string> note(std::string_view id, std::string_view name) const;
+    void set_note(std::string_view id, std::string_view name, const std::string& text);
+    void remove_note(std::string_view id, std::string_view name);
     /// A step is begun that is not committed: what is stored in it is not seen yet.
     bool step_is_open() const;
     /// This Store is in a step, so that it sees what others do not.
@@ -109,8 +118,15 @@ public:
     std::optional<std::string> index_word() const;
     void set_index_word(const std::string& word);
     std::array<std::uint8_t, 16> uuid() const { return pool_.super().uuid; }
+    /// As users name it.
+    const std::string& path() const { return directory_layout_ ? directory_layout_->path() : pool_.path(); }
+    bool is_device() const { return pool_.probe().is_devdax; }
     /// Of the pool's file, as chmod(1) has them.
     unsigned permissions() const { return pool_.file().mode_bits(); }
+    unsigned owner() const { return pool_.file().owner(); }
+    const pool::Superblock& super() const { return pool_.super(); }
+    /// Held by one process at a time, in a pool of private objects.
+    pool::Pool::ScopeLock hold_scopes() { return pool::Pool::ScopeLock(pool_); }
     /// Where a file or directory that belongs to the pool lies: the pool's path and this ending.
     std::string path_beside(const std::string& ending) const {
         return pool::path_beside(pool_.file(), ending);
@@ -125,6 +141,11 @@ public:
     void prepare(std::uint64_t bytes);
     void compact();
     std::uint64_t trim();
+    /// From here on space is wiped before it is free; and what is free now.
+    /// Errors: busy, when others have the pool open for writing, or views keep something that was erased.
+    void start_wiping();
+    /// Whether what was erased or overwritten is in no file of the pool any more. A pool that wipes; others do not know.
+    bool is_wiped();
     std::vector<Damage> verify(const std::function<void(std::uint64_t, std::uint64_t)>& progress) const;
     /// Takes out of the pool whatever verify() finds damaged in it, and tells what that was.
     std::vector<Damage> discard_damaged();

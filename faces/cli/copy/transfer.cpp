@@ -1,13 +1,12 @@
 #include "cli/copy/transfer.hpp"
 
 #include <fmt/core.h>
+#include <pmemcpy/copy.hpp>
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
 #include <system_error>
-
-#include "cli/copy/copy.hpp"
 
 namespace pmemcpy::cli {
 

@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <pmemcpy/copy.hpp>
 
 #include <cstdio>
 #include <memory>
@@ -8,7 +9,6 @@
 #include "cli/call/exit_code.hpp"
 #include "cli/call/interrupt.hpp"
 #include "cli/call/invocation.hpp"
-#include "cli/copy/copy.hpp"
 #include "cli/copy/transfer.hpp"
 #include "cli/element/element.hpp"
 #include "cli/pool/open.hpp"

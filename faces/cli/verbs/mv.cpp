@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <pmemcpy/copy.hpp>
 
 #include <cstdio>
 #include <memory>
@@ -7,7 +8,6 @@
 #include "cli/call/exit_code.hpp"
 #include "cli/call/interrupt.hpp"
 #include "cli/call/invocation.hpp"
-#include "cli/copy/copy.hpp"
 #include "cli/copy/transfer.hpp"
 #include "cli/element/element.hpp"
 #include "cli/pool/open.hpp"
@@ -47,7 +47,7 @@ void move_all(const std::vector<Transfer>& transfers, PMEM& target, bool force, 
             continue;
         }
         if (transfer.source == &target) {
-            rename(target, from, transfer.to, force);
+            rename_variable(target, from, transfer.to, force);
         } else {
             copy_variable(*transfer.source, from, target, transfer.to, force, [&](std::uint64_t bytes) {
                 interrupts.check();

@@ -1,4 +1,4 @@
-#include "cli/copy/copy.hpp"
+#include <pmemcpy/copy.hpp>
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "tests/folder.hpp"
 
 using namespace pmemcpy;
-using namespace pmemcpy::cli;
+using namespace pmemcpy;
 
 namespace {
 
@@ -24,9 +24,9 @@ PMEMCPY_STRUCT(Sample, x, id);
 
 namespace {
 
-class cli_copy : public testing::Test {
+class copying : public testing::Test {
 protected:
-    cli_copy() {
+    copying() {
         open(source, "source");
         open(target, "target");
     }
@@ -92,7 +92,7 @@ private:
 
 }  // namespace
 
-TEST_F(cli_copy, keeps_the_blocks_of_an_array) {
+TEST_F(copying, keeps_the_blocks_of_an_array) {
     source.alloc<double>("u", {4, 6});
     const auto data = numbers(24);
     source.store("u", data.data(), Box{{0, 0}, {2, 6}});
@@ -107,7 +107,7 @@ TEST_F(cli_copy, keeps_the_blocks_of_an_array) {
     EXPECT_EQ(copied_bytes, 24 * sizeof(double));
 }
 
-TEST_F(cli_copy, keeps_fortran_order) {
+TEST_F(copying, keeps_fortran_order) {
     ArrayOptions columns;
     columns.order = Order::fortran;
     source.alloc<double>("f", {3, 4}, columns);
@@ -116,7 +116,7 @@ TEST_F(cli_copy, keeps_fortran_order) {
     expect_same<double>("f");
 }
 
-TEST_F(cli_copy, keeps_what_newer_blocks_cover_in_part) {
+TEST_F(copying, keeps_what_newer_blocks_cover_in_part) {
     source.alloc<double>("o", {20});
     source.store("o", numbers(15).data(), Box{{0}, {15}});
     source.store("o", numbers(10, 100).data(), Box{{10}, {10}});
@@ -125,7 +125,7 @@ TEST_F(cli_copy, keeps_what_newer_blocks_cover_in_part) {
     expect_same<double>("o");
 }
 
-TEST_F(cli_copy, keeps_codecs_of_arrays_and_of_single_blocks) {
+TEST_F(copying, keeps_codecs_of_arrays_and_of_single_blocks) {
     if (!is_available(Codec::Kind::lz4)) GTEST_SKIP() << "this build has no Blosc";
     ArrayOptions packed;
     packed.codec = parse_codec("lz4:3:noshuffle");
@@ -136,7 +136,7 @@ TEST_F(cli_copy, keeps_codecs_of_arrays_and_of_single_blocks) {
     expect_same<double>("c");
 }
 
-TEST_F(cli_copy, keeps_a_fill_value_also_where_it_does_not_show) {
+TEST_F(copying, keeps_a_fill_value_also_where_it_does_not_show) {
     source.alloc<double>("full", {4}, ArrayOptions{}.fill(-1.0));
     source.store("full", numbers(4).data(), Box::whole({4}));
     source.alloc<double>("holes", {4}, ArrayOptions{}.fill(-1.0));
@@ -149,7 +149,7 @@ TEST_F(cli_copy, keeps_a_fill_value_also_where_it_does_not_show) {
     EXPECT_EQ(loaded<double>(target, "nothing"), std::vector<double>(4, 7.0));
 }
 
-TEST_F(cli_copy, keeps_an_array_without_a_fill_value_as_empty_as_it_is) {
+TEST_F(copying, keeps_an_array_without_a_fill_value_as_empty_as_it_is) {
     source.alloc<double>("h", {10});
     source.store("h", numbers(1).data(), Box{{3}, {1}});
     copy("h");
@@ -159,7 +159,7 @@ TEST_F(cli_copy, keeps_an_array_without_a_fill_value_as_empty_as_it_is) {
     target.load("h", &one, Box{{3}, {1}});
 }
 
-TEST_F(cli_copy, keeps_arrays_that_grow_and_scalars) {
+TEST_F(copying, keeps_arrays_that_grow_and_scalars) {
     source.alloc<double>("t", {unlimited, 3});
     source.store("t", numbers(6).data(), Box{{0, 0}, {2, 3}});
     source.alloc<double>("s", Dimensions{});
@@ -172,7 +172,7 @@ TEST_F(cli_copy, keeps_arrays_that_grow_and_scalars) {
     EXPECT_EQ(target.load_dims("t"), (Dimensions{3, 3}));
 }
 
-TEST_F(cli_copy, keeps_contiguous_arrays_frozen_and_not) {
+TEST_F(copying, keeps_contiguous_arrays_frozen_and_not) {
     ArrayOptions in_place;
     in_place.contiguous = true;
     for (const char* id : {"frozen", "open"}) {
@@ -188,7 +188,7 @@ TEST_F(cli_copy, keeps_contiguous_arrays_frozen_and_not) {
     EXPECT_THROW(target.update<double>("frozen"), Error);
 }
 
-TEST_F(cli_copy, keeps_values_byte_by_byte) {
+TEST_F(copying, keeps_values_byte_by_byte) {
     source.store("number", 42);
     source.store("text", "ocean");
     source.store("list", std::vector<double>{0.5, -2});
@@ -209,7 +209,7 @@ TEST_F(cli_copy, keeps_values_byte_by_byte) {
     EXPECT_TRUE(target.verify().empty());
 }
 
-TEST_F(cli_copy, keeps_foreign_byte_order) {
+TEST_F(copying, keeps_foreign_byte_order) {
     const Type type = Type::scalar(Kind::float64, ByteOrder::big);
     source.alloc("b", type, {4});
     source.store("b", type, numbers(4).data(), Box::whole({4}));
@@ -220,7 +220,7 @@ TEST_F(cli_copy, keeps_foreign_byte_order) {
     EXPECT_TRUE(std::equal(raw.begin(), raw.end(), numbers(4).begin()));
 }
 
-TEST_F(cli_copy, replaces_only_by_force) {
+TEST_F(copying, replaces_only_by_force) {
     source.store("a", 1);
     target.store("a", 2);
     target.set_attribute("a", "old", 1);
@@ -238,7 +238,7 @@ TEST_F(cli_copy, replaces_only_by_force) {
     EXPECT_EQ(target.ids(), std::vector<std::string>{"a"});
 }
 
-TEST_F(cli_copy, leaves_nothing_when_it_is_ended) {
+TEST_F(copying, leaves_nothing_when_it_is_ended) {
     source.alloc<double>("u", {20});
     for (Extent i = 0; i < 4; ++i) source.store("u", numbers(5).data(), Box{{5 * i}, {5}});
     struct Ended {};
@@ -251,7 +251,7 @@ TEST_F(cli_copy, leaves_nothing_when_it_is_ended) {
     EXPECT_TRUE(target.ids().empty());
 }
 
-TEST_F(cli_copy, refuses_what_is_damaged) {
+TEST_F(copying, refuses_what_is_damaged) {
     // A flipped bit would get a fresh checksum in the copy, and nobody could tell any more.
     ArrayOptions in_place;
     in_place.contiguous = true;
@@ -269,7 +269,7 @@ TEST_F(cli_copy, refuses_what_is_damaged) {
     EXPECT_TRUE(target.ids().empty());
 }
 
-TEST_F(cli_copy, begins_anew_when_somebody_stores_meanwhile) {
+TEST_F(copying, begins_anew_when_somebody_stores_meanwhile) {
     source.alloc<double>("u", {10});
     source.store("u", numbers(5).data(), Box{{0}, {5}});
     source.store("u", numbers(5, 5).data(), Box{{5}, {5}});
@@ -294,7 +294,7 @@ TEST_F(cli_copy, begins_anew_when_somebody_stores_meanwhile) {
     EXPECT_EQ(target.load_dims("t"), Dimensions{5});
 }
 
-TEST_F(cli_copy, works_inside_one_pool) {
+TEST_F(copying, works_inside_one_pool) {
     source.alloc<double>("u", {4});
     source.store("u", numbers(4).data(), Box::whole({4}));
     source.store("v", 3);
@@ -304,7 +304,7 @@ TEST_F(cli_copy, works_inside_one_pool) {
     EXPECT_EQ(source.load<int>("w"), 3);
 }
 
-TEST_F(cli_copy, adds_attributes_and_replaces_them_by_force) {
+TEST_F(copying, adds_attributes_and_replaces_them_by_force) {
     source.store("g/a", 1);
     target.store("g/a", 1);
     source.set_attribute("g", "title", "new");

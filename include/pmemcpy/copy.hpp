@@ -5,7 +5,7 @@
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>
 
-namespace pmemcpy::cli {
+namespace pmemcpy {
 
 /// Called while something is copied, with how many bytes of it have come since the last call. May throw to end it.
 using Copied = std::function<void(std::uint64_t bytes)>;
@@ -31,6 +31,6 @@ void copy_attributes(const PMEM& source, const std::string& from, PMEM& target, 
 
 /// Gives a variable another name; `force`: that of another one, which then is gone. Without it this is atomic; with it
 /// there is a moment when neither is seen.
-void rename(PMEM& pool, const std::string& from, const std::string& to, bool force);
+void rename_variable(PMEM& pool, const std::string& from, const std::string& to, bool force);
 
-}  // namespace pmemcpy::cli
+}  // namespace pmemcpy

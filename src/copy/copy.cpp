@@ -1,14 +1,13 @@
-#include "cli/copy/copy.hpp"
-
-#include <fmt/core.h>
+#include <pmemcpy/copy.hpp>
 
 #include <algorithm>
 #include <random>
 #include <utility>
 
-#include "cli/copy/copy_array.hpp"
+#include "copy/copy_array.hpp"
+#include "copy/draft.hpp"
 
-namespace pmemcpy::cli {
+namespace pmemcpy {
 
 namespace {
 
@@ -17,7 +16,7 @@ std::string name_of_ones_own(const PMEM& pool) {
     std::random_device random;
     for (;;) {
         const std::uint64_t number = std::uint64_t{random()} << 32 | random();
-        std::string name = fmt::format(".copying-{:016x}", number);
+        std::string name = ".copying-" + std::to_string(number);
         if (!pool.exists(name)) return name;
     }
 }
@@ -55,26 +54,34 @@ void copy_value(const PMEM& source, const std::string& from, PMEM& target, const
 
 }  // namespace
 
+namespace copy {
+
+void fill(const PMEM& source, const std::string& from, PMEM& target, const std::string& draft,
+          const Copied& copied) {
+    if (source.info(from).kind == VariableKind::array) {
+        constexpr int most_attempts = 3;
+        for (int attempt = 1; !copy_array(source, from, target, draft, copied); ++attempt) {
+            if (attempt == most_attempts) {
+                throw Error(Code::busy, from + " was stored into " + std::to_string(most_attempts) +
+                                            " times while it was being copied; copy it when the program that "
+                                            "stores it has paused");
+            }
+            target.erase(draft);
+        }
+    } else {
+        copy_value(source, from, target, draft);
+        copied(target.info(draft).stored_bytes);
+    }
+    copy_attributes(source, from, target, draft, true);
+}
+
+}  // namespace copy
+
 void copy_variable(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
                    bool force, const Copied& copied) {
     Draft draft(target);
-    if (source.info(from).kind == VariableKind::array) {
-        constexpr int most_attempts = 3;
-        for (int attempt = 1; !copy_array(source, from, target, draft.id(), copied); ++attempt) {
-            if (attempt == most_attempts) {
-                throw Error(Code::busy,
-                            fmt::format("{} was stored into {} times while it was being copied; copy it when "
-                                        "the program that stores it has paused",
-                                        from, most_attempts));
-            }
-            draft.erase();
-        }
-    } else {
-        copy_value(source, from, target, draft.id());
-        copied(target.info(draft.id()).stored_bytes);
-    }
-    copy_attributes(source, from, target, draft.id(), true);
-    rename(target, draft.id(), to, force);
+    copy::fill(source, from, target, draft.id(), copied);
+    rename_variable(target, draft.id(), to, force);
 }
 
 void copy_attributes(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
@@ -95,7 +102,7 @@ void copy_attributes(const PMEM& source, const std::string& from, PMEM& target, 
     }
 }
 
-void rename(PMEM& pool, const std::string& from, const std::string& to, bool force) {
+void rename_variable(PMEM& pool, const std::string& from, const std::string& to, bool force) {
     if (!force || !pool.exists(to)) return pool.rename(from, to);
     Draft old(pool);
     pool.rename(to, old.id());
@@ -108,4 +115,4 @@ void rename(PMEM& pool, const std::string& from, const std::string& to, bool for
     old.erase();
 }
 
-}  // namespace pmemcpy::cli
+}  // namespace pmemcpy

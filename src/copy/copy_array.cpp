@@ -1,15 +1,11 @@
-#include "cli/copy/copy_array.hpp"
-
-#include <fmt/core.h>
+#include "copy/copy_array.hpp"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 
-#include "cli/array/pieces.hpp"
-
-namespace pmemcpy::cli {
+namespace pmemcpy::copy {
 
 namespace {
 
@@ -85,10 +81,11 @@ public:
         for (const BlockInfo& copy : copies) {
             const auto found = checksums_.find(to_string(copy.box));
             if (found == checksums_.end() || found->second == copy.crc || !copy.is_frozen) continue;
-            throw Error(Code::corrupt,
-                        fmt::format("block {} of {} has another checksum than when it was stored; "
-                                    "pmemcpy verify tells what else is damaged",
-                                    to_string(copy.box), info_.id));
+            throw Error(
+                Code::corrupt,
+                "block " + to_string(copy.box) + " of " + info_.id +
+                    " has another checksum than when it was stored; pmemcpy verify tells what else is "
+                    "damaged");
         }
     }
 
@@ -151,4 +148,4 @@ bool copy_array(const PMEM& source, const std::string& from, PMEM& target, const
     return true;
 }
 
-}  // namespace pmemcpy::cli
+}  // namespace pmemcpy::copy

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "pmem/sides.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pmemcpy::pmem {
+
+/// Moves objects from one side of a pool to the other, as long as it lives alone of all processes of this user. What is on both sides
+/// is private; so the private one comes first and goes last, and whatever a death leaves is put right by finish_moves().
+class Move {
+public:
+    /// Errors: busy, when another process moves; those of make_own() and of Store::start_wiping().
+    Move(Sides& sides, bool makes_private);
+
+    void variable(const std::string& id);
+    void group(const std::string& id);
+    /// What was made private is nowhere else any more. Errors: busy, when something keeps it.
+    void finish();
+
+private:
+    void take(const std::string& id);
+    void give(const std::string& id);
+    void take_group(const std::string& id);
+    void give_group(const std::string& id);
+    void copy_groups(const std::string& id, const PMEM& from, PMEM& to);
+    std::string draft_in(const store::Store& target) const;
+
+    Sides& sides_;
+    std::lock_guard<std::mutex> one_thread_;
+    std::shared_ptr<store::Store> shared_;
+    std::shared_ptr<store::Store> own_;
+    pool::Pool::ScopeLock one_process_;
+    bool makes_private_;
+    std::optional<PMEM> shared_pool_;
+    std::optional<PMEM> own_pool_;
+};
+
+}  // namespace pmemcpy::pmem

@@ -1,0 +1,69 @@
+#include <pmemcpy/scope.hpp>
+
+#include "pmem/move.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <vector>
+
+namespace pmemcpy {
+
+using pmem::Sides;
+
+const char* name_of(Scope scope) noexcept { return scope == Scope::shared ? "shared" : "private"; }
+
+Scope parse_scope(std::string_view text) {
+    for (const Scope scope : {Scope::shared, Scope::own}) {
+        if (text == name_of(scope)) return scope;
+    }
+    throw Error(Code::invalid_argument, "a scope is `shared` or `private`, not '" + std::string(text) + "'");
+}
+
+Scope scope_of(const PMEM& pool, std::string_view id) {
+    Sides& sides = Sides::of(pool);
+    const auto& side = sides.of(id);
+    if (!side->exists(id))
+        throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + sides.shared()->path());
+    return side == sides.shared() ? Scope::shared : Scope::own;
+}
+
+void set_scope(PMEM& pool, std::string_view id, Scope scope) {
+    Sides& sides = Sides::of(pool);
+    if (id == "/")
+        throw Error(Code::unsupported,
+                    "a pool is not private as a whole; who may open it is up to the permissions "
+                    "of its file");
+    const bool is_there = scope_of(pool, id) == scope;
+    const bool is_group = sides.of(id)->is_group(id) == true;
+    const auto own = sides.own_store();
+    const bool is_unfinished = own && own->note("/", pmem::moving_note);
+    if (is_there && !is_group && !is_unfinished) return;
+    pmem::Move move(sides, scope == Scope::own);
+    if (is_group) {
+        move.group(std::string(id));
+    } else if (!is_there) {
+        move.variable(std::string(id));
+    }
+    move.finish();
+}
+
+std::uint64_t share(PMEM& pool, const Query& question, Scope scope) {
+    std::vector<std::string> ids;
+    for (const Found& found : query(pool, question)) {
+        const bool is_group = Sides::of(pool).of(found.id)->is_group(found.id) == true;
+        if (!is_group && scope_of(pool, found.id) != scope) ids.push_back(found.id);
+    }
+    if (ids.empty()) return 0;
+    pmem::Move move(Sides::of(pool), scope == Scope::own);
+    for (const std::string& id : ids) move.variable(id);
+    move.finish();
+    return ids.size();
+}
+
+std::uint64_t share(PMEM& pool, std::string_view text, Scope scope) {
+    return share(pool, Query::parse(text), scope);
+}
+
+PMEM& private_side(PMEM& pool) { return Sides::of(pool).make_own(); }
+
+}  // namespace pmemcpy

@@ -1,0 +1,354 @@
+#include <pmemcpy/scope.hpp>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "pmem/sides.hpp"
+#include "tests/folder.hpp"
+#include "tests/inside.hpp"
+
+using namespace pmemcpy;
+namespace fs = std::filesystem;
+
+namespace {
+
+class scope : public testing::Test {
+protected:
+    std::string path() const { return folder_ / "run.pmem"; }
+    std::string own_path() const { return path() + ".private-" + std::to_string(::geteuid()); }
+
+    Options small(bool wipe = false) const {
+        Options options;
+        options.max_bytes = 32 << 20;
+        options.chunk_bytes = 64 << 10;
+        options.wipe = wipe;
+        return options;
+    }
+    PMEM open(const Options& options) const {
+        PMEM pool;
+        pool.mmap(path(), options);
+        return pool;
+    }
+
+    /// The files beside the pool's private side, and the pool, in which the text stands.
+    std::vector<std::string> files_with(const std::string& text) const {
+        std::vector<std::string> found;
+        for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
+            if (!entry.is_regular_file() || entry.path().string().starts_with(own_path())) continue;
+            std::ifstream file(entry.path(), std::ios::binary);
+            const std::string all{std::istreambuf_iterator<char>(file), {}};
+            if (all.find(text) != std::string::npos) found.push_back(entry.path());
+        }
+        return found;
+    }
+    void expect_nowhere(const std::string& text) const {
+        EXPECT_EQ(files_with(text), std::vector<std::string>{}) << text;
+    }
+
+    static std::string repeated(const std::string& text, std::size_t bytes) {
+        std::string all;
+        while (all.size() < bytes) all += text;
+        return all;
+    }
+
+    Folder folder_;
+};
+
+void expect_error(Code code, const std::function<void()>& call) {
+    try {
+        call();
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), code) << error.what();
+    }
+}
+
+}  // namespace
+
+TEST_F(scope, what_is_private_is_in_no_file_that_others_may_read) {
+    PMEM pool = open(small());
+    set_index_mode(pool, IndexMode::sync);
+    pool.store("secretname", std::string("secretvalue"));
+    pool.set_attribute("secretname", "secretkey", "secretattribute");
+    pool.store("large", repeated("secretlarge", 100'000));
+    pool.store("large", repeated("secretlarger", 200'000));  // the older one is free space by now
+    pool.store("middle", repeated("secretmiddle", 3'000));
+    pool.alloc<char>("array", Dimensions{300'000});
+    const std::string elements = repeated("secretelements", 300'000);
+    pool.store("array", elements.data(), Box{{0}, {300'000}});
+    pool.store("public", std::string("publicvalue"));
+    for (const char* id : {"secretname", "large", "middle", "array"}) {
+        EXPECT_EQ(scope_of(pool, id), Scope::shared);
+        set_scope(pool, id, Scope::own);
+        EXPECT_EQ(scope_of(pool, id), Scope::own);
+    }
+    expect_nowhere("secret");
+    EXPECT_FALSE(files_with("publicvalue").empty());
+    EXPECT_EQ(pool.load<std::string>("secretname"), "secretvalue");
+    EXPECT_EQ(pool.get_attribute<std::string>("secretname", "secretkey"), "secretattribute");
+    EXPECT_EQ(pool.load<std::string>("large"), repeated("secretlarger", 200'000));
+    std::string loaded(300'000, ' ');
+    pool.load("array", loaded.data(), Box{{0}, {300'000}});
+    EXPECT_EQ(loaded, elements.substr(0, 300'000));
+    EXPECT_EQ(pool.ids(), (std::vector<std::string>{"array", "large", "middle", "public", "secretname"}));
+    pool.munmap();
+    expect_nowhere("secret");
+    pool = open(small());
+    EXPECT_EQ(pool.load<std::string>("secretname"), "secretvalue");
+    EXPECT_TRUE(pool.verify().empty());
+    struct stat own {};
+    ASSERT_EQ(::stat(own_path().c_str(), &own), 0);
+    EXPECT_EQ(own.st_mode & 0777U, 0600U);
+}
+
+TEST_F(scope, what_is_stored_later_stays_on_its_side) {
+    PMEM pool = open(small());
+    pool.store("a", 1);
+    set_scope(pool, "a", Scope::own);
+    pool.store("a", 2);
+    pool.set_attribute("a", "units", "secretunits");
+    EXPECT_EQ(pool.load<int>("a"), 2);
+    EXPECT_EQ(scope_of(pool, "a"), Scope::own);
+    expect_nowhere("secretunits");
+    private_side(pool).store("notes", std::string("secretnotes"));
+    EXPECT_EQ(pool.load<std::string>("notes"), "secretnotes");
+    expect_nowhere("secretnotes");
+    pool.rename("notes", "g/notes");
+    EXPECT_EQ(scope_of(pool, "g/notes"), Scope::own);
+    pool.erase("a");
+    EXPECT_FALSE(pool.exists("a"));
+    pool.store("a", 3);
+    EXPECT_EQ(scope_of(pool, "a"), Scope::shared);
+}
+
+TEST_F(scope, a_group_is_private_with_what_is_in_it_and_what_comes) {
+    PMEM pool = open(small());
+    pool.store("g/x", std::string("secretx"));
+    pool.store("g/h/y", std::string("secrety"));
+    pool.set_attribute("g", "title", "secrettitle");
+    pool.store("other", 1);
+    set_scope(pool, "g", Scope::own);
+    pool.store("g/z", std::string("secretz"));
+    pool.store("g/h/deep/z", std::string("secretdeep"));
+    EXPECT_EQ(scope_of(pool, "g"), Scope::own);
+    EXPECT_EQ(scope_of(pool, "g/h"), Scope::own);
+    EXPECT_EQ(scope_of(pool, "g/h/deep/z"), Scope::own);
+    expect_nowhere("secret");
+    EXPECT_EQ(pool.groups(), (std::vector<std::string>{"g", "g/h", "g/h/deep"}));
+    EXPECT_EQ(pool.get_attribute<std::string>("g", "title"), "secrettitle");
+    EXPECT_EQ(pool.attributes("g"), std::vector<std::string>{"title"});
+    expect_error(Code::unsupported, [&] { pool.rename("other", "g/other"); });
+    set_scope(pool, "g", Scope::shared);
+    for (const char* id : {"g", "g/h", "g/x", "g/h/y", "g/z", "g/h/deep/z"})
+        EXPECT_EQ(scope_of(pool, id), Scope::shared) << id;
+    EXPECT_EQ(pool.get_attribute<std::string>("g", "title"), "secrettitle");
+    EXPECT_EQ(private_side(pool).ids(), std::vector<std::string>{});
+    pool.store("g/again", 1);
+    EXPECT_EQ(scope_of(pool, "g/again"), Scope::shared);
+}
+
+TEST_F(scope, one_of_a_group_may_be_private) {
+    PMEM pool = open(small());
+    pool.store("g/x", 1);
+    pool.store("g/y", 2);
+    pool.set_attribute("g", "title", "shared title");
+    set_scope(pool, "g/x", Scope::own);
+    EXPECT_EQ(scope_of(pool, "g"), Scope::shared);
+    EXPECT_EQ(pool.get_attribute<std::string>("g", "title"), "shared title");
+    EXPECT_EQ(pool.groups(), std::vector<std::string>{"g"});
+    pool.store("g/new", 3);
+    EXPECT_EQ(scope_of(pool, "g/new"), Scope::shared);
+    expect_error(Code::busy, [&] { pool.erase("g"); });
+    for (const char* id : {"g/x", "g/y", "g/new"}) pool.erase(id);
+    pool.erase("g");
+    EXPECT_FALSE(pool.exists("g"));
+    EXPECT_EQ(pool.groups(), std::vector<std::string>{});
+}
+
+TEST_F(scope, a_query_finds_both_sides_and_shares) {
+    for (const IndexMode mode : {IndexMode::none, IndexMode::sync}) {
+        PMEM pool = open(small());
+        set_index_mode(pool, mode);
+        for (int i = 0; i < 6; ++i) {
+            const std::string id = "v" + std::to_string(i);
+            pool.store(id, i);
+            pool.set_attribute(id, "k", i);
+        }
+        EXPECT_EQ(share(pool, "k >= 3", Scope::own), 3U);
+        std::vector<std::string> found;
+        for (const Found& one : query(pool, "k > 1 order by k desc")) found.push_back(one.id);
+        EXPECT_EQ(found, (std::vector<std::string>{"v5", "v4", "v3", "v2"}));
+        EXPECT_EQ(count(pool, "k >= 0").front().objects, 6U);
+        EXPECT_EQ(share(pool, "k >= 4"), 2U);
+        EXPECT_EQ(share(pool, "k >= 4"), 0U);
+        EXPECT_EQ(scope_of(pool, "v3"), Scope::own);
+        EXPECT_EQ(scope_of(pool, "v4"), Scope::shared);
+        set_scope(pool, "v3", Scope::shared);
+        for (const std::string& id : pool.ids()) pool.erase(id);
+    }
+}
+
+TEST_F(scope, others_of_the_same_user_hear_of_it) {
+    Options options = small(true);
+    PMEM first = open(options);
+    PMEM second = open(options);
+    first.store("x", 1);
+    EXPECT_EQ(second.load<int>("x"), 1);
+    set_scope(first, "x", Scope::own);
+    EXPECT_EQ(second.load<int>("x"), 1);
+    second.store("x", 2);
+    EXPECT_EQ(scope_of(first, "x"), Scope::own);
+    EXPECT_EQ(first.load<int>("x"), 2);
+    set_scope(second, "x", Scope::shared);
+    EXPECT_EQ(scope_of(first, "x"), Scope::shared);
+    EXPECT_EQ(first.load<int>("x"), 2);
+}
+
+TEST_F(scope, begins_to_wipe_when_nobody_else_is_there) {
+    PMEM pool = open(small());
+    EXPECT_FALSE(pool.info().wipes);
+    pool.store("old", repeated("secretold", 5'000));
+    pool.erase("old");
+    pool.store("x", 1);
+    {
+        PMEM other = open(small());
+        expect_error(Code::busy, [&] { set_scope(pool, "x", Scope::own); });
+        EXPECT_EQ(scope_of(pool, "x"), Scope::shared);
+        EXPECT_EQ(other.load<int>("x"), 1);
+    }
+    set_scope(pool, "x", Scope::own);
+    EXPECT_TRUE(pool.info().wipes);
+    expect_nowhere("secretold");
+    PMEM other = open(small());
+    EXPECT_TRUE(other.info().wipes);
+    other.store("y", repeated("secrety", 5'000));
+    other.erase("y");
+    expect_nowhere("secrety");
+}
+
+TEST_F(scope, a_view_keeps_what_it_shows_and_the_same_call_again_wipes_it) {
+    PMEM pool = open(small(true));
+    pool.store("x", repeated("secretx", 100'000));
+    {
+        const Pinned view = pool.view_bytes("x");
+        expect_error(Code::busy, [&] { set_scope(pool, "x", Scope::own); });
+        EXPECT_EQ(scope_of(pool, "x"), Scope::own);
+        EXPECT_FALSE(files_with("secretx").empty());
+        EXPECT_EQ(
+            std::string(reinterpret_cast<const char*>(view.bytes().data()) + view.bytes().size() - 7, 7),
+            repeated("secretx", 100'000)
+                .substr(100'007 - 7 - (100'007 - repeated("secretx", 100'000).size())));
+    }
+    set_scope(pool, "x", Scope::own);
+    expect_nowhere("secretx");
+}
+
+// What a process leaves that dies while it moves something, in either direction: it is on both sides.
+TEST_F(scope, what_is_on_both_sides_is_private) {
+    PMEM pool = open(small(true));
+    pool.store("x", std::string("secretx"));
+    set_scope(pool, "x", Scope::own);
+    pmem::Sides& sides = pmem::Sides::of(pool);
+    sides.shared()->store_value("x", Type::string(), SerializerType::bp4,
+                                *make_encoder(SerializerType::bp4, std::string("secretother")));
+    sides.shared()->store_value(".moving-7", Type::string(), SerializerType::bp4,
+                                *make_encoder(SerializerType::bp4, std::string("secretdraft")));
+    sides.own_store()->set_note("/", pmem::moving_note, ".moving-7");
+    EXPECT_EQ(pool.load<std::string>("x"), "secretx");
+    pool.munmap();
+    EXPECT_FALSE(files_with("secretdraft").empty());
+    pool = open(small());
+    EXPECT_EQ(pool.load<std::string>("x"), "secretx");
+    expect_nowhere("secret");
+    EXPECT_EQ(pool.ids(), std::vector<std::string>{"x"});
+    EXPECT_FALSE(pmem::Sides::of(pool).own_store()->note("/", pmem::moving_note));
+}
+
+TEST_F(scope, steps_are_of_both_sides) {
+    PMEM pool = open(small(true));
+    private_side(pool).store("mine", 0);
+    pool.begin(1);
+    pool.store("ours", 1);
+    pool.store("mine", 1);
+    expect_error(Code::unsupported, [&] { set_scope(pool, "mine", Scope::shared); });
+    PMEM other = open(small());
+    EXPECT_FALSE(other.exists("ours"));
+    EXPECT_EQ(other.load<int>("mine"), 0);
+    pool.commit(1);
+    EXPECT_EQ(other.load<int>("ours"), 1);
+    EXPECT_EQ(other.load<int>("mine"), 1);
+}
+
+TEST_F(scope, a_file_that_others_may_open_is_refused) {
+    open(small()).munmap();
+    {
+        PMEM planted;
+        Options options = small();
+        options.permissions = 0644;
+        planted.mmap(own_path(), options);
+    }
+    if (struct stat own{}; ::stat(own_path().c_str(), &own) == 0 && (own.st_mode & 0077U) == 0)
+        GTEST_SKIP() << "the umask leaves others nothing";
+    expect_error(Code::permission_denied, [&] { open(small()); });
+}
+
+TEST_F(scope, tells_what_is_not_there_and_not_possible) {
+    PMEM pool = open(small());
+    expect_error(Code::not_found, [&] { set_scope(pool, "nothing", Scope::own); });
+    expect_error(Code::not_found, [&] { static_cast<void>(scope_of(pool, "nothing")); });
+    expect_error(Code::unsupported, [&] { set_scope(pool, "/", Scope::own); });
+    pool.store("x", 1);
+    set_scope(pool, "x", Scope::shared);  // nothing happens
+    EXPECT_FALSE(fs::exists(own_path()));
+    pool.munmap();
+    Options reading = small();
+    reading.mode = Mode::read;
+    pool = open(reading);
+    expect_error(Code::not_found, [&] { private_side(pool); });
+    expect_error(Code::not_found, [&] { set_scope(pool, "x", Scope::own); });
+    expect_error(Code::invalid_argument, [&] { parse_scope("secret"); });
+}
+
+TEST_F(scope, a_pool_in_a_directory_wipes_and_has_a_private_side_too) {
+    PMEM pool;
+    pool.mmap(folder_ / "run.pmem/", small());
+    pool.store("x", repeated("secretx", 100'000));
+    pool.store("small", std::string("secretsmall"));
+    set_scope(pool, "x", Scope::own);
+    set_scope(pool, "small", Scope::own);
+    std::vector<std::string> found;
+    for (const std::string& file : files_with("secret")) {
+        if (file.find(".private-") == std::string::npos) found.push_back(file);
+    }
+    EXPECT_EQ(found, std::vector<std::string>{});
+    EXPECT_EQ(pool.load<std::string>("small"), "secretsmall");
+    pool.munmap();
+    pool.mmap(folder_ / "run.pmem/", small());
+    EXPECT_EQ(pool.load<std::string>("x"), repeated("secretx", 100'000));
+}
+
+TEST_F(scope, every_byte_that_is_free_is_zero_in_a_pool_that_wipes) {
+    PMEM pool = open(small(true));
+    pool.alloc<double>("u", {unlimited, 100});
+    std::vector<double> row(100);
+    for (std::size_t i = 0; i < 200; ++i) {
+        std::iota(row.begin(), row.end(), static_cast<double>(i));
+        pool.store("u", row.data(), Box{{i, 0}, {1, 100}});
+        pool.store("t" + std::to_string(i % 7), repeated("text", 10 + i * i));
+        if (i % 5 == 4) pool.erase("t" + std::to_string(i % 7));
+        if (i % 50 == 49) pool.store("u", std::vector<double>(i * 100).data(), Box{{0, 0}, {i, 100}});
+    }
+    pool.compact();
+    pool.munmap();
+    Inside inside(path());
+    EXPECT_FALSE(inside.heap().find_unwiped());
+    EXPECT_EQ(inside.audit().complaints, std::vector<std::string>{});
+}

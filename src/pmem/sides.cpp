@@ -1,0 +1,139 @@
+#include "pmem/sides.hpp"
+
+#include "array/id.hpp"
+#include "os/names.hpp"
+#include "os/process.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <utility>
+
+namespace pmemcpy::pmem {
+namespace {
+
+constexpr unsigned others_bits = 0077;
+
+Options options_of_own(const store::Store& shared, Options options) {
+    options.layout = Layout::file;
+    options.max_bytes = shared.super().max_bytes;
+    options.chunk_bytes = shared.super().chunk_bytes;
+    options.initial_bytes = 0;
+    options.permissions = 0600;
+    options.index = IndexMode::none;
+    options.prepare = false;
+    options.wipe = false;
+    return options;
+}
+
+}  // namespace
+
+Sides::Sides(std::shared_ptr<store::Store> shared, const Options& options)
+    : shared_(std::move(shared)), options_(options_of_own(*shared_, options)), seen_(shared_->scopes() + 1) {
+    if (!shared_->is_device()) path_ = shared_->path_beside(".private-" + std::to_string(os::user_id()));
+}
+
+void Sides::look_again() {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t now = shared_->scopes();
+    if (!opened_ && !path_.empty() && os::exists(path_))
+        open_own(shared_->read_only() ? Mode::read : Mode::update);
+    seen_.store(now, std::memory_order_release);
+}
+
+PMEM& Sides::make_own() {
+    if (PMEM* there = own()) return *there;
+    if (path_.empty()) {
+        throw Error(Code::unsupported,
+                    shared_->path() +
+                        " is a device, and no file beside it would be the user's own; what is "
+                        "private needs a pool in a file");
+    }
+    if (shared_->read_only())
+        throw Error(Code::not_found, "you have nothing private beside " + shared_->path() +
+                                         ", and it is open for reading; open it for writing to begin");
+    const std::lock_guard lock(mutex_);
+    if (!opened_) open_own(Mode::create_or_update);
+    shared_->announce_scopes();
+    return *opened_;
+}
+
+void Sides::open_own(Mode mode) {
+    auto opened = std::make_unique<PMEM>();
+    Options options = options_;
+    options.mode = mode;
+    opened->open_alone(path_, options);
+    // Looked at as it is open, so that nobody can put another one there in between.
+    const store::Store& store = *opened->store_;
+    if (store.owner() != os::user_id() || (store.permissions() & others_bits) != 0) {
+        throw Error(Code::permission_denied,
+                    path_ +
+                        " is where what is private to you is kept, and others may open it; "
+                        "if it is not yours, remove it");
+    }
+    if (step_ != 0) opened->begin(step_);
+    opened_ = std::move(opened);
+    own_.store(opened_.get(), std::memory_order_release);
+}
+
+std::shared_ptr<store::Store> Sides::own_store() {
+    PMEM* there = own();
+    return there == nullptr ? nullptr : there->store_;
+}
+
+const std::shared_ptr<store::Store>& Sides::of(std::string_view id) {
+    PMEM* there = own();
+    if (there == nullptr) return shared_;
+    const auto is_group = there->store_->is_group(id);
+    if (is_group && !*is_group) return there->store_;
+    // A group is on the private side also when it only leads to something private.
+    if (is_in_private_group(id)) return there->store_;
+    return is_group && !shared_->exists(id) ? there->store_ : shared_;
+}
+
+bool Sides::is_in_private_group(std::string_view id) const {
+    const PMEM* there = own_.load(std::memory_order_acquire);
+    if (there == nullptr || id == "/") return false;
+    for (const std::string_view group : array::parents(id)) {
+        if (there->store_->note(group, private_note)) return true;
+    }
+    return there->store_->note(id, private_note).has_value();
+}
+
+void Sides::enter_step(std::uint64_t step) {
+    const std::lock_guard lock(mutex_);
+    step_ = step;
+}
+
+void Sides::close() {
+    const std::lock_guard lock(mutex_);
+    if (opened_) opened_->munmap();
+    own_ = nullptr;
+}
+
+Sides& Sides::of(const PMEM& pool) {
+    pool.opened();
+    if (!pool.sides_)
+        throw Error(Code::invalid_argument, "the private side of a pool has no sides of its own");
+    return *pool.sides_;
+}
+
+PMEM Sides::shared_alone() const {
+    PMEM pool;
+    Options options = options_;
+    options.layout = Layout::automatic;
+    options.mode = Mode::update;
+    options.verify_loads = true;
+    pool.open_alone(shared_->path(), options);
+    return pool;
+}
+
+PMEM Sides::own_alone() const {
+    PMEM pool;
+    Options options = options_;
+    options.mode = Mode::update;
+    options.verify_loads = true;
+    pool.open_alone(path_, options);
+    return pool;
+}
+
+}  // namespace pmemcpy::pmem

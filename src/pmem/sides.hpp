@@ -1,0 +1,71 @@
+#pragma once
+
+#include "store/store.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <pmemcpy/pmemcpy.hpp>
+#include <string>
+#include <string_view>
+
+namespace pmemcpy::pmem {
+
+/// What one user sees of a pool: the pool, which is shared, and a pool beside it that is his own, if he has one. Both have the same
+/// names, and of what is on both the private one counts.
+class Sides {
+public:
+    Sides(std::shared_ptr<store::Store> shared, const Options& options);
+
+    /// Null where this user has none. Costs a load, unless something has become private since the last call.
+    PMEM* own() {
+        if (shared_->scopes() != seen_.load(std::memory_order_acquire)) look_again();
+        return own_.load(std::memory_order_acquire);
+    }
+    /// Made, if there is none. Errors: those of private_side().
+    PMEM& make_own();
+    /// Null where there is none.
+    std::shared_ptr<store::Store> own_store();
+    const std::shared_ptr<store::Store>& shared() const { return shared_; }
+
+    /// The side on which an id is, or would be made.
+    const std::shared_ptr<store::Store>& of(std::string_view id);
+    /// Whether set_scope() has made this group private, or one that it lies in. Of who has a private side.
+    bool is_in_private_group(std::string_view id) const;
+
+    /// This PMEM is in a step from now on; 0: in none.
+    void enter_step(std::uint64_t step);
+    bool in_step() const { return step_ != 0; }
+    void close();
+
+    static Sides& of(const PMEM& pool);
+    /// One side alone, for who may not see the other: through an attachment of its own that checks what it loads.
+    PMEM shared_alone() const;
+    PMEM own_alone() const;
+    /// One at a time moves what is on one side to the other.
+    std::mutex& moving() { return moving_mutex_; }
+
+private:
+    void look_again();
+    void open_own(Mode mode);
+
+    std::shared_ptr<store::Store> shared_;
+    Options options_;
+    std::string path_;  // of the private side
+    std::atomic<std::uint64_t> seen_;
+    std::atomic<PMEM*> own_ = nullptr;
+    std::mutex mutex_;
+    std::unique_ptr<PMEM> opened_;
+    std::atomic<std::uint64_t> step_ = 0;
+    std::mutex moving_mutex_;
+};
+
+/// Notes: on a group that it is private; on the private pool, that something is being moved, and under which name in the shared one.
+inline constexpr std::string_view private_note = "pmemcpy:scope";
+inline constexpr std::string_view moving_note = "pmemcpy:moving";
+
+/// What a process that died while it moved something has left: what is private is not shared any more. Of who may write.
+void finish_moves(Sides& sides);
+
+}  // namespace pmemcpy::pmem
