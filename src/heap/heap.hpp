@@ -225,6 +225,7 @@ private:
     void set_chunk(std::uint64_t i, ChunkWord word, Link record);
     void free_run(std::uint64_t head, std::uint64_t record_offset);
     void wipe_run(std::uint64_t head, std::uint64_t record_offset);
+    std::uint64_t punch_free(bool holes_too);
     void wipe(std::uint64_t offset, std::uint64_t length);
     void wipe_unit(const SlabHeader& slab, std::uint64_t offset);
     /// Calls f(offset, length) for what is nobody's, and for what lies behind the last byte that its owner uses.

@@ -24,7 +24,10 @@ void Heap::prepare(std::uint64_t bytes) {
     pool_.mapping().populate(0, end);  // no huge pages here: at least no fault is left for the first store
 }
 
-std::uint64_t Heap::trim() {
+std::uint64_t Heap::trim() { return punch_free(false); }
+
+// Holes too, if after a power loss the file system may not know of them: it may have been told and not have noted it yet.
+std::uint64_t Heap::punch_free(bool holes_too) {
     if (pool_.probe().is_devdax) return 0;
     const pool::Pool::AllocationLock lock(pool_);
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
@@ -34,8 +37,8 @@ std::uint64_t Heap::trim() {
         const ChunkWord word{chunk(i).word};
         // Behind a head whose run is half freed, chunks look free that are not.
         if (word.kind() == ChunkKind::run_head) i += std::max<std::uint64_t>(word.chunks(), 1) - 1;
-        if (word.kind() != ChunkKind::free) continue;
-        set_chunk(i, ChunkWord::make(ChunkKind::hole, 0, 0), {});
+        if (word.kind() != ChunkKind::free && (word.kind() != ChunkKind::hole || !holes_too)) continue;
+        if (word.kind() == ChunkKind::free) set_chunk(i, ChunkWord::make(ChunkKind::hole, 0, 0), {});
         if (!runs.empty() && runs.back().second == i) {
             ++runs.back().second;
         } else {

@@ -23,8 +23,6 @@ void Heap::wipe(std::uint64_t offset, std::uint64_t length) {
     const Medium& m = pool_.medium();
     std::byte* begin = pool_.at(offset);
     if (!os::guarded(begin, length, [&] { m.fill(begin, 0, length); })) return;
-    // No image shows it: what a power loss brings back is free when recovery finds it, and wiped then. But a pool that was closed
-    // cleanly is not recovered.
     m.flush(begin, length);
 }
 
@@ -50,7 +48,8 @@ void Heap::for_each_idle(const std::function<void(std::uint64_t, std::uint64_t)>
             const std::uint64_t used = used_bytes(entry.record.offset(), count * chunk_bytes);
             if (used < count * chunk_bytes) f(begin + used, count * chunk_bytes - used);
             i += count - 1;
-        } else if (read_slab(i, slab)) {
+        } else if ((word.kind() == ChunkKind::meta_slab || word.kind() == ChunkKind::data_slab) &&
+                   read_slab(i, slab)) {
             for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
                 const std::uint64_t taken = Medium::load(unit_word(i, slab, unit));
                 const std::uint64_t offset = begin + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes;
@@ -77,10 +76,12 @@ std::uint64_t Heap::used_bytes(std::uint64_t record_offset, std::uint64_t length
 void Heap::wipe_idle() {
     // Whole chunks are given back instead: nothing has to be written, and what is there afterwards are zeros. A device has none
     // to give back.
-    trim();
+    punch_free(true);
     const pool::Pool::AllocationLock lock(pool_);
     for_each_idle([this](std::uint64_t offset, std::uint64_t length) { wipe(offset, length); });
     pool_.medium().fence();
+    // Durable before the pool is called clean, or said to wipe: the holes as well, of which no flush knows.
+    if (pool_.durability() != Durability::none) pool_.medium().sync(pool_.file());
 }
 
 // What other threads free from now on they wipe; what they had begun to free, or have claimed, is waited for.

@@ -78,6 +78,7 @@ private:
     void go_on(PMEM& pmem, const Content& found);
     void audit(PMEM& pmem);
     void check_links();
+    void check_wiped();
     void check_second(const Content& found);
     void check_cut_short();
     void fail(const std::string& what);

@@ -118,6 +118,7 @@ void Explorer::recover_and_check() {
         ++counts_.recoveries;
         const Content found = observe_now(pmem);
         if (const std::string wrong = judge(found); !wrong.empty()) return fail(wrong);
+        if (pmem.info().wipes) check_wiped();
         for (const auto& [what, hash] : observe_old_steps(pmem)) {
             const auto known = run_.old_steps.find(what);
             if (known != run_.old_steps.end() && known->second != hash)
@@ -160,6 +161,13 @@ void Explorer::check_links() {
             return fail("slab " + std::to_string(i) +
                         " of a clean pool belongs to a process, and nobody adopts it");
     }
+}
+
+// Of what was erased there is nothing left; also where the links are trusted, because the pool was closed cleanly.
+void Explorer::check_wiped() {
+    Inside inside(SimulatedKernel::path, MapSync::automatic);
+    if (const auto place = inside.heap().find_unwiped())
+        fail("free space at " + std::to_string(*place) + " of a pool that wipes is not zeros");
 }
 
 void Explorer::check_second(const Content& found) {

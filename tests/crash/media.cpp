@@ -62,7 +62,8 @@ void Media::commit(Pending::iterator granule, std::size_t stores) {
     all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stores));
     auto& contents = granule->second.contents;
     contents.erase(contents.begin(), contents.begin() + static_cast<std::ptrdiff_t>(stores));
-    granule->second.flushed = 0;
+    granule->second.flushed -= std::min(stores, granule->second.flushed);
+    granule->second.punched -= std::min(stores, granule->second.punched);
 }
 
 // A word that is stored for ever and never flushed, such as a counter, would make each image dearer than the last: the
@@ -94,7 +95,7 @@ std::size_t Media::Granule::fewest_like(std::size_t stores_arrived) const {
 
 // Zeros upon zeros, and whatever else is stored where it is already, make no other image: they would only be tried in every
 // combination with what does. False for such a store.
-bool Media::add(std::uint32_t number, const Store& store, bool is_bulk) {
+bool Media::add(std::uint32_t number, const Store& store, Event::Kind kind) {
     const std::uint32_t begin = number * granule_bytes_;
     Granule& granule = pending_[number];
     if (granule.newest.empty()) {
@@ -111,9 +112,11 @@ bool Media::add(std::uint32_t number, const Store& store, bool is_bulk) {
         granule.stores.push_back(store);
         granule.contents.push_back(content);
         granule.operation = operation_;
-        if (granule.flushed == 0 && granule.stores.size() > most_stores) merge_oldest(number, granule);
+        if (granule.flushed == 0 && granule.punched == 0 && granule.stores.size() > most_stores)
+            merge_oldest(number, granule);
     }
-    if (is_bulk) granule.flushed = granule.stores.size();
+    if (kind == Event::Kind::bulk) granule.flushed = granule.stores.size();
+    if (kind == Event::Kind::punch) granule.punched = granule.stores.size();
     if (granule.stores.empty()) pending_.erase(number);
     return changes;
 }
@@ -131,8 +134,7 @@ std::vector<std::uint32_t> Media::apply(const Event& event) {
                 const std::uint32_t at = event.offset + done;
                 const std::uint32_t size = std::min(granule_bytes_ - at % granule_bytes_, event.size - done);
                 const std::uint32_t number = at / granule_bytes_;
-                if (add(number, {at, size, event.data + done}, event.kind == Event::Kind::bulk))
-                    changed.push_back(number);
+                if (add(number, {at, size, event.data + done}, event.kind)) changed.push_back(number);
                 done += size;
             }
             break;
@@ -154,9 +156,12 @@ std::vector<std::uint32_t> Media::apply(const Event& event) {
         case Event::Kind::sync:
             allocation_ = allocation_after(journal_.size());
             journal_.clear();
-            if (model_ == Model::line) break;
-            for (auto i = pending_.begin(); i != pending_.end(); i = pending_.erase(i))
-                commit(i, i->second.stores.size());
+            for (auto i = pending_.begin(); i != pending_.end();) {
+                const bool is_all = model_ == Model::page;
+                if (is_all || i->second.punched > 0)
+                    commit(i, is_all ? i->second.stores.size() : i->second.punched);
+                i = i->second.stores.empty() ? pending_.erase(i) : std::next(i);
+            }
             break;
         case Event::Kind::begin:
             operation_ = event.offset;

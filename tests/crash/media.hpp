@@ -52,6 +52,8 @@ public:
         std::vector<std::uint64_t> contents;
         std::vector<std::byte> newest;  // what it holds after all of them
         std::size_t flushed = 0;        // this many are certain after the next fence
+        std::size_t punched =
+            0;  // this many are certain after the next sync: the last of them is a hole's zeros
         std::size_t operation = 0;
         /// The fewest stores after which it holds the same as after the oldest so many.
         std::size_t fewest_like(std::size_t stores_arrived) const;
@@ -75,7 +77,7 @@ public:
     }
 
 private:
-    bool add(std::uint32_t number, const Store& store, bool is_bulk);
+    bool add(std::uint32_t number, const Store& store, Event::Kind kind);
     void commit(Pending::iterator granule, std::size_t stores);
     void merge_oldest(std::uint32_t number, Granule& granule);
 

@@ -14,6 +14,7 @@
 
 #include "base/hash.hpp"
 #include "operations.hpp"
+#include "pmem/sides.hpp"
 #include "pool/geometry.hpp"
 
 namespace pmemcpy::crash {
@@ -297,6 +298,54 @@ Script erasing_unsynced() {
              sync_pool(), erase("a"), erase("b"), store_int("c", 2), close_pool()}};
 }
 
+Options wiping_pool() {
+    Options options = small_pool();
+    options.wipe = true;
+    return options;
+}
+
+// Whatever is freed is wiped first: records, units, runs, the ends of runs, and slabs in which nothing is left.
+Script wiping() {
+    return {"wiping",
+            wiping_pool(),
+            {open_pool(),
+             store_int("a", 1),
+             store_text("b", 700, 'b'),
+             store_text("c", 9'000, 'c'),
+             store_int("a", 2),
+             sync_pool(),
+             store_text("b", 600, 'B'),
+             store_text("c", 14'000, 'C'),
+             erase("b"),
+             alloc("A", {8, 8}),
+             store_box("A", {{0, 0}, {4, 8}}, 0),
+             store_box("A", {{0, 0}, {8, 8}}, 100),
+             sync_pool(),
+             set_attribute("a", "k", "v"),
+             set_attribute("a", "k", std::string(900, 'k')),
+             rename("a", "d"),
+             erase("c"),
+             trim(),
+             close_pool(),
+             open_pool(),
+             erase("A"),
+             store_text("c", 5'000, 'd'),
+             sync_pool(),
+             erase("d"),
+             close_pool()}};
+}
+
+// A pool that others may see something in from now on.
+Script beginning_to_wipe() {
+    const Operation start{"begin to wipe", Effect::neutral,
+                          [](PMEM& pool) { pmem::Sides::of(pool).shared()->start_wiping(); }};
+    return {"beginning_to_wipe",
+            small_pool(),
+            {open_pool(), store_int("a", 1), store_text("b", 700, 'b'), store_text("c", 9'000, 'c'),
+             erase("b"), store_text("c", 5'000, 'C'), sync_pool(), start, store_text("b", 800, 'b'),
+             erase("c"), sync_pool(), close_pool(), open_pool(), erase("b"), close_pool()}};
+}
+
 // A pool that grows by more than is asked, because it is large already.
 Script growing() {
     return {"growing",
@@ -422,7 +471,8 @@ Script formatting() {
 std::vector<Script> scripts() {
     return {values(),           arrays(),   appending(), attributes(), names(),      long_names(), chains(),
             covering(),         steps(),    looked_at(), old_steps(),  lookalikes(), space(),      growing(),
-            erasing_unsynced(), sessions(), filling(),   in_place(),   codings(),    formatting()};
+            erasing_unsynced(), sessions(), filling(),   in_place(),   codings(),    formatting(), wiping(),
+            beginning_to_wipe()};
 }
 
 }  // namespace pmemcpy::crash
