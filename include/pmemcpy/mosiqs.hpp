@@ -6,6 +6,7 @@
 #include <optional>
 #include <pmemcpy/pmemcpy.hpp>
 #include <pmemcpy/query.hpp>
+#include <pmemcpy/scope.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,8 +20,7 @@
 /// Source: Khan et al., Persistent Memory Object Storage and Indexing for Scientific Computing (MOSIQS), section III-D and Listing 1.
 namespace pmemcpy::mosiqs {
 
-/// Who may share an object. For now it is recorded, as the attribute `scope` ("shared" or "private"), and nobody is kept
-/// out by it: who may open the pool's file may read what is in it.
+/// Who may see an object: whoever may read the pool, or nobody but the user whose it is. See <pmemcpy/scope.hpp>.
 enum scope_t { SHARE, PRIVATE };
 
 /// What a PMO is made of. `Int` are integers, truth values and enumerations, `Float` also complex numbers, `Struct` also objects of a
@@ -66,7 +66,7 @@ inline void store_all(PMEM& pool, const std::string& id, const std::optional<sco
                       const std::vector<mosiqs_attribute_t>& attributes) {
     for (const auto& [key, value] : attributes)
         std::visit([&, &name = key](const auto& plain) { pool.set_attribute(id, name, plain); }, value);
-    if (scope) pool.set_attribute(id, "scope", *scope == SHARE ? "shared" : "private");
+    if (scope) set_scope(pool, id, *scope == SHARE ? Scope::shared : Scope::own);
 }
 
 inline type_t type_of_elements(const Type& type) {
@@ -200,7 +200,8 @@ inline Oid pmo_persist(const pmo_info_t& info) {
                                              info.value_type_.name() + ", and set_type() announced another");
     }
     PMEM& pool = *info.pmo_.pool;
-    info.store_(pool, info.pmo_.id);
+    const bool is_private = info.scope_ == PRIVATE && !pool.exists(info.pmo_.id);  // from the beginning
+    info.store_(is_private ? private_side(pool) : pool, info.pmo_.id);
     detail::store_all(pool, info.pmo_.id, info.scope_, info.attributes_);
     pool.sync();
     return pool.oid(info.pmo_.id);

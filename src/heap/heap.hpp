@@ -229,7 +229,7 @@ private:
     void wipe(std::uint64_t offset, std::uint64_t length);
     void wipe_unit(const SlabHeader& slab, std::uint64_t offset);
     /// Calls f(offset, length) for what is nobody's, and for what lies behind the last byte that its owner uses.
-    void for_each_idle(const std::function<void(std::uint64_t, std::uint64_t)>& f) const;
+    void for_each_idle(bool also_holes, const std::function<void(std::uint64_t, std::uint64_t)>& f) const;
     std::uint64_t used_bytes(std::uint64_t record_offset, std::uint64_t length) const;
     bool free_unit(std::uint64_t offset, UnitState expected);
 

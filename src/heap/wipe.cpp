@@ -33,7 +33,7 @@ void Heap::wipe_unit(const SlabHeader& slab, std::uint64_t offset) {
     wipe(offset + after_state, slab.unit_bytes - after_state);
 }
 
-void Heap::for_each_idle(const std::function<void(std::uint64_t, std::uint64_t)>& f) const {
+void Heap::for_each_idle(bool also_holes, const std::function<void(std::uint64_t, std::uint64_t)>& f) const {
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
     const std::uint64_t usable = pool_.usable_chunks();
     for (std::uint64_t i = 0; i < usable; ++i) {
@@ -41,7 +41,7 @@ void Heap::for_each_idle(const std::function<void(std::uint64_t, std::uint64_t)>
         const ChunkWord word{entry.word};
         const std::uint64_t begin = pool_.chunk_offset(i);
         SlabHeader slab;
-        if (word.kind() == ChunkKind::free) {
+        if (word.kind() == ChunkKind::free || (word.kind() == ChunkKind::hole && also_holes)) {
             f(begin, chunk_bytes);
         } else if (word.kind() == ChunkKind::run_head) {
             const std::uint64_t count = std::max<std::uint64_t>(word.chunks(), 1);
@@ -78,8 +78,7 @@ void Heap::wipe_idle() {
     // to give back.
     punch_free(true);
     const pool::Pool::AllocationLock lock(pool_);
-    for_each_idle([this](std::uint64_t offset, std::uint64_t length) { wipe(offset, length); });
-    pool_.medium().fence();
+    for_each_idle(false, [this](std::uint64_t offset, std::uint64_t length) { wipe(offset, length); });
     // Durable before the pool is called clean, or said to wipe: the holes as well, of which no flush knows.
     if (pool_.durability() != Durability::none) pool_.medium().sync(pool_.file());
 }
@@ -109,7 +108,7 @@ void Heap::start_wiping() {
 
 std::optional<std::uint64_t> Heap::find_unwiped() const {
     std::optional<std::uint64_t> found;
-    for_each_idle([&](std::uint64_t offset, std::uint64_t length) {
+    for_each_idle(true, [&](std::uint64_t offset, std::uint64_t length) {
         const std::byte* begin = pool_.at(offset);
         const std::byte* end = begin + length;
         const auto* other = std::find_if(begin, end, [](std::byte b) { return b != std::byte{0}; });

@@ -13,6 +13,7 @@
 namespace pmemcpy::pmem {
 namespace {
 
+const std::string draft_prefix = ".moving-";
 constexpr int most_rounds = 16;  // in each of which others have stored something into the group that is moved
 
 void erase_if_there(store::Store& side, const std::string& id) {
@@ -42,6 +43,10 @@ void erase_groups(store::Store& side, const std::string& group) {
     }
 }
 
+void sync(store::Store& side) {
+    if (side.durability() == Durability::page) side.sync();
+}
+
 void wipe(store::Store& shared) {
     index::remove_files(shared);
     if (shared.is_wiped()) return;
@@ -53,50 +58,55 @@ void wipe(store::Store& shared) {
 
 }  // namespace
 
-Move::Move(Sides& sides, bool makes_private)
-    : sides_(sides),
-      one_thread_(sides.moving()),
+Move::Move(Sides& sides, Scope to)
+    : one_thread_(sides.moving()),
       shared_(sides.shared()),
       own_((static_cast<void>(sides.make_own()), sides.own_store())),
       one_process_(own_->hold_scopes()),
-      makes_private_(makes_private) {
-    if (sides.in_step())
-        throw Error(Code::unsupported,
-                    "in a step nothing becomes private or shared: it would be seen at once; "
-                    "do it after commit");
+      to_(to),
+      shared_pool_(sides.shared_alone()),
+      own_pool_(sides.own_alone()) {
     if (!one_process_)
         throw Error(Code::busy,
                     "another process of yours moves something between what is private and what is "
                     "shared; try again when it has finished");
-    if (makes_private) shared_->start_wiping();
-    shared_pool_.emplace(sides.shared_alone());
-    own_pool_.emplace(sides.own_alone());
+    if (own_->note("/", moving_note)) resume();
 }
 
 std::string Move::draft_in(const store::Store& target) const {
     std::random_device random;
     for (;;) {
-        std::string name = ".moving-" + std::to_string(std::uint64_t{random()} << 32 | random());
+        std::string name = draft_prefix + std::to_string(std::uint64_t{random()} << 32 | random());
         if (!target.exists(name)) return name;
     }
 }
 
-void Move::variable(const std::string& id) { makes_private_ ? take(id) : give(id); }
-void Move::group(const std::string& id) { makes_private_ ? take_group(id) : give_group(id); }
+void Move::variable(const std::string& id) {
+    if (to_ == Scope::shared) return give(id);
+    note("");
+    take(id);
+}
+void Move::group(const std::string& id) { to_ == Scope::own ? take_group(id) : give_group(id); }
+
+// Before anything is where it should not stay, and durably: whoever opens the pool next has to know.
+void Move::note(const std::string& draft) {
+    own_->set_note("/", moving_note, draft);
+    sync(*own_);
+    shared_->announce_scopes();
+}
 
 // From shared to private.
 void Move::take(const std::string& id) {
-    own_->set_note("/", moving_note, "");
-    shared_->announce_scopes();
     if (!own_->exists(id)) {
         const std::string draft = draft_in(*own_);
         try {
-            copy::fill(*shared_pool_, id, *own_pool_, draft, [](std::uint64_t) {});
+            copy::fill(shared_pool_, id, own_pool_, draft, [](std::uint64_t) {});
             own_->rename(draft, id);
         } catch (...) {
             erase_if_there(*own_, draft);
             throw;
         }
+        sync(*own_);
         shared_->announce_scopes();
     }
     erase_if_there(*shared_, id);
@@ -104,17 +114,16 @@ void Move::take(const std::string& id) {
 
 // From private to shared. Erasing the private one is what does it.
 void Move::give(const std::string& id) {
-    erase_if_there(*shared_, id);
     const std::string draft = draft_in(*shared_);
-    own_->set_note("/", moving_note, draft);
+    note(draft);
     try {
-        copy::fill(*own_pool_, id, *shared_pool_, draft, [](std::uint64_t) {});
+        copy::fill(own_pool_, id, shared_pool_, draft, [](std::uint64_t) {});
         shared_->rename(draft, id);
     } catch (...) {
         erase_if_there(*shared_, draft);
         throw;
     }
-    if (shared_->durability() == Durability::page) shared_->sync();
+    sync(*shared_);
     own_->erase(id);
     shared_->announce_scopes();
 }
@@ -129,14 +138,21 @@ void Move::copy_groups(const std::string& id, const PMEM& from, PMEM& to) {
 }
 
 void Move::take_group(const std::string& id) {
-    own_->set_note("/", moving_note, "");
+    note("");
     own_->make_group(id);
     own_->set_note(id, private_note, "private");
     shared_->announce_scopes();
     // What others of this user were about to store when they had not heard of it yet comes with the next round.
     for (int round = 0; round < most_rounds; ++round) {
-        copy_groups(id, *shared_pool_, *own_pool_);
-        for (const std::string& variable : shared_->ids(id + "/", false)) take(variable);
+        copy_groups(id, shared_pool_, own_pool_);
+        for (const std::string& variable : shared_->ids(id + "/", false)) {
+            try {
+                take(variable);
+            } catch (const Error& error) {
+                if (error.kind() != Code::not_found || shared_->exists(variable))
+                    throw;  // another has erased it
+            }
+        }
         erase_groups(*shared_, id);
         if (!shared_->exists(id)) return;
     }
@@ -148,35 +164,39 @@ void Move::take_group(const std::string& id) {
 void Move::give_group(const std::string& id) {
     for (const std::string& group : groups_of(*own_, id)) own_->remove_note(group, private_note);
     shared_->announce_scopes();
-    copy_groups(id, *own_pool_, *shared_pool_);
+    copy_groups(id, own_pool_, shared_pool_);
     for (const std::string& variable : own_->ids(id + "/", false)) give(variable);
     erase_groups(*own_, id);
     shared_->announce_scopes();
 }
 
 void Move::finish() {
-    if (makes_private_) wipe(*shared_);
+    if (to_ == Scope::own) wipe(*shared_);
+    own_->remove_note("/", moving_note);
+}
+
+// From what a process has left that died: what is private is not shared any more, and of a group that was to be private nothing.
+void Move::resume() {
+    if (const auto draft = own_->note("/", moving_note); draft && !draft->empty())
+        erase_if_there(*shared_, *draft);
+    for (const std::string& draft : own_->ids(draft_prefix, false)) erase_if_there(*own_, draft);
+    for (const std::string& id : own_->ids("", false)) erase_if_there(*shared_, id);
+    for (const std::string& group : own_->ids("", true)) {
+        if (own_->note(group, private_note)) take_group(group);
+    }
+    shared_->start_wiping();
+    wipe(*shared_);
     own_->remove_note("/", moving_note);
 }
 
 void finish_moves(Sides& sides) {
     const auto own = sides.own_store();
     if (!own || own->read_only() || !own->note("/", moving_note)) return;
-    const std::lock_guard one_thread(sides.moving());
-    const pool::Pool::ScopeLock one_process = own->hold_scopes();
-    const auto note = own->note("/", moving_note);
-    if (!one_process || !note) return;  // somebody lives who is at it
-    store::Store& shared = *sides.shared();
-    if (!note->empty()) erase_if_there(shared, *note);
-    for (const std::string& id : own->ids("", false)) erase_if_there(shared, id);
-    for (const std::string& group : own->ids("", true)) {
-        if (own->note(group, private_note)) erase_groups(shared, group);
-    }
     try {
-        wipe(shared);
-        own->remove_note("/", moving_note);
+        const Move move(sides, Scope::shared);
     } catch (const Error& error) {
-        if (error.kind() != Code::busy) throw;  // the next to open the pool goes on
+        if (error.kind() != Code::busy)
+            throw;  // somebody lives who is at it, or keeps something: the next goes on
     }
 }
 

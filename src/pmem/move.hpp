@@ -2,7 +2,7 @@
 
 #include "pmem/sides.hpp"
 
-#include <optional>
+#include <pmemcpy/scope.hpp>
 #include <string>
 #include <string_view>
 
@@ -12,8 +12,9 @@ namespace pmemcpy::pmem {
 /// is private; so the private one comes first and goes last, and whatever a death leaves is put right by finish_moves().
 class Move {
 public:
-    /// Errors: busy, when another process moves; those of make_own() and of Store::start_wiping().
-    Move(Sides& sides, bool makes_private);
+    /// Finishes first what a process has left that died.
+    /// Errors: busy, when another process moves, or when that could not be finished; those of make_own().
+    Move(Sides& sides, Scope to);
 
     void variable(const std::string& id);
     void group(const std::string& id);
@@ -21,21 +22,22 @@ public:
     void finish();
 
 private:
+    void note(const std::string& draft);
     void take(const std::string& id);
     void give(const std::string& id);
     void take_group(const std::string& id);
     void give_group(const std::string& id);
     void copy_groups(const std::string& id, const PMEM& from, PMEM& to);
+    void resume();
     std::string draft_in(const store::Store& target) const;
 
-    Sides& sides_;
     std::lock_guard<std::mutex> one_thread_;
     std::shared_ptr<store::Store> shared_;
     std::shared_ptr<store::Store> own_;
     pool::Pool::ScopeLock one_process_;
-    bool makes_private_;
-    std::optional<PMEM> shared_pool_;
-    std::optional<PMEM> own_pool_;
+    Scope to_;
+    PMEM shared_pool_;
+    PMEM own_pool_;
 };
 
 }  // namespace pmemcpy::pmem

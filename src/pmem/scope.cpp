@@ -10,6 +10,16 @@ namespace pmemcpy {
 
 using pmem::Sides;
 
+namespace {
+
+void refuse_in_step(const Sides& sides) {
+    if (!sides.in_step()) return;
+    throw Error(Code::unsupported,
+                "in a step nothing becomes private or shared: it would be seen at once; do it after commit");
+}
+
+}  // namespace
+
 const char* name_of(Scope scope) noexcept { return scope == Scope::shared ? "shared" : "private"; }
 
 Scope parse_scope(std::string_view text) {
@@ -38,7 +48,9 @@ void set_scope(PMEM& pool, std::string_view id, Scope scope) {
     const auto own = sides.own_store();
     const bool is_unfinished = own && own->note("/", pmem::moving_note);
     if (is_there && !is_group && !is_unfinished) return;
-    pmem::Move move(sides, scope == Scope::own);
+    refuse_in_step(sides);
+    if (scope == Scope::own) sides.shared()->start_wiping();
+    pmem::Move move(sides, scope);
     if (is_group) {
         move.group(std::string(id));
     } else if (!is_there) {
@@ -54,7 +66,10 @@ std::uint64_t share(PMEM& pool, const Query& question, Scope scope) {
         if (!is_group && scope_of(pool, found.id) != scope) ids.push_back(found.id);
     }
     if (ids.empty()) return 0;
-    pmem::Move move(Sides::of(pool), scope == Scope::own);
+    Sides& sides = Sides::of(pool);
+    refuse_in_step(sides);
+    if (scope == Scope::own) sides.shared()->start_wiping();
+    pmem::Move move(sides, scope);
     for (const std::string& id : ids) move.variable(id);
     move.finish();
     return ids.size();

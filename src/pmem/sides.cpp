@@ -85,9 +85,12 @@ const std::shared_ptr<store::Store>& Sides::of(std::string_view id) {
     if (there == nullptr) return shared_;
     const auto is_group = there->store_->is_group(id);
     if (is_group && !*is_group) return there->store_;
+    const auto is_shared_group = shared_->is_group(id);
+    // What a group still has on the shared side that is being made private.
+    if (is_shared_group && !*is_shared_group) return shared_;
     // A group is on the private side also when it only leads to something private.
     if (is_in_private_group(id)) return there->store_;
-    return is_group && !shared_->exists(id) ? there->store_ : shared_;
+    return is_group && !is_shared_group ? there->store_ : shared_;
 }
 
 bool Sides::is_in_private_group(std::string_view id) const {

@@ -128,6 +128,7 @@ void Pool::Wiping::keep() {
     for (const std::uint64_t offset : {superblock_offset, spare_offset}) {
         m.write(pool_.at(offset), &super, sizeof super);
         m.persist(pool_.at(offset), sizeof super);
+        // No image shows it: the explorer's pages arrive whole. A device may tear one, and then the other copy has to be whole.
         if (pool_.probe_.needs_sync) m.sync(pool_.file_);
     }
     pool_.super_.features = super.features;

@@ -55,9 +55,9 @@ TEST_P(mosiqs, attributes_of_groups_and_objects_are_found_by_a_query) {
     tags[1].key = "rounds", tags[1].value = 3;
     about.set_attr(tags, std::size(tags));
     group_init(about);
-    EXPECT_EQ(pmem.attributes("run"), (Names{"author", "file", "rounds", "scope"}));
+    EXPECT_EQ(pmem.attributes("run"), (Names{"author", "file", "rounds"}));
     EXPECT_EQ(pmem.get_attribute<std::string>("run", "file"), "a=b");
-    EXPECT_EQ(pmem.get_attribute<std::string>("run", "scope"), "shared");
+    EXPECT_EQ(scope_of(pmem, "run"), Scope::shared);
     EXPECT_EQ(pmem.get_attribute<std::int64_t>("run", "rounds"), 3);
 
     pmo_info_t info = number(group, "t", 0.5);
@@ -66,7 +66,8 @@ TEST_P(mosiqs, attributes_of_groups_and_objects_are_found_by_a_query) {
     info.set_attr(tags, std::size(tags));
     pmo_persist(info);
     EXPECT_EQ(pmem.get_attribute<std::string>("run/t", "timestamp"), "");
-    EXPECT_EQ(count(pmem, R"(scope = "private" and rounds > 2)").front().objects, 1u);
+    EXPECT_EQ(scope_of(pmem, "run/t"), Scope::own);
+    EXPECT_EQ(count(pmem, R"(kind = "value" and rounds > 2)").front().objects, 1u);
     EXPECT_EQ(count(pmem, R"(author = "li")").front().objects, 2u);
 }
 

@@ -37,6 +37,7 @@ struct Verb {
     const char* dead_first = nullptr;    // another child is killed in the middle of this verb before
     bool alone = false;                  // nobody else has the pool open: the survivor comes after the death
     Mode mode = Mode::update;            // in which the child opens the pool
+    bool wipes = false;                  // the pool: space is wiped before it is free
 };
 
 std::vector<double> numbers(std::size_t n, double first) {
@@ -60,6 +61,11 @@ Options small_pool() {
 
 void store_box(PMEM& pmem, const Box& box, double first) {
     pmem.store<double>("A", numbers(box.elements(), first).data(), box);
+}
+
+Verb wiping(Verb verb) {
+    verb.wipes = true;
+    return verb;
 }
 
 std::vector<Verb> verbs() {
@@ -160,6 +166,11 @@ std::vector<Verb> verbs() {
          true},
         {"reclaim_after_a_death", values, nothing, [](PMEM& p) { p.trim(); }, false, "erase"},
         {"reclaim_an_array_after_a_death", array, nothing, [](PMEM& p) { p.trim(); }, false, "erase_array"},
+        wiping({"overwrite_and_wipe", values, nothing, [](PMEM& p) { p.store("v", 2); }}),
+        wiping({"overwrite_large_and_wipe", values, nothing,
+                [](PMEM& p) { p.store("w", std::string(7000, 'x')); }}),
+        wiping({"erase_array_and_wipe", array, nothing, [](PMEM& p) { p.erase("A"); }}),
+        wiping({"recover_and_wipe", values, nothing, {}, true, "erase", true}),
     };
 }
 
@@ -171,7 +182,9 @@ public:
         remove();
         {
             PMEM pmem;
-            pmem.mmap(path_, small_pool());
+            Options options = small_pool();
+            options.wipe = verb_.wipes;
+            pmem.mmap(path_, options);
             verb_.setup(pmem);
         }
         std::ifstream file(path_, std::ios::binary);

@@ -2,6 +2,7 @@
 //
 //   fill             makes it if it is missing, with the value v and the array A
 //   make-folder      makes one in the directory layout, filled the same
+//   fill-secret      secret/word and secret/A, with an attribute: all of them texts in which the word "hidden" stands
 //   load, view       prints v, and an element of A by way of a view
 //   store VALUE      v
 //   hold             opens it for reading, says so, and loads v when a line comes
@@ -37,6 +38,15 @@ void fill(PMEM pmem) {
     pmem.set_attribute("group/A", "units", std::string("K"));
 }
 
+void fill_secret(PMEM pmem) {
+    pmem.store("secret/word", std::string("hidden word"));
+    pmem.set_attribute("secret/word", "hidden attribute", std::string("hidden value"));
+    std::string text;
+    while (text.size() < 100'000) text += "hidden elements ";
+    pmem.alloc<char>("secret/A", Dimensions{text.size()});
+    for (int i = 0; i < 2; ++i) pmem.store("secret/A", text.data(), Box{{0}, {text.size()}});
+}
+
 void say_and_wait() {
     std::string line;
     std::cout << "open" << std::endl;
@@ -51,6 +61,7 @@ int main(int argc, char** argv) {
     const std::map<std::string, std::function<void()>> verbs = {
         {"fill", [&] { fill(opened(path, Mode::create_or_update)); }},
         {"make-folder", [&] { fill(opened(path, Mode::exclusive, Layout::directory)); }},
+        {"fill-secret", [&] { fill_secret(opened(path, Mode::update)); }},
         {"load", [&] { std::cout << opened(path, Mode::read).load<int>("v") << "\n"; }},
         {"view",
          [&] {

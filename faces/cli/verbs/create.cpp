@@ -20,6 +20,7 @@ struct Arguments {
     std::string chunk;
     std::string index;
     bool prepare = false;
+    bool wipe = false;
 };
 
 int create(const Arguments& arguments, bool json) {
@@ -35,6 +36,7 @@ int create(const Arguments& arguments, bool json) {
         options.initial_bytes = options.max_bytes;
         options.prepare = true;
     }
+    options.wipe = arguments.wipe;
     if (!arguments.index.empty()) options.index = parse_index_mode(arguments.index);
     PMEM pmem;
     pmem.mmap(arguments.pool, options);
@@ -71,6 +73,9 @@ void add_create(CLI::App& command, Invocation& invocation) {
             "Who keeps an index, by which `find` finds without looking at each object: none (the default), "
             "async or sync")
         .takes("--prepare", arguments->prepare, "Allocate --size now, in huge pages")
+        .takes("--wipe", arguments->wipe,
+               "Fill space with zeros before it is free, so that nothing that was erased can be read from "
+               "the file")
         .takes_json()
         .runs([arguments](bool json) { return create(*arguments, json); });
 }

@@ -64,6 +64,7 @@ Json pool_json(const PoolInfo& info) {
             {"retired_records", info.retired_records},
             {"attached", info.attached},
             {"committed_step", info.committed_step},
+            {"wipes", info.wipes},
             {"others_in_step", info.others_in_step},
             {"variables", info.variables},
             {"groups", info.groups}};

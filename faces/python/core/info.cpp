@@ -87,6 +87,7 @@ void bind_info(nb::module_& m) {
         .def_ro("retired_records", &PoolInfo::retired_records)
         .def_ro("attached", &PoolInfo::attached)
         .def_ro("committed_step", &PoolInfo::committed_step)
+        .def_ro("wipes", &PoolInfo::wipes)
         .def_ro("others_in_step", &PoolInfo::others_in_step)
         .def_ro("variables", &PoolInfo::variables)
         .def_ro("groups", &PoolInfo::groups);

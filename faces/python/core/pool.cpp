@@ -17,6 +17,7 @@
 #include <optional>
 #include <pmemcpy/index.hpp>
 #include <pmemcpy/repair.hpp>
+#include <pmemcpy/scope.hpp>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -69,7 +70,7 @@ IndexMode parse_index_mode(std::string_view mode) {
 void open(Pool* self, const std::string& path, std::string_view mode, std::string_view layout,
           std::optional<bool> map_sync, std::uint64_t max_bytes, std::uint64_t initial_bytes,
           std::uint64_t chunk_bytes, unsigned permissions, bool prepare, bool checksums, bool characterise,
-          bool verify_loads, int rank, std::string_view index) {
+          bool verify_loads, int rank, std::string_view index, bool wipe) {
     Options options;
     options.mode = parse_mode(mode);
     options.layout = parse_layout(layout);
@@ -84,11 +85,13 @@ void open(Pool* self, const std::string& path, std::string_view mode, std::strin
     options.verify_loads = verify_loads;
     options.rank = rank;
     options.index = parse_index_mode(index);
+    options.wipe = wipe;
     new (self) Pool(path, options);
 }
 
 void alloc(const Pool& pool, std::string_view id, const Type& type, const Dimensions& dims,
-           std::string_view codec, std::string_view order, bool contiguous, const nb::object& fill_value) {
+           std::string_view codec, std::string_view order, bool contiguous, const nb::object& fill_value,
+           std::string_view scope) {
     ArrayOptions options;
     options.codec = parse_codec(codec);
     if (order != "C" && order != "F")
@@ -100,7 +103,16 @@ void alloc(const Pool& pool, std::string_view id, const Type& type, const Dimens
         const Buffer bytes(fill_value, false);
         options.fill_value.assign(bytes.bytes().begin(), bytes.bytes().end());
     }
-    pool.call([&](PMEM& pmem) { pmem.alloc(id, type, dims, options); });
+    const Scope wanted = parse_scope(scope);
+    pool.call([&](PMEM& pmem) {
+        if (wanted == Scope::shared) return pmem.alloc(id, type, dims, options);
+        if (pmem.exists(id) && scope_of(pmem, id) == Scope::shared) {
+            throw Error(Code::already_exists,
+                        "there is a '" + std::string(id) +
+                            "' already, and it is shared; set_scope() makes it private");
+        }
+        private_side(pmem).alloc(id, type, dims, options);
+    });
 }
 
 void store(const Pool& pool, std::string_view id, const Type& type, const nb::object& data,
@@ -174,7 +186,7 @@ void bind_pool(nb::module_& m) {
     pool.def("__init__", &open, "path"_a, "mode"_a = "a", nb::kw_only(), "layout"_a = "automatic",
              "map_sync"_a = nb::none(), "max_bytes"_a = 0, "initial_bytes"_a = 0, "chunk_bytes"_a = 0,
              "permissions"_a = 0666, "prepare"_a = false, "checksums"_a = true, "characterise"_a = true,
-             "verify_loads"_a = false, "rank"_a = -1, "index"_a = "none")
+             "verify_loads"_a = false, "rank"_a = -1, "index"_a = "none", "wipe"_a = false)
         .def("close", &Pool::close)
         .def_prop_ro("is_open", &Pool::is_open)
         .def("sync", [](const Pool& p) { p.call([](PMEM& pmem) { pmem.sync(); }); })
@@ -191,10 +203,11 @@ void bind_pool(nb::module_& m) {
         .def("verify", &verify, "progress"_a = nb::none());
 
     pool.def("alloc", &alloc, "id"_a, "type"_a, "dims"_a, nb::kw_only(), "codec"_a = "none", "order"_a = "C",
-             "contiguous"_a = false, "fill_value"_a = nb::none(),
+             "contiguous"_a = false, "fill_value"_a = nb::none(), "scope"_a = "shared",
              nb::sig(
                  "def alloc(self, id: str, type: Type, dims: tuple[int | None, ...], *, codec: str = 'none', "
-                 "order: str = 'C', contiguous: bool = False, fill_value: bytes | None = None) -> None"))
+                 "order: str = 'C', contiguous: bool = False, fill_value: bytes | None = None, scope: str = "
+                 "'shared') -> None"))
         .def("store", &store, "id"_a, "type"_a, "data"_a, "offset"_a, "count"_a, "stride"_a,
              "codec"_a = nb::none())
         .def("load", &load, "id"_a, "type"_a, "data"_a, "offset"_a, "count"_a, "stride"_a,
@@ -259,6 +272,24 @@ void bind_pool(nb::module_& m) {
              [](const Pool& p, std::string_view mode) {
                  const IndexMode parsed = parse_index_mode(mode);
                  p.call([&](PMEM& pmem) { set_index_mode(pmem, parsed); });
+             })
+        .def("scope_of",
+             [](const Pool& p, std::string_view id) {
+                 return p.call([&](const PMEM& pmem) { return std::string(name_of(scope_of(pmem, id))); });
+             })
+        .def("set_scope",
+             [](const Pool& p, std::string_view id, std::string_view scope) {
+                 const Scope parsed = parse_scope(scope);
+                 p.call([&](PMEM& pmem) { set_scope(pmem, id, parsed); });
+             })
+        .def("share",
+             [](const Pool& p, std::string_view group, std::string_view text, std::string_view scope) {
+                 const Scope parsed = parse_scope(scope);
+                 return p.call([&](PMEM& pmem) {
+                     Query query = Query::parse(text);
+                     if (group != "/") query.within(group);
+                     return share(pmem, query, parsed);
+                 });
              })
         .def("flush_index", [](const Pool& p) { p.call([](PMEM& pmem) { flush_index(pmem); }); })
         .def("erase", [](const Pool& p, std::string_view id) { p.call([&](PMEM& pmem) { pmem.erase(id); }); })

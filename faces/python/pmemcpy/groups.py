@@ -164,10 +164,12 @@ class Group(MutableMapping[str, Any]):
         order: str = "C",
         contiguous: bool = False,
         fill_value: Any = None,
+        scope: str = "shared",
     ) -> Array:
         """Makes an array, or finds the same one: every process may call this.
 
         Shape: the first extent may be None, and grows. `contiguous` is one block that update() writes in place.
+        `scope`, "private": nobody else may see it, from the beginning; see set_scope().
         Errors: AlreadyExistsError (another dtype, shape or kind), InvalidArgumentError, UnsupportedError (dtype).
         """
         self._check_present()
@@ -179,7 +181,8 @@ class Group(MutableMapping[str, Any]):
             one[...] = element.encoded(np.asarray(fill_value))
             fill = one.tobytes()
         id = self._id_of(name)
-        self._pool.alloc(id, element.type, dims, codec=codec, order=order, contiguous=contiguous, fill_value=fill)
+        options = {"codec": codec, "order": order, "contiguous": contiguous, "fill_value": fill, "scope": scope}
+        self._pool.alloc(id, element.type, dims, **options)
         return Array(self._pool, id)
 
     def create_group(self, name: str) -> Group:
@@ -228,6 +231,25 @@ class Group(MutableMapping[str, Any]):
         """
         self._check_present()
         return counted(self._pool, self.name, query)
+
+    def scope(self, name: str) -> str:
+        """Who sees a variable or group: "shared", whoever may read the pool, or "private". Errors: NotFoundError."""
+        self._check_present()
+        return self._pool.scope_of(self._id_of(name))
+
+    def set_scope(self, name: str, scope: str) -> None:
+        """Moves a variable, or a group with all that is in it and comes into it, to where only you see it, or back.
+
+        What becomes private is wiped from the pool's files before this returns: docs/sharing.md tells more.
+        Errors: NotFoundError, BusyError, PermissionDeniedError, UnsupportedError.
+        """
+        self._check_present()
+        self._pool.set_scope(self._id_of(name), scope)
+
+    def share(self, query: str, scope: str = "shared") -> int:
+        """set_scope() of each variable below that a query finds. Returns how many were moved."""
+        self._check_present()
+        return self._pool.share(self.name, query, scope)
 
     def tree(self) -> Tree:
         """All below, as a drawing."""

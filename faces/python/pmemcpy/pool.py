@@ -25,7 +25,8 @@ def open(path: Path, mode: str = "a", *, comm: Any = None, per_node: bool = Fals
     w is a new one in the place of an old one that nobody uses; x must not exist.
     `comm`, a communicator of mpi4py: all its ranks call this; the first of a node makes the pool. `per_node` allows a
     communicator of several nodes, with a pool on each.
-    Options of a new pool: max_bytes, initial_bytes, chunk_bytes, permissions, prepare, index (see Pool.set_index). Of
+    Options of a new pool: max_bytes, initial_bytes, chunk_bytes, permissions, prepare, index (see Pool.set_index),
+    wipe (space is filled with zeros before it is free, so that nothing erased can be read from the file). Of
     this use of it: map_sync, checksums, characterise (minimum and maximum of each block), verify_loads, rank.
     Errors: PoolNotFoundError, PoolExistsError, PermissionDeniedError, CorruptError, NoSpaceError, UnsupportedError,
         BusyError.
