@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "index/engine/engine.hpp"
+#include "index/asked.hpp"
+#include "index/lookup.hpp"
 #include "index/node.hpp"
 
 namespace pmemcpy::index {
@@ -24,13 +25,24 @@ struct Plan {
     std::vector<std::string> steps;  // for people
 };
 
-Plan plan_of(const Reading& reading, const NodePointer& condition);
+/// For whom an answer is: only people read how it was come by.
+enum class Steps { told, untold };
+
+Plan plan_of(const Lookup& lookup, const NodePointer& condition, Steps steps);
+
+/// For the commonest question, whether an attribute is equal to a value: the same without a plan, where nothing but the
+/// postings under that value has to be known. Adds the places that meet it for sure; false, without any, where it takes a plan.
+bool add_equal(const Lookup& lookup, const std::optional<Asked::Equality>& equality,
+               std::vector<std::uint64_t>& places);
 
 /// Objects that a condition may mean, sorted by id.
 struct Candidate {
     std::string id;
     bool is_sure;
 };
+/// Of those with the same id one stays, which is sure if one of them was.
+void sort_by_id(std::vector<Candidate>& objects);
+
 struct Candidates {
     std::vector<Candidate> objects;
     bool is_suspicious = false;  // as in Plan

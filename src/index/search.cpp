@@ -92,16 +92,19 @@ std::string prefix_of(const NodePointer& condition) {
     }
 }
 
-Search::Search(const PMEM& pool, const Query& query)
-    : pool_(&pool), query_(query), evaluation_(node_of(query)) {
-    if (auto found = Index::of(pool).candidates(node_of(query))) {
+Search::Search(const PMEM& pool, const Query& query, std::span<const Literal> values, Steps steps)
+    : pool_(&pool), query_(query) {
+    Asked asked(node_of(query), values);
+    auto found = Index::of(pool).candidates(asked, steps);
+    if (!found || asked.is_bound()) condition_ = asked.condition();
+    if (found) {
         by_index_ = true;
         is_suspicious_ = found->is_suspicious;
         position_ = found->position;
         candidates_ = std::move(found->objects);
         steps_ = std::move(found->steps);
     } else {
-        candidates_ = all_of(pool, node_of(query));
+        candidates_ = all_of(pool, condition_);
     }
     if (query.counted_key()) wanted_.push_back(*query.counted_key());
     if (query.is_count()) return;
@@ -114,9 +117,8 @@ std::optional<Meant> Search::next_unranked() {
         Object object(*pool_, std::move(candidate.id));
         Meant meant;
         try {
-            // What the index was sure of may have gone since.
-            const bool is_it = candidate.is_sure ? is_unchanged() || pool_->exists(object.id())
-                                                 : evaluation_.meets(object, meant.found.boxes);
+            const bool is_it =
+                candidate.is_sure ? is_there(object.id()) : evaluation().meets(object, meant.found.boxes);
             if (!is_it) continue;
             for (const Key& key : wanted_)
                 meant.facts.push_back(object.is_elements(key) ? Facts{} : object.facts(key));
@@ -131,14 +133,24 @@ std::optional<Meant> Search::next_unranked() {
     return {};
 }
 
+Evaluation& Search::evaluation() {
+    if (!evaluation_) evaluation_.emplace(condition_);
+    return *evaluation_;
+}
+
+// What the index was sure of may have gone since.
+bool Search::is_there(const std::string& id) const { return is_unchanged() || pool_->exists(id); }
 bool Search::is_unchanged() const { return by_index_ && Index::of(*pool_).position() == position_; }
 
 // Whether a test compares unlike things a look at all objects tells, and with an index few were looked at.
 void Search::finish() {
-    if (!by_index_) return evaluation_.finish();
-    if (!is_suspicious_ && !evaluation_.is_suspicious()) return;
-    Evaluation all(node_of(query_));
-    for (Candidate& candidate : all_of(*pool_, node_of(query_))) {
+    if (!by_index_) {
+        if (evaluation_) evaluation_->finish();
+        return;
+    }
+    if (!is_suspicious_ && (!evaluation_ || !evaluation_->is_suspicious())) return;
+    Evaluation all(condition_);
+    for (Candidate& candidate : all_of(*pool_, condition_)) {
         Object object(*pool_, std::move(candidate.id));
         std::vector<Box> boxes;
         try {
@@ -160,9 +172,9 @@ std::string Search::explain() const {
                 "; looked at: " + std::to_string(candidates_.size() - sure) + "\n";
     } else {
         text += "looked at: all " + std::to_string(candidates_.size()) + " objects" +
-                (prefix_of(node_of(query_)).empty()
+                (prefix_of(condition_).empty()
                      ? ""
-                     : " whose names begin with " + Literal(prefix_of(node_of(query_))).text()) +
+                     : " whose names begin with " + Literal(prefix_of(condition_)).text()) +
                 "; " + Index::of(*pool_).why_not() + "\n";
     }
     return text;
@@ -201,32 +213,44 @@ std::optional<Meant> Search::next() {
     return meant;
 }
 
+std::optional<Found> Search::next_found() {
+    std::optional<Found> found;
+    while (wanted_.empty() && at_ < candidates_.size() && candidates_[at_].is_sure) {
+        if (query_.most() && given_ == *query_.most()) return found;
+        Candidate& candidate = candidates_[at_++];
+        if (!is_there(candidate.id)) continue;
+        ++given_;
+        found.emplace(Found{std::move(candidate.id), {}, pool_});
+        return found;
+    }
+    if (auto meant = next()) found.emplace(std::move(meant->found));
+    return found;
+}
+
 }  // namespace index
 
 Matches::Matches(std::unique_ptr<index::Search> search) : search_(std::move(search)) {}
 Matches::Matches(Matches&&) noexcept = default;
 Matches& Matches::operator=(Matches&&) noexcept = default;
 Matches::~Matches() = default;
-std::optional<Found> Matches::next() {
-    auto meant = search_->next();
-    if (!meant) return {};
-    return std::move(meant->found);
-}
+std::optional<Found> Matches::next() { return search_->next_found(); }
 
 Info Found::info() const { return pool->info(id); }
 
 std::string explain(const PMEM& pool, const Query& question) {
-    return index::Search(pool, question).explain();
+    return index::Search(pool, question, {}, index::Steps::told).explain();
 }
 std::string explain(const PMEM& pool, std::string_view text) { return explain(pool, Query::parse(text)); }
 
-Matches query(const PMEM& pool, const Query& question) {
+Matches query(const PMEM& pool, const Query& question, std::span<const Literal> values) {
     if (question.is_count())
         throw Error(Code::invalid_argument,
                     "`" + question.text() + "` only counts, and lists nothing; ask count()");
-    return Matches(std::make_unique<index::Search>(pool, question));
+    return Matches(std::make_unique<index::Search>(pool, question, values));
 }
-Matches query(const PMEM& pool, std::string_view text) { return query(pool, Query::parse(text)); }
+Matches query(const PMEM& pool, std::string_view text, std::span<const Literal> values) {
+    return query(pool, Query::parse(text), values);
+}
 
 std::vector<Counted> count(const PMEM& pool, const Query& question) {
     index::Search search(pool, question);
