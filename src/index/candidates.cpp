@@ -124,16 +124,16 @@ std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool:
     const Reading& reading = lookup.reading();
     Candidates candidates;
     candidates.position = changes.next;
-    const auto add = [&](std::uint64_t place, bool is_sure) {
-        if (const auto id = reading.get(Table::objects, key_of(place)))
-            candidates.objects.push_back({std::string(*id), is_sure});
+    std::vector<Listed> listed;  // what lies in the index stays there until the reading ends
+    const auto list = [&](std::uint64_t place, bool is_sure) {
+        if (const auto id = reading.get(Table::objects, key_of(place))) listed.push_back({*id, is_sure});
     };
     const bool is_all = changes.offsets.empty() && !changes.committed;
     if (std::vector<std::uint64_t> places;
         is_all && steps == Steps::untold && add_equal(lookup, asked.equality(), places)) {
-        candidates.objects.reserve(places.size());
-        for (const std::uint64_t place : places) add(place, true);
-        sort_by_id(candidates.objects);
+        listed.reserve(places.size());
+        for (const std::uint64_t place : places) list(place, true);
+        candidates.objects = sorted_by_id(listed);
         return candidates;
     }
     Plan plan = plan_of(lookup, asked.condition(), steps);
@@ -149,21 +149,23 @@ std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool:
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
     candidates.is_suspicious = plan.is_suspicious;
     candidates.steps = std::move(plan.steps);
-    candidates.objects.reserve(plan.places.sure.size() + plan.places.maybe.size() + changed.size());
+    listed.reserve(plan.places.sure.size() + plan.places.maybe.size() + changed.size());
     for (const bool is_sure : {true, false}) {
         for (const std::uint64_t place : is_sure ? plan.places.sure : plan.places.maybe) {
-            if (!std::binary_search(changed.begin(), changed.end(), place)) add(place, is_sure);
+            if (!std::binary_search(changed.begin(), changed.end(), place)) list(place, is_sure);
         }
     }
+    std::vector<std::string> ids;
+    ids.reserve(changed.size());
     for (const std::uint64_t place : changed) {
-        if (auto id = store_->id_at(place)) {
-            // A group comes into being with what is stored in it, and nobody says so.
-            for (const std::string_view group : array::parents(*id))
-                candidates.objects.push_back({std::string(group), false});
-            candidates.objects.push_back({std::move(*id), false});
-        }
+        if (auto id = store_->id_at(place)) ids.push_back(std::move(*id));
     }
-    sort_by_id(candidates.objects);
+    for (const std::string& id : ids) {
+        listed.push_back({id, false});
+        // A group comes into being with what is stored in it, and nobody says so.
+        for (const std::string_view group : array::parents(id)) listed.push_back({group, false});
+    }
+    candidates.objects = sorted_by_id(listed);
     return candidates;
 }
 

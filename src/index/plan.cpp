@@ -1,6 +1,7 @@
 #include "index/plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -303,43 +304,41 @@ private:
 }  // namespace
 
 // Long ids differ late and are long to compare, so the first bytes behind what all begin with are compared as a number.
-void sort_by_id(std::vector<Candidate>& objects) {
-    if (objects.size() < 2) return;
+std::vector<Candidate> sorted_by_id(const std::vector<Listed>& objects) {
+    std::vector<Candidate> sorted;
+    if (objects.empty()) return sorted;
     const std::string_view first = objects.front().id;
     std::size_t same = first.size();
-    for (const Candidate& object : objects) {
-        const std::string_view id = object.id;
+    for (const Listed& object : objects) {
+        same = std::min(same, object.id.size());
         same = static_cast<std::size_t>(
-            std::mismatch(id.begin(), id.begin() + std::min(id.size(), same), first.begin()).first -
-            id.begin());
+            std::mismatch(first.begin(), first.begin() + same, object.id.begin()).first - first.begin());
     }
     struct Place {
         std::uint64_t head;
-        std::size_t at;
+        const Listed* object;
     };
     std::vector<Place> order;
     order.reserve(objects.size());
-    for (std::size_t i = 0; i < objects.size(); ++i) {
-        const std::string_view rest = std::string_view(objects[i].id).substr(same);
+    for (const Listed& object : objects) {
+        std::array<unsigned char, sizeof(std::uint64_t)> next{};
+        object.id.copy(reinterpret_cast<char*>(next.data()), next.size(), same);
         std::uint64_t head = 0;
-        for (std::size_t k = 0; k < sizeof head; ++k)
-            head = head << 8 | (k < rest.size() ? static_cast<unsigned char>(rest[k]) : 0U);
-        order.push_back({head, i});
+        for (const unsigned char byte : next) head = head << 8 | byte;
+        order.push_back({head, &object});
     }
-    std::sort(order.begin(), order.end(), [&](const Place& a, const Place& b) {
+    std::sort(order.begin(), order.end(), [](const Place& a, const Place& b) {
         if (a.head != b.head) return a.head < b.head;
-        const Candidate& one = objects[a.at];
-        const Candidate& other = objects[b.at];
-        const int difference = one.id.compare(other.id);
-        return difference != 0 ? difference < 0 : one.is_sure > other.is_sure;
+        const int difference = a.object->id.compare(b.object->id);
+        return difference != 0 ? difference < 0 : a.object->is_sure > b.object->is_sure;
     });
-    std::vector<Candidate> sorted;
-    sorted.reserve(objects.size());
+    sorted.reserve(order.size());
     for (const Place& place : order) {
-        Candidate& object = objects[place.at];
-        if (sorted.empty() || sorted.back().id != object.id) sorted.push_back(std::move(object));
+        const Listed& object = *place.object;
+        if (sorted.empty() || sorted.back().id != object.id)
+            sorted.push_back({std::string(object.id), object.is_sure});
     }
-    objects = std::move(sorted);
+    return sorted;
 }
 
 bool add_equal(const Lookup& lookup, const std::optional<Asked::Equality>& equality,

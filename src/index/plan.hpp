@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "index/asked.hpp"
@@ -35,18 +36,23 @@ Plan plan_of(const Lookup& lookup, const NodePointer& condition, Steps steps);
 bool add_equal(const Lookup& lookup, const std::optional<Asked::Equality>& equality,
                std::vector<std::uint64_t>& places);
 
-/// Objects that a condition may mean, sorted by id.
+/// An object that a condition may mean.
 struct Candidate {
     std::string id;
     bool is_sure;
 };
+/// The same while it lies where it was read.
+struct Listed {
+    std::string_view id;
+    bool is_sure;
+};
 /// Of those with the same id one stays, which is sure if one of them was.
-void sort_by_id(std::vector<Candidate>& objects);
+std::vector<Candidate> sorted_by_id(const std::vector<Listed>& objects);
 
 struct Candidates {
-    std::vector<Candidate> objects;
-    bool is_suspicious = false;  // as in Plan
-    std::uint64_t position = 0;  // of the feed, when they were told
+    std::vector<Candidate> objects;  // sorted by id
+    bool is_suspicious = false;      // as in Plan
+    std::uint64_t position = 0;      // of the feed, when they were told
     std::vector<std::string> steps;
 };
 
