@@ -1,6 +1,7 @@
 // pMEMCPY: one pool in one file. An object is a plain value, as a std::vector<float> would be, and its attributes are attributes.
 
 #include <cstring>
+#include <map>
 #include <pmemcpy/pmemcpy.hpp>
 #include <pmemcpy/query.hpp>
 
@@ -62,24 +63,36 @@ public:
     }
 
     void equal(const std::string& key, const Value& value, std::vector<std::string>& ids) override {
-        ask(Key::attribute(key) ==
-                std::visit([](const auto& plain) { return pmemcpy::Literal(plain); }, value),
-            ids);
+        ask(prepared(equal_, key, [](const Key& asked) { return asked == pmemcpy::Parameter{}; }),
+            {std::visit([](const auto& plain) { return pmemcpy::Literal(plain); }, value)}, ids);
     }
     void between(const std::string& key, double first, double last, std::vector<std::string>& ids) override {
-        ask(Key::attribute(key).between(first, last), ids);
+        ask(prepared(
+                between_, key,
+                [](const Key& asked) { return asked.between(pmemcpy::Parameter{}, pmemcpy::Parameter{}); }),
+            {first, last}, ids);
     }
     void containing(std::string_view text, std::vector<std::string>& ids) override {
-        ask(Key("name").contains(text), ids);
+        ask({Key("name").contains(text)}, {}, ids);
     }
     void members(std::string_view group, std::vector<std::string>& ids) override {
-        ask(Condition::under(group) && Key("kind") != "group", ids);
+        ask({Condition::under(group) && Key("kind") != "group"}, {}, ids);
     }
     std::uint64_t count_attributes(std::string_view group) override { return pmem_.info(group).attributes; }
 
 private:
-    void ask(const Condition& condition, std::vector<std::string>& ids) {
-        pmemcpy::Matches matches = pmemcpy::query(pmem_, condition);
+    using Queries = std::map<std::string, pmemcpy::Query>;
+
+    /// Made once for each key, as SQLite's statements are.
+    template <class Make>
+    static const pmemcpy::Query& prepared(Queries& queries, const std::string& key, Make&& make) {
+        const auto known = queries.find(key);
+        return known != queries.end() ? known->second
+                                      : queries.emplace(key, make(Key::attribute(key))).first->second;
+    }
+    void ask(const pmemcpy::Query& query, std::initializer_list<pmemcpy::Literal> values,
+             std::vector<std::string>& ids) {
+        pmemcpy::Matches matches = pmemcpy::query(pmem_, query, values);
         while (std::optional<pmemcpy::Found> found = matches.next()) ids.push_back(std::move(found->id));
     }
     void annotate(std::string_view id, std::span<const Attribute> attributes) {
@@ -97,6 +110,8 @@ private:
     bool views_;
     pmemcpy::Options options_;
     pmemcpy::PMEM pmem_;
+    Queries equal_;
+    Queries between_;
     std::string id_;
 };
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <pmemcpy/box.hpp>
 #include <pmemcpy/info.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,10 +41,16 @@ struct Time {
     friend auto operator<=>(const Time&, const Time&) noexcept = default;
 };
 
-/// What a condition compares with: a number, a text, true or false, a time, or a shape.
+/// Stands for a value that is given when the query is asked, and not before: the `?` in `author = ?`.
+struct Parameter {
+    friend auto operator<=>(const Parameter&, const Parameter&) noexcept = default;
+};
+
+/// What a condition compares with: a number, a text, true or false, a time, a shape, or a Parameter.
 class Literal {
 public:
-    using Value = std::variant<bool, std::int64_t, std::uint64_t, double, std::string, Time, Dimensions>;
+    using Value =
+        std::variant<bool, std::int64_t, std::uint64_t, double, std::string, Time, Dimensions, Parameter>;
 
     template <class T>
         requires std::integral<T> || std::floating_point<T>
@@ -54,9 +61,10 @@ public:
     Literal(Time time) : value_(time) {}
     Literal(std::chrono::system_clock::time_point time);
     Literal(const Dimensions& shape) : value_(shape) {}
+    Literal(Parameter parameter) : value_(parameter) {}
 
     const Value& value() const noexcept { return value_; }
-    /// As it is written in a query: 42, 0.5, "li", true, (4, 100). A time as "2026-10-01T12:00:00".
+    /// As it is written in a query: 42, 0.5, "li", true, (4, 100), ?. A time as "2026-10-01T12:00:00".
     std::string text() const;
 
     friend bool operator==(const Literal&, const Literal&) noexcept = default;
@@ -143,6 +151,11 @@ public:
     /// Errors: invalid_argument, with the column where it was not understood and what could stand there; type_mismatch for a
     ///     comparison that no object can meet, such as `bytes > "a"`.
     static Query parse(std::string_view text);
+
+    /// The same with values for its `?`, in the order in which they stand.
+    /// Errors: invalid_argument when these are more or fewer; type_mismatch, as of parse().
+    Query with(std::span<const Literal> values) const;
+    Query with(std::initializer_list<Literal> values) const { return with(std::span(values)); }
 
     /// Only what is in a group, too. Errors: invalid_argument (id).
     Query& within(std::string_view group);
@@ -237,9 +250,18 @@ struct Counted {
 };
 
 /// What meets a condition, sorted by name unless another order is asked for.
-/// Errors: those of Query::parse; invalid_argument for a query that counts.
-Matches query(const PMEM& pool, const Query& question);
-Matches query(const PMEM& pool, std::string_view text);
+/// `values`: for its `?`, in the order in which they stand. So a query is parsed once and asked many times, which is the fastest
+/// way to ask, and what comes from elsewhere needs no quotes.
+/// Errors: those of Query::parse; invalid_argument for a query that counts, or for more or fewer values than it has `?`.
+/// Example: query(pool, by_author, {"li"}), where by_author is Query::parse("author = ?")
+Matches query(const PMEM& pool, const Query& question, std::span<const Literal> values = {});
+Matches query(const PMEM& pool, std::string_view text, std::span<const Literal> values = {});
+inline Matches query(const PMEM& pool, const Query& question, std::initializer_list<Literal> values) {
+    return query(pool, question, std::span(values));
+}
+inline Matches query(const PMEM& pool, std::string_view text, std::initializer_list<Literal> values) {
+    return query(pool, text, std::span(values));
+}
 
 /// How a query is answered, in lines for people: what the index says, and how many objects are still to be looked at.
 /// Errors: those of Query::parse.

@@ -19,7 +19,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t usual_bytes = 1ULL << 40;  // of address space; the file is as large as what is in it
-constexpr std::uint64_t most_changes_to_look_at = 4096;
 constexpr std::uint64_t most_bytes_copied_at_close = 64ULL << 20;
 constexpr auto nap = 1ms;  // between two looks at what has changed, so that one takes many
 constexpr auto nap_for_others = 50ms;
@@ -92,6 +91,7 @@ void Index::close() {
             // What is missing is made by whoever needs it.
         }
     }
+    forget_lookups();
     keeper_.reset();
     engine_.reset();
     reader_.munmap();
@@ -112,6 +112,7 @@ void Index::set_mode(IndexMode mode) {
     if (mode != IndexMode::none && !has_engine()) open_engine({}, 0, 0);  // which says why there is none
     stop();
     mode_ = IndexMode::none;
+    forget_lookups();
     store_->set_index_word(name_of(mode));
     if (mode != IndexMode::none) return start();
     const std::lock_guard lock(mutex_);
@@ -254,90 +255,9 @@ std::shared_ptr<Engine> Index::engine_to_read() {
 
 std::shared_ptr<Engine> Index::engine() { return keeps() ? keeper()->engine() : engine_to_read(); }
 
-std::optional<Candidates> Index::candidates(const NodePointer& condition) {
-    const auto because = [this](const std::string& why) {
-        const std::lock_guard lock(mutex_);
-        why_not_ = why;
-        return std::nullopt;
-    };
-    if (condition == nullptr) return because("without a condition there is nothing to look up");
-    if (!has_engine()) return because("this build keeps no index (it was made without LMDB)");
-    if (store_->in_step()) return because("in a step that is not committed no index is used");
-    try {
-        for (bool is_first = true;; is_first = false) {
-            const auto engine = this->engine();
-            if (!engine) {
-                return because(stored_mode() == IndexMode::none
-                                   ? "the pool has no index (`pmemcpy index POOL async`)"
-                                   : "the pool has no index yet; whoever opens it for writing makes one");
-            }
-            const auto reading = engine->read();
-            const About about = about_in(*reading);
-            if (about.format != index_format || about.uuid != store_->uuid())
-                return because("the index is of another pool, or another version of pMEMCPY");
-            if (about.is_complete == 0) {
-                wake();
-                return because("the index is not complete yet");
-            }
-            const pool::Changes changes = store_->feed().since(about.position, most_changes_to_look_at);
-            if (changes.lost) {
-                wake();
-                return because(
-                    "the index has missed some changes; whoever opens the pool for writing completes it");
-            }
-            if (changes.next == about.position + most_changes_to_look_at) {
-                if (!is_first || !keeps() || !try_follow()) return because("the index is too far behind");
-                continue;
-            }
-            auto found = candidates_in(*reading, changes, condition);
-            return found ? std::move(found) : because("the index has nothing that helps here");
-        }
-    } catch (const Error& error) {
-        note(error.what());
-        return because(error.what());  // a look at all objects needs none
-    }
-}
-
 std::string Index::why_not() {
     const std::lock_guard lock(mutex_);
     return why_not_;
-}
-
-std::optional<Candidates> Index::candidates_in(const Reading& reading, const pool::Changes& changes,
-                                               const NodePointer& condition) const {
-    Plan plan = plan_of(reading, condition);
-    if (!plan.is_answered) return {};
-    std::vector<std::uint64_t> changed = changes.offsets;
-    if (changes.committed) {
-        reading.walk(Table::pending, {}, [&](std::string_view key, std::string_view) {
-            changed.push_back(place_in(key));
-            return true;
-        });
-    }
-    std::sort(changed.begin(), changed.end());
-    changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
-    Candidates candidates;
-    candidates.is_suspicious = plan.is_suspicious;
-    candidates.position = changes.next;
-    candidates.steps = std::move(plan.steps);
-    candidates.objects.reserve(plan.places.sure.size() + plan.places.maybe.size() + changed.size());
-    for (const bool is_sure : {true, false}) {
-        for (const std::uint64_t place : is_sure ? plan.places.sure : plan.places.maybe) {
-            if (std::binary_search(changed.begin(), changed.end(), place)) continue;
-            if (const auto bytes = reading.get(Table::objects, key_of(place)))
-                candidates.objects.push_back({std::string(id_in(*bytes)), is_sure});
-        }
-    }
-    for (const std::uint64_t place : changed) {
-        if (auto id = store_->id_at(place)) {
-            candidates.objects.push_back({*id, false});
-            // A group comes into being with what is stored in it, and nobody says so.
-            for (const std::string_view group : array::parents(*id))
-                candidates.objects.push_back({std::string(group), false});
-        }
-    }
-    sort_by_id(candidates.objects);
-    return candidates;
 }
 
 IndexInfo Index::info() {

@@ -13,7 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "index/asked.hpp"
 #include "index/keeper.hpp"
+#include "index/lookup.hpp"
 #include "index/plan.hpp"
 
 namespace pmemcpy::index {
@@ -39,7 +41,7 @@ public:
     IndexInfo info();
 
     /// Which objects a condition may mean; nothing where only a look at all of them tells.
-    std::optional<Candidates> candidates(const NodePointer& condition);
+    std::optional<Candidates> candidates(Asked& asked, Steps steps);
     /// Where the feed is now: what was told at another position may have changed.
     std::uint64_t position() const { return store_->feed().position(); }
     /// Why the last ones could not be told, for people.
@@ -68,8 +70,12 @@ private:
     /// What a query of this process reads; null where there is none.
     std::shared_ptr<Engine> engine();
     std::shared_ptr<Engine> engine_to_read();
-    std::optional<Candidates> candidates_in(const Reading& reading, const pool::Changes& changes,
-                                            const NodePointer& condition) const;
+    class Lent;
+    std::unique_ptr<Lookup> take_lookup();
+    void take_back(std::unique_ptr<Lookup> lookup);
+    void forget_lookups();
+    std::optional<Candidates> candidates_in(const Lookup& lookup, const pool::Changes& changes, Asked& asked,
+                                            Steps steps) const;
     std::shared_ptr<Keeper> keeper();
 
     std::shared_ptr<store::Store> store_;
@@ -79,9 +85,10 @@ private:
     std::atomic<IndexMode> mode_ = IndexMode::none;  // that this process keeps it by
 
     std::mutex mutex_;
-    PMEM reader_;                     // opened with the first need
-    std::shared_ptr<Keeper> keeper_;  // of a writer
-    std::shared_ptr<Engine> engine_;  // of who may only read
+    PMEM reader_;                                   // opened with the first need
+    std::shared_ptr<Keeper> keeper_;                // of a writer
+    std::shared_ptr<Engine> engine_;                // of who may only read
+    std::vector<std::unique_ptr<Lookup>> lookups_;  // that no query is at
     std::string trouble_;
     std::string why_not_;
 

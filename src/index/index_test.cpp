@@ -2,8 +2,12 @@
 
 #include "index/index_suite.hpp"
 
+#include <fcntl.h>
+
 #include <cstdlib>
 #include <fstream>
+
+#include "os/file.hpp"
 
 namespace pmemcpy {
 namespace {
@@ -79,6 +83,17 @@ TEST_F(index_beside_a_pool, follows_what_other_processes_do) {
     EXPECT_EQ(found(pool, "value = 5"), (std::vector<std::string>{"mine"}));
     in_another([](PMEM& other) { other.erase("mine"); });  // and dies
     EXPECT_TRUE(found(pool, "value = 5").empty());
+}
+
+// A group comes into being with what is renamed into it.
+TEST_F(index_beside_a_pool, finds_a_group_that_something_was_renamed_into) {
+    PMEM pool = open(IndexMode::sync);
+    pool.store("a", 1);
+    flush_index(pool);
+    pool.rename("a", "g/a");
+    flush_index(pool);
+    EXPECT_EQ(found(pool, "kind = \"group\""), (std::vector<std::string>{"g"}));
+    EXPECT_EQ(index_info(pool).objects, 2U);
 }
 
 TEST_F(index_beside_a_pool, is_good_again_after_an_orderly_close) {
@@ -250,12 +265,40 @@ TEST_F(index_beside_a_pool, refuses_readers_that_would_change_it) {
     expect(Code::invalid_argument, [&] { flush_index(closed); });
 }
 
+// LMDB knows by locks on its file whether anybody is at it; who comes when nobody seems to be begins its table of readers anew.
+// They were lost by opening that file once more to set its mode.
+TEST_F(index_beside_a_pool, is_known_by_others_to_be_in_use) {
+    PMEM pool = open(IndexMode::sync);
+    pool.store("a", 1);
+    flush_index(pool);
+    EXPECT_EQ(found(pool, "value = 1").size(), 1U);
+    const os::File locks = os::File::open(path_ + ".idx/1/lock.mdb", O_RDWR);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        struct flock first_byte {};
+        first_byte.l_type = F_WRLCK;
+        first_byte.l_whence = SEEK_SET;
+        first_byte.l_len = 1;
+        const bool is_told = ::fcntl(locks.fd(), F_GETLK, &first_byte) == 0;
+        ::_exit(is_told && first_byte.l_type != F_UNLCK ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+}
+
 // A child of fork() has no thread and no lock of its parent's, and destroys what it has a copy of.
 TEST_F(index_beside_a_pool, survives_a_fork) {
     PMEM pool = open(IndexMode::async);
     for (int i = 0; i < 200; ++i) pool.store("v" + std::to_string(i), i);
+    EXPECT_EQ(found(pool, "value = 1").size(), 1U);
     const pid_t child = ::fork();
     if (child == 0) {
+        try {
+            found(pool, "value = 1");
+            ::_exit(2);  // it has read by its parent's place among the readers
+        } catch (const Error&) {
+        }
         pool = PMEM();
         PMEM mine = open();
         mine.store("child", 1);

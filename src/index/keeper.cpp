@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <pmemcpy/error.hpp>
@@ -30,6 +31,17 @@ constexpr int most_generations_tried = 8;
 unsigned directory_mode(unsigned pool_mode) { return (pool_mode & 0666) | 0700 | (pool_mode & 0444) >> 2; }
 unsigned file_mode(unsigned pool_mode) { return (pool_mode & 0666) | 0600; }
 
+// Before the engine opens it: who opens a file and closes it once more takes from his whole process the locks on it, by which
+// others know that the engine is in use.
+void make_file(const std::string& path, unsigned mode) {
+    if (os::exists(path)) return;
+    try {
+        os::File::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600).set_mode_bits(mode);
+    } catch (const Error&) {
+        if (!os::exists(path)) throw;  // else somebody else has just made it
+    }
+}
+
 void put_about(Writing& writing, const About& about) {
     writing.put(Table::about, about_key, {reinterpret_cast<const char*>(&about), sizeof about});
 }
@@ -44,13 +56,13 @@ About about_in(const Reading& reading) {
 }
 
 std::string key_of(std::uint64_t place) {
-    std::string key;
-    for (int i = 7; i >= 0; --i) key.push_back(static_cast<char>(place >> (8 * i) & 0xff));
-    return key;
+    std::array<char, sizeof place> key{};
+    std::memcpy(key.data(), &place, sizeof place);
+    return {key.data(), key.size()};
 }
 std::uint64_t place_in(std::string_view key) {
     std::uint64_t place = 0;
-    for (const char byte : key) place = place << 8 | static_cast<unsigned char>(byte);
+    std::memcpy(&place, key.data(), std::min(key.size(), sizeof place));
     return place;
 }
 
@@ -147,12 +159,9 @@ std::shared_ptr<Engine> Keeper::opened() {
 std::shared_ptr<Engine> Keeper::begin(std::uint64_t generation) {
     generations_.make(generation);
     const std::string path = generations_.path(generation);
-    const bool is_new = !os::exists(path + "/data.mdb");
+    for (const char* name : {"/data.mdb", "/lock.mdb"})
+        make_file(path + name, file_mode(store_.permissions()));
     auto engine = open_engine(path, at_most_bytes_, file_mode(store_.permissions()));
-    if (is_new) {
-        for (const char* name : {"/data.mdb", "/lock.mdb"})
-            os::File::open(path + name, O_RDWR | O_NOFOLLOW).set_mode_bits(file_mode(store_.permissions()));
-    }
     const auto writing = engine->write();
     if (!writing->get(Table::about, about_key)) {
         // What is published after this position is heard of; what was before, the first look at all finds.
@@ -252,10 +261,11 @@ std::uint32_t Keeper::number_of(Writing& writing, const std::string& name) {
 void Keeper::look_at(Writing& writing, std::uint64_t place) {
     const std::string key = key_of(place);
     Posted old;
-    if (const auto bytes = writing.get(Table::objects, key)) old = posted_in(*bytes);
+    if (const auto bytes = writing.get(Table::posted, key)) old = posted_in(*bytes);
     Posted fresh;
-    if (const auto id = store_.id_at(place)) {
-        fresh.id = *id;
+    std::optional<std::string> id = store_.id_at(place);
+    const bool is_named_anew = id && writing.get(Table::objects, key) != std::string_view(*id);
+    if (id) {
         fresh.fingerprint = store_.fingerprint(*id);  // first: what changes meanwhile is looked at again
         try {
             Object object(reader_, *id);
@@ -263,7 +273,7 @@ void Keeper::look_at(Writing& writing, std::uint64_t place) {
                 postings_of(object, [&](const std::string& name) { return number_of(writing, name); });
         } catch (const Error& error) {
             if (error.kind() == Code::not_found) {
-                fresh = {};  // erased just now
+                id.reset();  // erased just now
             } else if (error.kind() == Code::corrupt || error.kind() == Code::io_error) {
                 fresh.postings = {posting_of_more(number_of(writing, std::string(damaged_key)))};
             } else {
@@ -279,14 +289,16 @@ void Keeper::look_at(Writing& writing, std::uint64_t place) {
                         old.postings.end(), std::back_inserter(come));
     for (const std::string& posting : gone) writing.unpost(posting, place);
     for (const std::string& posting : come) writing.post(posting, place);
-    if (fresh.id.empty()) {
+    if (!id) {
         writing.erase(Table::objects, key);
+        writing.erase(Table::posted, key);
         return;
     }
-    writing.put(Table::objects, key, bytes_of(fresh));
-    if (!old.id.empty()) return;
+    writing.put(Table::posted, key, bytes_of(fresh));
+    if (!is_named_anew) return;
+    writing.put(Table::objects, key, *id);
     // Groups come into being with what is stored in them, and nobody says so.
-    for (const std::string_view group : array::parents(fresh.id)) {
+    for (const std::string_view group : array::parents(*id)) {
         const auto there = store_.place_of(group);
         if (there && !writing.get(Table::objects, key_of(*there))) look_at(writing, *there);
     }
@@ -326,10 +338,12 @@ bool Keeper::complete(const std::function<bool()>& stops) {
             const auto writing = engine.write();
             const std::size_t end = std::min(places.size(), at + objects_at_once);
             for (std::size_t i = at; i < end; ++i) {
-                const auto there = writing->get(Table::objects, key_of(places[i]));
+                const std::string key = key_of(places[i]);
+                const auto there = writing->get(Table::objects, key);
+                const auto posted = writing->get(Table::posted, key);
                 const auto id = store_.id_at(places[i]);
-                const bool is_same =
-                    there && id && id_in(*there) == *id && fingerprint_in(*there) == store_.fingerprint(*id);
+                const bool is_same = there && posted && id && *there == *id &&
+                                     fingerprint_in(*posted) == store_.fingerprint(*id);
                 if (!is_same) look_at(*writing, places[i]);
             }
             writing->commit();

@@ -19,8 +19,8 @@ bool is_letter(char c) {
            static_cast<unsigned char>(c) >= 0x80;
 }
 
-constexpr std::array<std::string_view, 15> signs = {"..", "==", "!=", "<=", ">=", "=", "<", ">",
-                                                    "~",  "(",  ")",  ",",  ".",  "+", "-"};
+constexpr std::array<std::string_view, 16> signs = {"..", "==", "!=", "<=", ">=", "=", "<", ">",
+                                                    "~",  "(",  ")",  ",",  ".",  "+", "-", "?"};
 struct Mistake {
     std::string_view sign;
     const char* advice;
@@ -32,11 +32,14 @@ constexpr std::array<Mistake, 6> mistakes = {{{"&&", "write `and`"},
                                               {"&", "write `and`"},
                                               {"|", "write `or`"}}};
 
+constexpr std::size_t usual_tokens = 8;
+
 class Lexer {
 public:
     explicit Lexer(std::string_view query) : query_(query) {}
 
     std::vector<Token> run() {
+        tokens_.reserve(usual_tokens);
         while (skip_space(), at_ < query_.size()) {
             const std::size_t begin = at_;
             Token token = one();

@@ -47,6 +47,7 @@ const std::string* text_in(const Literal& literal) { return std::get_if<std::str
 
 /// What is known of every object has one sort, so a comparison with another can never be true.
 void check(Relation relation, const Key& key, const Literal& operand) {
+    if (is_parameter(operand)) return;  // its value is checked
     if (is_of_text(relation) && text_in(operand) == nullptr)
         throw Error(Code::type_mismatch,
                     std::string(sign_of(relation)) + " needs a text, and " + operand.text() + " is none");
@@ -82,7 +83,19 @@ void check(Relation relation, const Key& key, const Literal& operand) {
         refuse_operand(key, "\"value\", \"array\" or \"group\"", operand);
 }
 
-NodePointer made(Node node) { return std::make_shared<const Node>(std::move(node)); }
+NodePointer made(Node node) {
+    for (const NodePointer& part : node.parts) node.parameters += part->parameters;
+    for (const Literal& operand : node.operands) node.parameters += is_parameter(operand) ? 1U : 0U;
+    return std::make_shared<const Node>(std::move(node));
+}
+
+NodePointer made_test(Relation relation, std::shared_ptr<const Key> key, std::vector<Literal> operands) {
+    for (const Literal& operand : operands) check(relation, *key, operand);
+    Node node{relation, {}, std::move(key), std::move(operands), {}};
+    if (relation == Relation::matches && !is_parameter(node.operands.front()))
+        node.glob.emplace(*text_in(node.operands.front()));
+    return made(std::move(node));
+}
 
 std::string list_of(const Node& node, std::string_view between, Relation looser) {
     std::string text;
@@ -110,11 +123,29 @@ NodePointer join(Relation relation, const NodePointer& a, const NodePointer& b) 
 
 NodePointer negate(const NodePointer& node) { return made({Relation::none, {node}, {}, {}, {}}); }
 
+bool is_parameter(const Literal& literal) { return std::holds_alternative<Parameter>(literal.value()); }
+
 NodePointer test(Relation relation, const Key& key, std::vector<Literal> operands) {
-    for (const Literal& operand : operands) check(relation, key, operand);
-    Node node{relation, {}, key, std::move(operands), {}};
-    if (relation == Relation::matches) node.glob.emplace(*text_in(node.operands.front()));
-    return made(std::move(node));
+    return made_test(relation, std::make_shared<const Key>(key), std::move(operands));
+}
+
+NodePointer bound(const NodePointer& node, std::span<const Literal> values) {
+    if (node->parameters == 0) return node;
+    if (node->key) {
+        std::vector<Literal> operands;
+        operands.reserve(node->operands.size());
+        for (const Literal& operand : node->operands) {
+            operands.push_back(is_parameter(operand) ? values.front() : operand);
+            if (is_parameter(operand)) values = values.subspan(1);
+        }
+        return made_test(node->relation, node->key, std::move(operands));
+    }
+    Node copy{node->relation, {}, {}, {}, {}};
+    for (const NodePointer& part : node->parts) {
+        copy.parts.push_back(bound(part, values.first(part->parameters)));
+        values = values.subspan(part->parameters);
+    }
+    return made(std::move(copy));
 }
 
 NodePointer under(std::string_view group) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <pmemcpy/glob.hpp>
 #include <pmemcpy/query.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,10 @@ enum class Relation {
 struct Node {
     Relation relation;
     std::vector<std::shared_ptr<const Node>> parts;  // of all, any, none
-    std::optional<Key> key;                          // of a test
+    std::shared_ptr<const Key> key;                  // of a test
     std::vector<Literal> operands;                   // of `under` the group's id
     std::optional<Glob> glob;                        // of matches
+    std::size_t parameters = 0;                      // that no value was given for
 };
 
 using NodePointer = std::shared_ptr<const Node>;
@@ -44,6 +46,9 @@ NodePointer negate(const NodePointer& node);
 
 /// Errors: type_mismatch for what no object can meet, such as `bytes > "a"`; invalid_argument for a glob that is none.
 NodePointer test(Relation relation, const Key& key, std::vector<Literal> operands);
+bool is_parameter(const Literal& literal);
+/// With values for its parameters, one after another; what has none is not copied. Errors: type_mismatch, as test().
+NodePointer bound(const NodePointer& node, std::span<const Literal> values);
 /// Errors: invalid_argument (id).
 NodePointer under(std::string_view group);
 

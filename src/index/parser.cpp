@@ -53,12 +53,13 @@ private:
     }
     bool is_clause() const { return is_word("order") || is_word("limit") || is_word("count"); }
 
-    [[noreturn]] void expected(const std::string& what) const {
+    [[noreturn]] void expected(std::string_view what, std::string_view after = {}) const {
         const std::string found =
             here().kind == Token::Kind::end
                 ? "the query ends here"
                 : "there is " + std::string(text_.substr(here().begin, here().end - here().begin));
-        refuse(text_, here().begin, "expected " + what + ", but " + found);
+        refuse(text_, here().begin,
+               std::string("expected ").append(what).append(after).append(", but ").append(found));
     }
     /// What a maker says of its arguments is said with the place where they stand.
     template <class Make>
@@ -112,8 +113,9 @@ private:
         if (const auto relation = may_be ? relation_of(sign.text) : std::nullopt) {
             ++at_;
             const Token& first = here();
-            Literal operand = is_of_text(*relation) ? Literal(text("a text after " + sign.text))
-                                                    : literal("after " + sign.text);
+            Literal operand = is_of_text(*relation) && !is_sign("?")
+                                  ? Literal(text("a text after ", sign.text))
+                                  : literal("after ", sign.text);
             return at(first, [&] { return test(*relation, subject, {std::move(operand)}); });
         }
         expected("=, !=, <, <=, >, >=, ~, contains, begins or in, after " + subject.text());
@@ -168,12 +170,12 @@ private:
         return {std::move(parts), is_attribute};
     }
 
-    std::string text(const std::string& what) {
-        if (here().kind != Token::Kind::text) expected(what + ", in quotes");
+    std::string text(std::string_view what, std::string_view after = {}) {
+        if (here().kind != Token::Kind::text) expected(what, std::string(after) + ", in quotes");
         return take().text;
     }
 
-    Literal literal(const std::string& where) {
+    Literal literal(std::string_view where, std::string_view after = {}) {
         const Token& first = here();
         if (first.kind == Token::Kind::text || first.kind == Token::Kind::number) {
             ++at_;
@@ -191,9 +193,10 @@ private:
             return take().value;
         }
         if (is_sign("(")) return shape();
+        if (take_sign("?")) return Parameter{};
         if (first.kind == Token::Kind::word)
             refuse(text_, first.begin, "a text stands in quotes: " + quoted(first.text));
-        expected("a number, a text in quotes, true, false or now, " + where);
+        expected("a number, a text in quotes, true, false, now or ?, ", std::string(where).append(after));
     }
 
     Literal negative(const Token& number) const {

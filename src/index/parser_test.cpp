@@ -5,6 +5,7 @@
 #include <pmemcpy/error.hpp>
 #include <random>
 
+#include "index/known.hpp"
 #include "index/lexer.hpp"
 
 using namespace pmemcpy;
@@ -55,14 +56,17 @@ TEST(parser, understands_what_the_documentation_shows) {
     EXPECT_EQ(again("größe > 18446744073709551615"), "größe > 18446744073709551615");
     EXPECT_EQ(again("a = -9223372036854775808"), "a = -9223372036854775808");
     EXPECT_EQ(again(R"(a = 'it\'s "so"\n' and name ~ "a\*")"), R"(a = "it's \"so\"\n" and name ~ "a\\*")");
+    EXPECT_EQ(again("a=? and b in ?..3 or c in (?, 1) and d ~?"),
+              "a = ? and b in ?..3 or c in (?, 1) and d ~ ?");
     EXPECT_EQ(again(""), "");
     EXPECT_EQ(again("limit 3"), "limit 3");
     EXPECT_TRUE(begins(again("changed > now - 30d"), "changed > \"20"));
 }
 
 TEST(parser, names_the_column_and_what_could_stand_there) {
-    EXPECT_EQ(error_of("a >"),
-              "4: expected a number, a text in quotes, true, false or now, after >, but the query ends here");
+    EXPECT_EQ(
+        error_of("a >"),
+        "4: expected a number, a text in quotes, true, false, now or ?, after >, but the query ends here");
     EXPECT_EQ(error_of("a > and b"), "5: a text stands in quotes: \"and\"");
     EXPECT_EQ(error_of("a = K"), "5: a text stands in quotes: \"K\"");
     EXPECT_EQ(error_of("a = 1 b = 2"),
@@ -87,6 +91,9 @@ TEST(parser, names_the_column_and_what_could_stand_there) {
               "8: the pattern '[a' has a [ without a ]; for the character itself write \\[");
     EXPECT_EQ(error_of("changed > now - 3 years"),
               "19: expected s, min, h, d or w after the number, but there is years");
+    EXPECT_EQ(error_of("? = 1"),
+              "1: expected a key: an attribute, or one of " + list_of_known() + ", but there is ?");
+    EXPECT_EQ(error_of("limit ?"), "7: expected a whole number after limit, but there is ?");
     EXPECT_EQ(error_of("limit -1"), "7: expected a whole number after limit, but there is -");
     EXPECT_EQ(error_of("limit 1 limit 2"), "9: a second limit");
     EXPECT_EQ(error_of("a = 1e999"), "5: no number of 64 bits is as large or as small");
@@ -164,7 +171,9 @@ private:
     }
 
     Literal literal() {
-        switch (one_in(6)) {
+        switch (one_in(7)) {
+            case 5:
+                return Parameter{};
             case 0:
                 return static_cast<std::int64_t>(random_());
             case 1:
@@ -196,7 +205,7 @@ TEST(parser, understands_every_query_as_it_is_printed) {
 TEST(parser, survives_any_text) {
     std::mt19937 random(11);
     const std::string_view from =
-        "a1.\"'()<>=!~,-+ \\\n\xff\xc3\xa4 and or not in now exists order by limit count";
+        "a1.\"'()<>=!~,-+? \\\n\xff\xc3\xa4 and or not in now exists order by limit count";
     for (int i = 0; i < 20'000; ++i) {
         std::string text;
         for (std::size_t n = random() % 40; n > 0; --n) text += from[random() % from.size()];

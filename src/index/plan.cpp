@@ -1,10 +1,12 @@
 #include "index/plan.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "index/posted.hpp"
 #include "index/posting.hpp"
@@ -22,6 +24,7 @@ constexpr std::size_t postings_a_look = 32;
 constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
 void settle(List& list) {
+    if (list.size() < 2) return;
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
 }
@@ -63,7 +66,8 @@ enum class Outcome { answered, unanswered, too_many };
 
 class Planner {
 public:
-    explicit Planner(const Reading& reading) : reading_(reading) {}
+    Planner(const Lookup& lookup, Steps wanted)
+        : lookup_(lookup), reading_(lookup.reading()), tells_(wanted == Steps::told) {}
 
     /// `most`: it is not worth more than so many postings.
     Outcome look(const Node& node, std::size_t most, Places& places) {
@@ -83,13 +87,14 @@ public:
     /// Objects that nobody could read when they were to be posted.
     List damaged() {
         List list;
-        if (const auto key = number_of(std::string(damaged_key))) collect_all(posting_of_more(*key), list);
+        if (lookup_.has_damaged())
+            collect_all(posting_of_more(*lookup_.key(std::string(damaged_key)).number), list);
         return list;
     }
     /// Whether a test that found nothing for sure looks where the index has things, but none that compare.
     bool is_suspicious() const {
         return std::any_of(without_any_.begin(), without_any_.end(), [&](const Node* node) {
-            const auto key = number_of(name_of_key(*node->key));
+            const auto key = lookup_.key(name_of_key(*node->key)).number;
             if (!key || !has_any(all_of(*key))) return false;
             const auto sorts = sorts_compared(*node);
             return std::none_of(sorts.begin(), sorts.end(),
@@ -99,13 +104,6 @@ public:
     std::vector<std::string> steps;
 
 private:
-    std::optional<std::uint32_t> number_of(const std::string& name) const {
-        const auto bytes = reading_.get(Table::keys, name);
-        if (!bytes || bytes->size() != sizeof(std::uint32_t)) return {};
-        std::uint32_t number = 0;
-        std::memcpy(&number, bytes->data(), sizeof number);
-        return number;
-    }
     bool has_any(const Range& range) const {
         bool has = false;
         reading_.walk_postings(range.from, [&](std::string_view key, std::uint64_t) {
@@ -208,37 +206,40 @@ private:
     }
 
     Outcome look_at_test(const Node& node, std::size_t most, Places& places) {
-        return look_at_tests({&node}, most, places);
+        const Node* const alone = &node;
+        return look_at_tests({&alone, 1}, most, places);
     }
 
     // Of one key. Where each object has but one thing under it, all of them are true of that one.
-    Outcome look_at_tests(const std::vector<const Node*>& tests, std::size_t most, Places& places) {
+    Outcome look_at_tests(std::span<const Node* const> tests, std::size_t most, Places& places) {
         const Node& node = *tests.front();
         if (!can_look(node)) return Outcome::unanswered;
         const Key& key = *node.key;
-        const auto root = number_of(name_of_root(key));
-        if (!root) return Outcome::answered;  // no object has such a thing
+        const PostedKey root = lookup_.key(name_of_root(key));
+        if (!root.number) return Outcome::answered;  // no object has such a thing
         const bool is_direct = has_names_only(key);
         std::vector<Range> ranges;
         if (!is_direct) {
-            ranges = {all_of(*root)};
+            ranges = {all_of(*root.number)};
             ranges.front().is_exact = false;
-        } else if (const auto number = number_of(name_of_key(key))) {
-            ranges = ranges_of(*number, node);
+        } else if (const PostedKey posted = key.parts().size() == 1 ? root : lookup_.key(name_of_key(key));
+                   posted.number) {
+            ranges = ranges_of(*posted.number, node);
             for (std::size_t i = 1; i < tests.size(); ++i)
-                ranges = common(ranges, ranges_of(*number, *tests[i]));
-            if (tests.size() > 1) collect_all(posting_of_several(*number), places.maybe);
+                ranges = common(ranges, ranges_of(*posted.number, *tests[i]));
+            if (tests.size() > 1 && posted.has_several)
+                collect_all(posting_of_several(*posted.number), places.maybe);
         }
         for (const Range& range : ranges) {
             if (!collect(range, node, is_direct, most, places)) return Outcome::too_many;
         }
-        collect_all(posting_of_more(*root), places.maybe);
+        if (root.has_more) collect_all(posting_of_more(*root.number), places.maybe);
         settle(places.sure);
         settle(places.maybe);
-        if (tests.size() > 1)
-            places.sure = without(places.sure, places.maybe);
-        else
-            places.maybe = without(places.maybe, places.sure);
+        if (!places.sure.empty() && !places.maybe.empty()) {
+            List& weaker = tests.size() > 1 ? places.sure : places.maybe;
+            weaker = without(weaker, tests.size() > 1 ? places.maybe : places.sure);
+        }
         if (places.sure.empty()) without_any_.insert(without_any_.end(), tests.begin(), tests.end());
         return Outcome::answered;
     }
@@ -248,29 +249,30 @@ private:
         std::size_t seen = 0;
         bool is_too_many = false;
         const bool is_text = is_direct && is_of_text(node.relation);
-        reading_.walk_postings(range.from, [&](std::string_view key, std::uint64_t place) {
+        const auto visit = [&](std::string_view key, std::uint64_t place) {
             if (key >= range.end) return false;
             if (++seen > most) {
                 is_too_many = true;
                 return false;
             }
-            const auto text = is_text ? text_in(key) : std::nullopt;
+            if (!is_text) {
+                (range.is_exact ? places.sure : places.maybe).push_back(place);
+                return true;
+            }
+            const auto text = text_in(key);
             if (text && text->is_whole) {
                 if (meets(text->text, node)) places.sure.push_back(place);
             } else {
                 (range.is_exact && !text ? places.sure : places.maybe).push_back(place);
             }
             return true;
-        });
+        };
+        reading_.walk_postings(range.from, std::ref(visit));
         return !is_too_many;
     }
     /// All that is under one posting.
     void collect_all(const std::string& key, List& list) const {
-        reading_.walk_postings(key, [&](std::string_view at, std::uint64_t place) {
-            if (at != key) return false;
-            list.push_back(place);
-            return true;
-        });
+        reading_.add_places(key, list);
         settle(list);
     }
 
@@ -283,6 +285,7 @@ private:
         return outcome;
     }
     void tell(const Part& part, const Places& places) {
+        if (!tells_) return;
         std::string tests;
         for (const Node* test : part) tests += (tests.empty() ? "" : " and ") + text_of(*test);
         steps.push_back("index: " + tests + ": " + std::to_string(count(places)) +
@@ -291,17 +294,68 @@ private:
                              : ", of which " + std::to_string(places.maybe.size()) + " are to be looked at"));
     }
 
+    const Lookup& lookup_;
     const Reading& reading_;
+    bool tells_;
     std::vector<NodePointer> made_;         // of what is no test itself
     std::vector<const Node*> without_any_;  // tests that found nothing for sure
 };
 
 }  // namespace
 
-Plan plan_of(const Reading& reading, const NodePointer& condition) {
+// Long ids differ late and are long to compare, so the first bytes behind what all begin with are compared as a number.
+std::vector<Candidate> sorted_by_id(const std::vector<Listed>& objects) {
+    std::vector<Candidate> sorted;
+    if (objects.empty()) return sorted;
+    const std::string_view first = objects.front().id;
+    std::size_t same = first.size();
+    for (const Listed& object : objects) {
+        same = std::min(same, object.id.size());
+        same = static_cast<std::size_t>(
+            std::mismatch(first.begin(), first.begin() + same, object.id.begin()).first - first.begin());
+    }
+    struct Place {
+        std::uint64_t head;
+        const Listed* object;
+    };
+    std::vector<Place> order;
+    order.reserve(objects.size());
+    for (const Listed& object : objects) {
+        std::array<unsigned char, sizeof(std::uint64_t)> next{};
+        object.id.copy(reinterpret_cast<char*>(next.data()), next.size(), same);
+        std::uint64_t head = 0;
+        for (const unsigned char byte : next) head = head << 8 | byte;
+        order.push_back({head, &object});
+    }
+    std::sort(order.begin(), order.end(), [](const Place& a, const Place& b) {
+        if (a.head != b.head) return a.head < b.head;
+        const int difference = a.object->id.compare(b.object->id);
+        return difference != 0 ? difference < 0 : a.object->is_sure > b.object->is_sure;
+    });
+    sorted.reserve(order.size());
+    for (const Place& place : order) {
+        const Listed& object = *place.object;
+        if (sorted.empty() || sorted.back().id != object.id)
+            sorted.push_back({std::string(object.id), object.is_sure});
+    }
+    return sorted;
+}
+
+bool add_equal(const Lookup& lookup, const std::optional<Asked::Equality>& equality,
+               std::vector<std::uint64_t>& places) {
+    if (!equality) return false;
+    const PostedKey key = lookup.key(name_of_root(equality->key));
+    if (!key.number || key.has_more || lookup.has_damaged()) return false;
+    std::string posting;
+    if (!is_at_one_posting(*key.number, equality->value, posting)) return false;
+    lookup.reading().add_places(posting, places);
+    return !places.empty();  // whether there are things of another sort a plan finds out
+}
+
+Plan plan_of(const Lookup& lookup, const NodePointer& condition, Steps steps) {
     Plan plan;
     if (condition == nullptr) return plan;
-    Planner planner(reading);
+    Planner planner(lookup, steps);
     plan.is_answered = planner.look(*condition, no_limit, plan.places) == Outcome::answered;
     plan.steps = std::move(planner.steps);
     if (!plan.is_answered) return plan;
@@ -311,14 +365,6 @@ Plan plan_of(const Reading& reading, const NodePointer& condition) {
     }
     plan.is_suspicious = planner.is_suspicious();
     return plan;
-}
-
-void sort_by_id(std::vector<Candidate>& objects) {
-    std::sort(objects.begin(), objects.end(), [](const Candidate& a, const Candidate& b) {
-        return a.id != b.id ? a.id < b.id : a.is_sure > b.is_sure;
-    });
-    const auto same = [](const Candidate& a, const Candidate& b) { return a.id == b.id; };
-    objects.erase(std::unique(objects.begin(), objects.end(), same), objects.end());
 }
 
 }  // namespace pmemcpy::index

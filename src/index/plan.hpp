@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "index/engine/engine.hpp"
+#include "index/asked.hpp"
+#include "index/lookup.hpp"
 #include "index/node.hpp"
 
 namespace pmemcpy::index {
@@ -24,20 +26,33 @@ struct Plan {
     std::vector<std::string> steps;  // for people
 };
 
-Plan plan_of(const Reading& reading, const NodePointer& condition);
+/// For whom an answer is: only people read how it was come by.
+enum class Steps { told, untold };
 
-/// Objects that a condition may mean, sorted by id.
+Plan plan_of(const Lookup& lookup, const NodePointer& condition, Steps steps);
+
+/// For the commonest question, whether an attribute is equal to a value: the same without a plan, where nothing but the
+/// postings under that value has to be known. Adds the places that meet it for sure; false, without any, where it takes a plan.
+bool add_equal(const Lookup& lookup, const std::optional<Asked::Equality>& equality,
+               std::vector<std::uint64_t>& places);
+
+/// An object that a condition may mean.
 struct Candidate {
     std::string id;
     bool is_sure;
 };
-/// Each object once.
-void sort_by_id(std::vector<Candidate>& objects);
+/// The same while it lies where it was read.
+struct Listed {
+    std::string_view id;
+    bool is_sure;
+};
+/// Of those with the same id one stays, which is sure if one of them was.
+std::vector<Candidate> sorted_by_id(const std::vector<Listed>& objects);
 
 struct Candidates {
-    std::vector<Candidate> objects;
-    bool is_suspicious = false;  // as in Plan
-    std::uint64_t position = 0;  // of the feed, when they were told
+    std::vector<Candidate> objects;  // sorted by id
+    bool is_suspicious = false;      // as in Plan
+    std::uint64_t position = 0;      // of the feed, when they were told
     std::vector<std::string> steps;
 };
 

@@ -98,8 +98,6 @@ private:
 std::string bytes_of(const Posted& posted) {
     std::string bytes;
     add(bytes, posted.fingerprint);
-    add(bytes, static_cast<std::uint32_t>(posted.id.size()));
-    bytes += posted.id;
     for (const std::string& posting : posted.postings) {
         add(bytes, static_cast<std::uint16_t>(posting.size()));
         bytes += posting;
@@ -111,15 +109,8 @@ Posted posted_in(std::string_view all) {
     Bytes bytes(all);
     Posted posted;
     posted.fingerprint = bytes.take<std::uint64_t>();
-    posted.id = bytes.take(bytes.take<std::uint32_t>());
     while (!bytes.is_empty()) posted.postings.emplace_back(bytes.take(bytes.take<std::uint16_t>()));
     return posted;
-}
-
-std::string_view id_in(std::string_view all) {
-    Bytes bytes(all);
-    bytes.take<std::uint64_t>();
-    return bytes.take(bytes.take<std::uint32_t>());
 }
 
 std::uint64_t fingerprint_in(std::string_view bytes) { return Bytes(bytes).take<std::uint64_t>(); }

@@ -10,18 +10,16 @@
 
 namespace pmemcpy::index {
 
-/// What an index knows of one object: all that it is posted under.
+/// What an index knows of one object beside its id: all that it is posted under.
 struct Posted {
-    std::uint64_t fingerprint = 0;  // of what was looked at
-    std::string id;
+    std::uint64_t fingerprint = 0;      // of what was looked at
     std::vector<std::string> postings;  // sorted
 };
 
 std::string bytes_of(const Posted& posted);
 /// Errors: corrupt.
 Posted posted_in(std::string_view bytes);
-/// Only the id, and only the fingerprint, for whoever reads many. Errors: corrupt.
-std::string_view id_in(std::string_view bytes);
+/// Only that, for whoever reads many. Errors: corrupt.
 std::uint64_t fingerprint_in(std::string_view bytes);
 
 /// What a key is called in an index. Of an attribute's members only their names: what is in a list is under its name.

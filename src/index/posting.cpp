@@ -1,6 +1,7 @@
 #include "index/posting.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -16,7 +17,10 @@ using Wide = long double;  // exact for every number there is, see fact.cpp
 
 template <class T>
 void add_big_endian(std::string& bytes, T value) {
-    for (std::size_t i = sizeof value; i-- > 0;) bytes.push_back(static_cast<char>(value >> (8 * i) & 0xff));
+    std::array<char, sizeof value> big{};
+    for (std::size_t i = 0; i < big.size(); ++i)
+        big[i] = static_cast<char>(value >> (8 * (big.size() - 1 - i)) & 0xff);
+    bytes.append(big.data(), big.size());
 }
 
 std::string head(std::uint32_t key, PostedSort sort) {
@@ -39,16 +43,20 @@ constexpr std::uint64_t sign_bit = 1ULL << 63;
 
 // The nearest float64 with its bits so that they sort as numbers do, and how far the number is from it, which only integers
 // beyond 53 bits are. NaN comes behind all.
-void add_number(std::string& bytes, Wide number) {
-    if (std::isnan(number)) {
+void add_number(std::string& bytes, double nearest, std::int64_t rest) {
+    if (std::isnan(nearest)) {
         add_big_endian(bytes, ~std::uint64_t{0});
         return add_big_endian(bytes, std::uint16_t{0});
     }
-    const double nearest = number == 0 ? 0.0 : static_cast<double>(number);
-    const auto bits = std::bit_cast<std::uint64_t>(nearest);
+    const auto bits = std::bit_cast<std::uint64_t>(nearest == 0 ? 0.0 : nearest);
     add_big_endian(bytes, (bits & sign_bit) != 0 ? ~bits : bits | sign_bit);
-    const Wide rest = std::isfinite(nearest) ? number - static_cast<Wide>(nearest) : 0;
-    add_big_endian(bytes, static_cast<std::uint16_t>(std::lround(rest) + 0x8000));
+    add_big_endian(bytes, static_cast<std::uint16_t>(rest + 0x8000));
+}
+void add_number(std::string& bytes, double number) { add_number(bytes, number, 0); }
+template <std::integral T>
+void add_number(std::string& bytes, T number) {
+    const auto nearest = static_cast<double>(number);
+    add_number(bytes, nearest, std::lround(static_cast<Wide>(number) - static_cast<Wide>(nearest)));
 }
 
 void add_time(std::string& bytes, const Time& time) {
@@ -61,40 +69,55 @@ void add_text(std::string& bytes, std::string_view text) {
     if (text.size() > longest_posted_text) add_big_endian(bytes, base::xxh3_64(text));
 }
 
-struct Posted {
-    PostedSort sort;
-    std::string value;
-};
+/// Of a fact, or of a literal that facts are compared with.
+template <class T>
+constexpr PostedSort sort_of = std::is_same_v<T, bool>           ? PostedSort::truth
+                               : std::is_same_v<T, std::string>  ? PostedSort::text
+                               : std::is_same_v<T, Time>         ? PostedSort::time
+                               : std::is_same_v<T, Dimensions>   ? PostedSort::shape
+                               : std::is_same_v<T, Incomparable> ? PostedSort::incomparable
+                               : std::is_same_v<T, Parameter>    ? PostedSort::incomparable
+                                                                 : PostedSort::number;
 
-Posted posted(const Fact& fact) {
-    Posted made{PostedSort::number, {}};
-    std::visit(
-        [&](const auto& value) {
-            using T = std::decay_t<decltype(value)>;
-            if constexpr (std::is_same_v<T, bool>) {
-                made = {PostedSort::truth, std::string(1, value ? '\1' : '\0')};
-            } else if constexpr (std::is_same_v<T, std::string>) {
-                made.sort = PostedSort::text;
-                add_text(made.value, value);
-            } else if constexpr (std::is_same_v<T, Time>) {
-                made.sort = PostedSort::time;
-                add_time(made.value, value);
-            } else if constexpr (std::is_same_v<T, Dimensions>) {
-                made.sort = PostedSort::shape;
-                made.value.push_back(static_cast<char>(value.size()));
-                for (const Extent extent : value) add_big_endian(made.value, std::uint64_t{extent});
-            } else if constexpr (std::is_same_v<T, Incomparable>) {
-                made.sort = PostedSort::incomparable;
-            } else {
-                add_number(made.value, static_cast<Wide>(value));
-            }
-        },
-        fact);
-    return made;
+PostedSort sort_of_literal(const Literal& literal) {
+    return std::visit([](const auto& value) { return sort_of<std::decay_t<decltype(value)>>; },
+                      literal.value());
 }
 
-Fact fact_of(const Literal& literal) {
-    return std::visit([](const auto& value) -> Fact { return value; }, literal.value());
+template <class T>
+void add_value(std::string& bytes, const T& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+        bytes.push_back(value ? '\1' : '\0');
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        add_text(bytes, value);
+    } else if constexpr (std::is_same_v<T, Time>) {
+        add_time(bytes, value);
+    } else if constexpr (std::is_same_v<T, Dimensions>) {
+        bytes.push_back(static_cast<char>(value.size()));
+        for (const Extent extent : value) add_big_endian(bytes, std::uint64_t{extent});
+    } else if constexpr (sort_of<T> == PostedSort::number) {
+        add_number(bytes, value);
+    }
+}
+
+template <class... Values>
+void set_posting(std::string& bytes, std::uint32_t key, const std::variant<Values...>& value) {
+    bytes.clear();
+    add_big_endian(bytes, key);
+    std::visit(
+        [&](const auto& plain) {
+            using T = std::decay_t<decltype(plain)>;
+            bytes.push_back(static_cast<char>(sort_of<T>));
+            add_value(bytes, plain);
+        },
+        value);
+}
+
+template <class... Values>
+std::string posting_with(std::uint32_t key, const std::variant<Values...>& value) {
+    std::string bytes;
+    set_posting(bytes, key, value);
+    return bytes;
 }
 
 bool is_long_text(const Literal& literal) {
@@ -111,14 +134,15 @@ struct Span {
 };
 
 Span span_of(std::uint32_t key, const Literal& literal) {
-    const Posted made = posted(fact_of(literal));
-    const std::string at = head(key, made.sort) + made.value;
+    const PostedSort sort = sort_of_literal(literal);
+    std::string at = posting_with(key, literal.value());
     // Of a text that is not posted whole only the beginning says how another one lies to it.
     if (is_long_text(literal)) {
         const std::string begin = at.substr(0, posting_head_bytes + longest_posted_text);
-        return {made.sort, begin, after_all_with(begin), false};
+        return {sort, begin, after_all_with(begin), false};
     }
-    return {made.sort, at, after(at)};
+    std::string end = after(at);
+    return {sort, std::move(at), std::move(end)};
 }
 
 /// A text that says a time means one where a time is stored.
@@ -137,7 +161,7 @@ std::string end_of_sort(std::uint32_t key, PostedSort sort) {
     const std::string begin = head(key, sort);
     if (sort != PostedSort::number) return after_all_with(begin);
     std::string nan = begin;
-    add_number(nan, std::numeric_limits<Wide>::quiet_NaN());
+    add_number(nan, std::numeric_limits<double>::quiet_NaN());
     return nan;
 }
 
@@ -150,13 +174,12 @@ void add_range(std::vector<Range>& ranges, Range range) {
     if (range.from < range.end) ranges.push_back(std::move(range));
 }
 
-void add_compared(std::vector<Range>& ranges, std::uint32_t key, Relation relation, const Span& span) {
-    const std::string begin = head(key, span.sort);
-    const std::string end = end_of_sort(key, span.sort);
+void add_compared(std::vector<Range>& ranges, std::uint32_t key, Relation relation, Span span) {
+    if (relation == Relation::equal)
+        return add_range(ranges, {std::move(span.first), std::move(span.end), span.is_exact});
+    std::string begin = head(key, span.sort);
     const bool is_ordered = span.sort != PostedSort::shape;
     switch (relation) {
-        case Relation::equal:
-            return add_range(ranges, {span.first, span.end, span.is_exact});
         case Relation::less:
             if (is_ordered) add_range(ranges, {begin, span.is_exact ? span.first : span.end, span.is_exact});
             return;
@@ -164,35 +187,38 @@ void add_compared(std::vector<Range>& ranges, std::uint32_t key, Relation relati
             add_range(ranges, {is_ordered ? begin : span.first, span.end, span.is_exact});
             return;
         case Relation::greater:
-            if (is_ordered) add_range(ranges, {span.is_exact ? span.end : span.first, end, span.is_exact});
+            if (is_ordered)
+                add_range(ranges, {span.is_exact ? span.end : span.first, end_of_sort(key, span.sort),
+                                   span.is_exact});
             return;
         case Relation::at_least:
-            add_range(ranges, {span.first, is_ordered ? end : span.end, span.is_exact});
+            add_range(ranges,
+                      {span.first, is_ordered ? end_of_sort(key, span.sort) : span.end, span.is_exact});
             return;
         default:  // differs
             return add_range(ranges, {begin, after_all_with(begin), false});
     }
 }
 
-std::vector<Span> spans_of(std::uint32_t key, const Literal& literal) {
-    std::vector<Span> spans;
-    if (!is_nan(literal)) spans.push_back(span_of(key, literal));
-    if (auto time = span_of_time(key, literal)) spans.push_back(std::move(*time));
-    return spans;
+template <class F>
+void for_each_span(std::uint32_t key, const Literal& literal, F&& f) {
+    if (!is_nan(literal)) f(span_of(key, literal));
+    if (auto time = span_of_time(key, literal)) f(std::move(*time));
 }
 
 void add_between(std::vector<Range>& ranges, std::uint32_t key, const Node& test) {
-    for (const Span& first : spans_of(key, test.operands[0])) {
-        for (const Span& last : spans_of(key, test.operands[1])) {
-            if (first.sort != last.sort) continue;
-            if (first.sort == PostedSort::shape && first.first != last.first) continue;
+    for_each_span(key, test.operands[0], [&](const Span& first) {
+        for_each_span(key, test.operands[1], [&](const Span& last) {
+            if (first.sort != last.sort) return;
+            if (first.sort == PostedSort::shape && first.first != last.first) return;
             add_range(ranges, {first.first, last.end, first.is_exact && last.is_exact});
-        }
-    }
+        });
+    });
 }
 
 // So that none is met twice: of ranges that overlap the union.
 std::vector<Range> merged(std::vector<Range> ranges) {
+    if (ranges.size() < 2) return ranges;
     std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.from < b.from; });
     std::vector<Range> all;
     for (Range& range : ranges) {
@@ -208,10 +234,7 @@ std::vector<Range> merged(std::vector<Range> ranges) {
 
 }  // namespace
 
-std::string posting_of(std::uint32_t key, const Fact& fact) {
-    const Posted made = posted(fact);
-    return head(key, made.sort) + made.value;
-}
+std::string posting_of(std::uint32_t key, const Fact& fact) { return posting_with(key, fact); }
 
 std::string posting_of_more(std::uint32_t key) { return head(key, PostedSort::more); }
 
@@ -253,17 +276,25 @@ std::vector<Range> ranges_of(std::uint32_t key, const Node& test) {
             add_between(ranges, key, test);
             break;
         case Relation::one_of:
-            for (const Literal& operand : test.operands) {
-                for (const Span& span : spans_of(key, operand))
-                    add_compared(ranges, key, Relation::equal, span);
-            }
+            for (const Literal& operand : test.operands)
+                for_each_span(key, operand, [&](Span span) {
+                    add_compared(ranges, key, Relation::equal, std::move(span));
+                });
             break;
         default:
-            for (const Span& span : spans_of(key, test.operands.front()))
-                add_compared(ranges, key, test.relation, span);
+            for_each_span(key, test.operands.front(),
+                          [&](Span span) { add_compared(ranges, key, test.relation, std::move(span)); });
             break;
     }
     return merged(std::move(ranges));
+}
+
+bool is_at_one_posting(std::uint32_t key, const Literal& literal, std::string& posting) {
+    if (is_nan(literal) || is_long_text(literal)) return false;
+    const auto* text = std::get_if<std::string>(&literal.value());
+    if (text != nullptr && parse_time(*text)) return false;
+    set_posting(posting, key, literal.value());
+    return true;
 }
 
 std::vector<Range> common(const std::vector<Range>& a, const std::vector<Range>& b) {
@@ -302,7 +333,7 @@ std::vector<PostedSort> sorts_compared(const Node& test) {
     std::vector<std::vector<PostedSort>> of_each;
     for (const Literal& operand : test.operands) {
         std::vector<PostedSort> one;
-        one.push_back(posted(fact_of(operand)).sort);
+        one.push_back(sort_of_literal(operand));
         if (span_of_time(0, operand)) one.push_back(PostedSort::time);
         of_each.push_back(std::move(one));
     }

@@ -46,6 +46,8 @@ struct Range {
 /// Where the facts are that meet a test of the key with this number; ranges do not overlap. With ~ and `contains` each text in
 /// them is still to be looked at.
 std::vector<Range> ranges_of(std::uint32_t key, const Node& test);
+/// Makes `posting` the only one under which there is what is equal to a literal; false where there may be others.
+bool is_at_one_posting(std::uint32_t key, const Literal& literal, std::string& posting);
 /// What is in both.
 std::vector<Range> common(const std::vector<Range>& a, const std::vector<Range>& b);
 /// All postings of a key, or of one sort of it.

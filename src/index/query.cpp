@@ -5,6 +5,7 @@
 #include <cmath>
 #include <pmemcpy/error.hpp>
 
+#include "index/asked.hpp"
 #include "index/known.hpp"
 #include "index/lexer.hpp"
 #include "index/node.hpp"
@@ -51,6 +52,8 @@ std::string Literal::text() const {
                 return value ? "true" : "false";
             else if constexpr (std::is_same_v<T, std::string>)
                 return index::quoted(value);
+            else if constexpr (std::is_same_v<T, Parameter>)
+                return "?";
             else if constexpr (std::is_same_v<T, Time>)
                 return index::quoted(index::text_of(value));
             else if constexpr (std::is_integral_v<T>)
@@ -115,6 +118,17 @@ std::string Key::text() const {
 }
 
 Query Query::parse(std::string_view text) { return index::parse_query(text); }
+
+Query Query::with(std::span<const Literal> values) const {
+    index::Asked with_values(condition_ ? condition_->node() : nullptr, values);
+    if (!condition_) return *this;
+    Query asked(Condition(with_values.condition()));
+    asked.order_ = order_;
+    asked.most_ = most_;
+    asked.counted_key_ = counted_key_;
+    asked.is_count_ = is_count_;
+    return asked;
+}
 
 Query& Query::within(std::string_view group) {
     const Condition in = Condition::under(group);

@@ -1,6 +1,7 @@
 #include "index/search.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/pmemcpy.hpp>
@@ -92,20 +93,23 @@ std::string prefix_of(const NodePointer& condition) {
     }
 }
 
-Search::Search(const PMEM& pool, const Query& query)
-    : pool_(&pool), query_(query), evaluation_(node_of(query)) {
+Search::Search(const PMEM& pool, const Query& query, std::span<const Literal> values, Steps steps)
+    : pool_(&pool), query_(query) {
+    Asked asked(node_of(query), values);
     if (PMEM* own = Index::private_side_of(pool)) {
-        gather(Index::of(pool));
-        gather(Index::of(*own));
-        sort_by_id(candidates_);
-    } else if (auto found = Index::of(pool).candidates(node_of(query))) {
+        condition_ = asked.condition();
+        gather(asked, steps, Index::of(pool));
+        gather(asked, steps, Index::of(*own));
+    } else if (auto found = Index::of(pool).candidates(asked, steps)) {
+        if (asked.is_bound()) condition_ = asked.condition();
         by_index_ = true;
         is_suspicious_ = found->is_suspicious;
         position_ = found->position;
         candidates_ = std::move(found->objects);
         steps_ = std::move(found->steps);
     } else {
-        candidates_ = all_of(pool, node_of(query));
+        condition_ = asked.condition();
+        candidates_ = all_of(pool, condition_);
     }
     if (query.counted_key()) wanted_.push_back(*query.counted_key());
     if (query.is_count()) return;
@@ -113,18 +117,32 @@ Search::Search(const PMEM& pool, const Query& query)
 }
 
 // Of one side of a pool that has two. Each object is looked at: what one side's index is sure of the other may know better.
-void Search::gather(Index& index) {
-    if (auto found = index.candidates(node_of(query_))) {
+void Search::gather(Asked& asked, Steps steps, Index& index) {
+    if (auto found = index.candidates(asked, steps)) {
         by_index_ = true;
         is_suspicious_ = is_suspicious_ || found->is_suspicious;
-        for (Candidate& one : found->objects) candidates_.push_back({std::move(one.id), false});
+        for (Candidate& one : found->objects) one.is_sure = false;
+        add(std::move(found->objects));
         steps_.insert(steps_.end(), found->steps.begin(), found->steps.end());
-    } else {
-        for (const bool groups : {false, true}) {
-            for (std::string& id : index.ids(prefix_of(node_of(query_)), groups))
-                candidates_.push_back({std::move(id), node_of(query_) == nullptr});
-        }
+        return;
     }
+    for (const bool groups : {false, true}) {
+        std::vector<Candidate> all;
+        for (std::string& id : index.ids(prefix_of(condition_), groups))
+            all.push_back({std::move(id), condition_ == nullptr});
+        add(std::move(all));
+    }
+}
+
+// Both sorted by id; each object once.
+void Search::add(std::vector<Candidate> more) {
+    std::vector<Candidate> all;
+    all.reserve(candidates_.size() + more.size());
+    std::set_union(std::make_move_iterator(candidates_.begin()), std::make_move_iterator(candidates_.end()),
+                   std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()),
+                   std::back_inserter(all),
+                   [](const Candidate& a, const Candidate& b) { return a.id < b.id; });
+    candidates_ = std::move(all);
 }
 
 std::optional<Meant> Search::next_unranked() {
@@ -133,9 +151,8 @@ std::optional<Meant> Search::next_unranked() {
         Object object(*pool_, std::move(candidate.id));
         Meant meant;
         try {
-            // What the index was sure of may have gone since.
-            const bool is_it = candidate.is_sure ? is_unchanged() || pool_->exists(object.id())
-                                                 : evaluation_.meets(object, meant.found.boxes);
+            const bool is_it =
+                candidate.is_sure ? is_there(object.id()) : evaluation().meets(object, meant.found.boxes);
             if (!is_it) continue;
             for (const Key& key : wanted_)
                 meant.facts.push_back(object.is_elements(key) ? Facts{} : object.facts(key));
@@ -150,14 +167,24 @@ std::optional<Meant> Search::next_unranked() {
     return {};
 }
 
+Evaluation& Search::evaluation() {
+    if (!evaluation_) evaluation_.emplace(condition_);
+    return *evaluation_;
+}
+
+// What the index was sure of may have gone since.
+bool Search::is_there(const std::string& id) const { return is_unchanged() || pool_->exists(id); }
 bool Search::is_unchanged() const { return by_index_ && Index::of(*pool_).position() == position_; }
 
 // Whether a test compares unlike things a look at all objects tells, and with an index few were looked at.
 void Search::finish() {
-    if (!by_index_) return evaluation_.finish();
-    if (!is_suspicious_ && !evaluation_.is_suspicious()) return;
-    Evaluation all(node_of(query_));
-    for (Candidate& candidate : all_of(*pool_, node_of(query_))) {
+    if (!by_index_) {
+        if (evaluation_) evaluation_->finish();
+        return;
+    }
+    if (!is_suspicious_ && (!evaluation_ || !evaluation_->is_suspicious())) return;
+    Evaluation all(condition_);
+    for (Candidate& candidate : all_of(*pool_, condition_)) {
         Object object(*pool_, std::move(candidate.id));
         std::vector<Box> boxes;
         try {
@@ -179,9 +206,9 @@ std::string Search::explain() const {
                 "; looked at: " + std::to_string(candidates_.size() - sure) + "\n";
     } else {
         text += "looked at: all " + std::to_string(candidates_.size()) + " objects" +
-                (prefix_of(node_of(query_)).empty()
+                (prefix_of(condition_).empty()
                      ? ""
-                     : " whose names begin with " + Literal(prefix_of(node_of(query_))).text()) +
+                     : " whose names begin with " + Literal(prefix_of(condition_)).text()) +
                 "; " + Index::of(*pool_).why_not() + "\n";
     }
     return text;
@@ -220,32 +247,44 @@ std::optional<Meant> Search::next() {
     return meant;
 }
 
+std::optional<Found> Search::next_found() {
+    std::optional<Found> found;
+    while (wanted_.empty() && at_ < candidates_.size() && candidates_[at_].is_sure) {
+        if (query_.most() && given_ == *query_.most()) return found;
+        Candidate& candidate = candidates_[at_++];
+        if (!is_there(candidate.id)) continue;
+        ++given_;
+        found.emplace(Found{std::move(candidate.id), {}, pool_});
+        return found;
+    }
+    if (auto meant = next()) found.emplace(std::move(meant->found));
+    return found;
+}
+
 }  // namespace index
 
 Matches::Matches(std::unique_ptr<index::Search> search) : search_(std::move(search)) {}
 Matches::Matches(Matches&&) noexcept = default;
 Matches& Matches::operator=(Matches&&) noexcept = default;
 Matches::~Matches() = default;
-std::optional<Found> Matches::next() {
-    auto meant = search_->next();
-    if (!meant) return {};
-    return std::move(meant->found);
-}
+std::optional<Found> Matches::next() { return search_->next_found(); }
 
 Info Found::info() const { return pool->info(id); }
 
 std::string explain(const PMEM& pool, const Query& question) {
-    return index::Search(pool, question).explain();
+    return index::Search(pool, question, {}, index::Steps::told).explain();
 }
 std::string explain(const PMEM& pool, std::string_view text) { return explain(pool, Query::parse(text)); }
 
-Matches query(const PMEM& pool, const Query& question) {
+Matches query(const PMEM& pool, const Query& question, std::span<const Literal> values) {
     if (question.is_count())
         throw Error(Code::invalid_argument,
                     "`" + question.text() + "` only counts, and lists nothing; ask count()");
-    return Matches(std::make_unique<index::Search>(pool, question));
+    return Matches(std::make_unique<index::Search>(pool, question, values));
 }
-Matches query(const PMEM& pool, std::string_view text) { return query(pool, Query::parse(text)); }
+Matches query(const PMEM& pool, std::string_view text, std::span<const Literal> values) {
+    return query(pool, Query::parse(text), values);
+}
 
 std::vector<Counted> count(const PMEM& pool, const Query& question) {
     index::Search search(pool, question);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <pmemcpy/query.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 namespace pmemcpy::index {
 
+class Asked;
 class Index;
 
 /// What the ids of all objects that meet a condition begin with.
@@ -26,23 +28,30 @@ struct Meant {
 class Search {
 public:
     /// For a query that counts: the facts under the key that it counts by, and no Info.
-    Search(const PMEM& pool, const Query& query);
+    Search(const PMEM& pool, const Query& query, std::span<const Literal> values = {},
+           Steps steps = Steps::untold);
 
     std::optional<Meant> next();
+    /// The same without facts.
+    std::optional<Found> next_found();
     /// In lines for people.
     std::string explain() const;
 
 private:
-    void gather(Index& index);
+    void gather(Asked& asked, Steps steps, Index& index);
+    void add(std::vector<Candidate> more);
     std::optional<Meant> next_unranked();
+    Evaluation& evaluation();
     void finish();
     bool is_unchanged() const;
+    bool is_there(const std::string& id) const;
     void rank_all();
 
     const PMEM* pool_;
     Query query_;
+    NodePointer condition_;  // with its values; null for everything, and where the index was sure of all
     std::vector<Key> wanted_;
-    Evaluation evaluation_;
+    std::optional<Evaluation> evaluation_;  // of the first that has to be looked at
     std::vector<Candidate> candidates_;
     bool by_index_ = false;
     std::uint64_t position_ = 0;  // of the feed, when the index was asked

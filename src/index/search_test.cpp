@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <pmemcpy/error.hpp>
+#include <pmemcpy/index.hpp>
 #include <pmemcpy/json.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 #include <pmemcpy/query.hpp>
@@ -313,6 +314,53 @@ TEST_P(QueryTest, goes_on_when_what_it_would_find_is_erased) {
     pool_.erase("v1");
     pool_.rename("v2", "w");
     EXPECT_EQ(matches.next()->id, "v3");
+}
+
+TEST_P(QueryTest, takes_values_where_it_has_question_marks) {
+    const std::string long_text(500, 'x');
+    const std::vector<std::string> authors = {"li", "o'\"brien?", "2026-10", long_text, long_text + "y"};
+    for (std::size_t i = 0; i < authors.size(); ++i) {
+        const std::string id = "v" + std::to_string(i);
+        pool_.store(id, static_cast<int>(i));
+        pool_.set_attribute(id, "author", authors[i]);
+        pool_.set_attribute(id, "n", i == 4 ? std::nan("") : static_cast<double>(i));
+    }
+    if (GetParam() != IndexMode::none) flush_index(pool_);
+    const auto ids = [](Matches matches) {
+        std::string all;
+        for (const Found& found : matches) all += found.id + " ";
+        return all;
+    };
+    const Query by_author = Query::parse("author = ?");
+    for (int twice = 0; twice < 2; ++twice) {
+        for (std::size_t i = 0; i < authors.size(); ++i)
+            EXPECT_EQ(ids(query(pool_, by_author, {authors[i]})), "v" + std::to_string(i) + " ");
+    }
+    EXPECT_EQ(ids(query(pool_, by_author, {"nobody"})), "");
+    EXPECT_EQ(ids(query(pool_, "n = ?", {2})), "v2 ");
+    EXPECT_EQ(ids(query(pool_, "n = ?", {std::nan("")})), "");
+    EXPECT_EQ(ids(query(pool_, "n in ?..? and author != ?", {1, 3.0, "2026-10"})), "v1 v3 ");
+    EXPECT_EQ(ids(query(pool_, "n in (?, 3) or not n >= ?", {0, -1})), "v0 v3 v4 ");
+    EXPECT_EQ(ids(query(pool_, "changed > ? and name ~ ?", {"2000", "v[01]"})), "v0 v1 ");
+    EXPECT_EQ(ids(query(pool_, Key("n") == Parameter{} && Key("author").contains("b"), {1})), "v1 ");
+    EXPECT_EQ(ids(query(pool_, by_author.with({"li"}))), "v0 ");
+    EXPECT_EQ(count(pool_, Query::parse("n < ? count").with({3})).front().objects, 3U);
+    const auto code_of = [&](const char* text, std::vector<Literal> values) {
+        try {
+            ids(query(pool_, text, values));
+        } catch (const Error& error) {
+            return error.kind();
+        }
+        return Code{};
+    };
+    EXPECT_EQ(code_of("author = ?", {}), Code::invalid_argument);
+    EXPECT_EQ(code_of("author = ?", {1, 2}), Code::invalid_argument);
+    EXPECT_EQ(code_of("author = 'li'", {1}), Code::invalid_argument);
+    EXPECT_EQ(code_of("author = ?", {Parameter{}}), Code::invalid_argument);
+    EXPECT_EQ(code_of("author = ?", {1}), Code::type_mismatch) << "all authors are texts";
+    EXPECT_EQ(code_of("bytes > ?", {"a"}), Code::type_mismatch);
+    EXPECT_EQ(code_of("name ~ ?", {"[a"}), Code::invalid_argument);
+    EXPECT_THROW(count(pool_, "n < ? count"), Error);
 }
 
 INSTANTIATE_TEST_SUITE_P(index, QueryTest,

@@ -48,6 +48,8 @@ Json to_json(const std::optional<Literal>& value) {
                 return cli::to_json(known);
             else if constexpr (std::is_same_v<T, Time>)
                 return Json::parse(value->text());
+            else if constexpr (std::is_same_v<T, Parameter>)
+                return nullptr;  // which no answer is
             else
                 return known;
         },

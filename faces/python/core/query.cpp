@@ -55,7 +55,14 @@ private:
 
 nb::object object_of(const std::optional<Literal>& literal) {
     if (!literal) return nb::none();
-    return std::visit([](const auto& value) { return nb::cast(value); }, literal->value());
+    return std::visit(
+        [](const auto& value) -> nb::object {
+            if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Parameter>)
+                return nb::none();  // which no answer is
+            else
+                return nb::cast(value);
+        },
+        literal->value());
 }
 
 std::vector<std::pair<nb::object, std::uint64_t>> counts(const Pool& pool, std::string_view text,

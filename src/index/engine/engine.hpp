@@ -6,19 +6,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pmemcpy::index {
 
-/// What an index is made of. In each table keys are sorted as bytes are; `postings` has any number of numbers under a key,
-/// sorted; the others have one value each.
+/// What an index is made of. Keys are sorted as bytes are, and places in any order; `postings` has any number of numbers
+/// under a key, sorted; the others have one value each.
 enum class Table {
-    about,     // of the index itself
-    keys,      // what can be asked for, to a number
-    objects,   // place of an object, as 8 bytes, to what is known of it
-    pending,   // places of objects that have changed in a step that was not committed
+    about,    // of the index itself
+    keys,     // what can be asked for, to a number
+    objects,  // place of an object, the 8 bytes of a std::uint64_t, to its id: what a query wants, and nothing else beside it
+    posted,   // place of an object to all that it is posted under
+    pending,  // places of objects that have changed in a step that was not committed
     postings,  // key number and value, to places
 };
-inline constexpr std::size_t table_count = 5;
+inline constexpr std::size_t table_count = 6;
 inline constexpr std::size_t longest_key = 511;
 
 /// An ordered set of entries, as it was at one moment. Whoever holds one keeps its space from being used again: so not for long.
@@ -30,11 +32,24 @@ public:
     /// Calls f(key, value) from the first key on that is not before `from`, in order, until it returns false.
     using Visit = std::function<bool(std::string_view key, std::string_view value)>;
     virtual void walk(Table table, std::string_view from, const Visit& visit) const = 0;
-    /// The same of the postings, with the places as numbers.
+    /// The same of the postings, with the places as numbers. Whoever has a large f gives std::ref(f), which needs no memory.
     using VisitPosting = std::function<bool(std::string_view key, std::uint64_t place)>;
     virtual void walk_postings(std::string_view from, const VisitPosting& visit) const = 0;
+    /// Adds the places under one posting, in order.
+    virtual void add_places(std::string_view posting, std::vector<std::uint64_t>& places) const = 0;
     /// How many entries there are in a table.
     virtual std::uint64_t size(Table table) const = 0;
+};
+
+/// A Reading that can be had again as of a later moment, for less than another one costs.
+class Snapshot : public Reading {
+public:
+    /// Until renew() it keeps nothing from being used again, and nothing may be asked of it.
+    virtual void rest() = 0;
+    /// After a rest(). Errors: corrupt, io_error.
+    virtual void renew() = 0;
+    /// Another number after each commit: where it is the same, so is everything that was read.
+    virtual std::uint64_t commits() const = 0;
 };
 
 /// One at a time among all processes. Nothing of it is seen before commit(), and nothing stays if it goes without.
@@ -57,7 +72,7 @@ public:
 class Engine {
 public:
     virtual ~Engine() = default;
-    virtual std::unique_ptr<Reading> read() const = 0;
+    virtual std::unique_ptr<Snapshot> read() const = 0;
     /// Waits until no other is writing.
     virtual std::unique_ptr<Writing> write() = 0;
     /// False when its files have been removed: then nobody sees any more what is written here.

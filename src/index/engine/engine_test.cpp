@@ -1,4 +1,5 @@
 // What every engine has to do. It runs on LMDB, and on a plain map, so that it is known to ask for no more than the promise.
+// Length: one suite, and the plain engine that it runs on too.
 
 #include "index/engine/engine.hpp"
 
@@ -25,36 +26,57 @@ namespace {
 struct Content {
     std::array<std::map<std::string, std::string>, table_count> tables;
     std::set<std::pair<std::string, std::uint64_t>> postings;
+    std::uint64_t commits = 0;
     const auto& of(Table table) const { return tables[static_cast<std::size_t>(table)]; }
     auto& of(Table table) { return tables[static_cast<std::size_t>(table)]; }
 };
 
 /// In memory, and seen by one process.
 class Plain final : public Engine {
-    class Entries : public Writing {
+    template <class Promise>
+    class Entries : public Promise {
     public:
-        Entries(std::shared_ptr<Content> now, Content content)
-            : now_(std::move(now)), content_(std::move(content)) {}
+        explicit Entries(std::shared_ptr<Content> now) : now_(std::move(now)), content_(*now_) {}
         std::optional<std::string_view> get(Table table, std::string_view key) const override {
             const auto found = content_.of(table).find(std::string(key));
             if (found == content_.of(table).end()) return {};
             return found->second;
         }
-        void walk(Table table, std::string_view from, const Visit& visit) const override {
+        void walk(Table table, std::string_view from, const Reading::Visit& visit) const override {
             const auto& entries = content_.of(table);
             for (auto at = entries.lower_bound(std::string(from)); at != entries.end(); ++at) {
                 if (!visit(at->first, at->second)) return;
             }
         }
-        void walk_postings(std::string_view from, const VisitPosting& visit) const override {
+        void walk_postings(std::string_view from, const Reading::VisitPosting& visit) const override {
             for (auto at = content_.postings.lower_bound({std::string(from), 0});
                  at != content_.postings.end(); ++at) {
                 if (!visit(at->first, at->second)) return;
             }
         }
+        void add_places(std::string_view posting, std::vector<std::uint64_t>& places) const override {
+            for (auto at = content_.postings.lower_bound({std::string(posting), 0});
+                 at != content_.postings.end() && at->first == posting; ++at)
+                places.push_back(at->second);
+        }
         std::uint64_t size(Table table) const override {
             return table == Table::postings ? content_.postings.size() : content_.of(table).size();
         }
+
+    protected:
+        std::shared_ptr<Content> now_;
+        Content content_;
+    };
+    class AsItWas final : public Entries<Snapshot> {
+    public:
+        using Entries::Entries;
+        void rest() override { content_ = {}; }
+        void renew() override { content_ = *now_; }
+        std::uint64_t commits() const override { return content_.commits; }
+    };
+    class Changing final : public Entries<Writing> {
+    public:
+        using Entries::Entries;
         void put(Table table, std::string_view key, std::string_view value) override {
             content_.of(table)[std::string(key)] = value;
         }
@@ -65,16 +87,15 @@ class Plain final : public Engine {
         void unpost(std::string_view key, std::uint64_t place) override {
             content_.postings.erase({std::string(key), place});
         }
-        void commit() override { *now_ = content_; }
-
-    private:
-        std::shared_ptr<Content> now_;
-        Content content_;
+        void commit() override {
+            ++content_.commits;
+            *now_ = content_;
+        }
     };
 
 public:
-    std::unique_ptr<Reading> read() const override { return std::make_unique<Entries>(now_, *now_); }
-    std::unique_ptr<Writing> write() override { return std::make_unique<Entries>(now_, *now_); }
+    std::unique_ptr<Snapshot> read() const override { return std::make_unique<AsItWas>(now_); }
+    std::unique_ptr<Writing> write() override { return std::make_unique<Changing>(now_); }
     bool is_there() const override { return true; }
     void sync() override {}
     void copy_to(const std::string&) const override {}
@@ -86,6 +107,8 @@ private:
 };
 
 constexpr std::uint64_t bytes = 64ULL << 20;
+
+std::string key_of(std::uint64_t place) { return {reinterpret_cast<const char*>(&place), sizeof place}; }
 
 class engine : public ::testing::TestWithParam<bool> {
 protected:
@@ -119,12 +142,12 @@ TEST_P(engine, gives_back_what_was_committed_and_nothing_else) {
         const auto writing = one->write();
         writing->put(Table::keys, "a", "1");
         writing->put(Table::keys, "a", "2");
-        writing->put(Table::objects, "a", "other");
-        writing->erase(Table::pending, "none");
+        writing->put(Table::about, "a", "other");
+        writing->erase(Table::pending, key_of(7));
         writing->commit();
     }
     EXPECT_EQ(one->read()->get(Table::keys, "a"), "2");
-    EXPECT_EQ(one->read()->get(Table::objects, "a"), "other");
+    EXPECT_EQ(one->read()->get(Table::about, "a"), "other");
     EXPECT_EQ(one->read()->size(Table::keys), 1U);
     EXPECT_EQ(one->read()->size(Table::pending), 0U);
 }
@@ -139,6 +162,77 @@ TEST_P(engine, a_reading_stays_as_it_was) {
     }
     EXPECT_TRUE(postings(*before, "").empty());
     EXPECT_EQ(postings(*one->read(), "").size(), 1U);
+}
+
+TEST_P(engine, a_snapshot_can_be_had_again_as_of_a_later_moment) {
+    const auto one = open();
+    const auto snapshot = one->read();
+    const std::uint64_t commits = snapshot->commits();
+    EXPECT_TRUE(postings(*snapshot, "").empty());
+    snapshot->rest();
+    snapshot->renew();
+    EXPECT_EQ(snapshot->commits(), commits);
+    for (std::uint64_t place = 1; place < 4; ++place) {
+        const auto writing = one->write();
+        writing->post("k", place);
+        writing->put(Table::keys, "a", std::to_string(place));
+        writing->commit();
+        EXPECT_EQ(postings(*snapshot, "").size(), place - 1);
+        snapshot->rest();
+        snapshot->renew();
+        EXPECT_NE(snapshot->commits(), commits);
+        EXPECT_EQ(postings(*snapshot, "k").size(), place);
+        EXPECT_EQ(snapshot->get(Table::keys, "a"), std::to_string(place));
+    }
+    snapshot->rest();
+}
+
+TEST_P(engine, has_the_places_under_one_posting) {
+    const auto one = open();
+    const auto writing = one->write();
+    std::vector<std::uint64_t> wanted;
+    for (std::uint64_t place = 3000; place-- > 0;) writing->post("b", place * 64);
+    for (std::uint64_t place = 0; place < 3000; ++place) wanted.push_back(place * 64);
+    for (const char* other : {"a", "ba", "c"}) writing->post(other, 1);
+    std::vector<std::uint64_t> places;
+    writing->add_places("b", places);  // itself
+    EXPECT_EQ(places, wanted);
+    writing->commit();
+    const auto snapshot = one->read();
+    places.clear();
+    snapshot->add_places("b", places);
+    EXPECT_EQ(places, wanted);
+    snapshot->add_places("bb", places);
+    EXPECT_EQ(places, wanted);
+    snapshot->add_places("ba", places);
+    EXPECT_EQ(places.size(), wanted.size() + 1);
+}
+
+TEST_P(engine, finds_things_by_their_places) {
+    const auto one = open();
+    const auto writing = one->write();
+    for (const std::uint64_t place : {1ULL << 40, 255ULL, 256ULL, 64ULL})
+        writing->put(Table::objects, key_of(place), "id");
+    EXPECT_EQ(writing->get(Table::objects, key_of(256)), "id");
+    EXPECT_FALSE(writing->get(Table::objects, key_of(65)));
+    writing->erase(Table::objects, key_of(256));
+    writing->commit();
+    EXPECT_EQ(one->read()->size(Table::objects), 3U);
+}
+
+TEST_P(engine, walks_within_a_walk) {
+    const auto one = open();
+    const auto writing = one->write();
+    for (const char* key : {"a", "b", "c"}) writing->post(key, 1);
+    writing->commit();
+    const auto snapshot = one->read();
+    std::string seen;
+    snapshot->walk_postings("a", [&](std::string_view key, std::uint64_t) {
+        seen += key;
+        for (const auto& [inner, place] : postings(*snapshot, key)) seen += inner;
+        return true;
+    });
+    EXPECT_EQ(seen, "aabcbbccc");
 }
 
 TEST_P(engine, sorts_keys_as_bytes_and_places_as_numbers) {
@@ -258,7 +352,7 @@ TEST_F(lmdb, says_that_it_is_full_and_is_as_it_was) {
         for (int i = 0; i < 1'000'000; ++i) {
             const auto writing = one->write();
             for (int k = 0; k < 100; ++k)
-                writing->put(Table::objects, std::to_string(i * 100 + k), std::string(500, 'x'));
+                writing->put(Table::keys, std::to_string(i * 100 + k), std::string(500, 'x'));
             writing->commit();
         }
         FAIL() << "it is never full";
@@ -267,7 +361,7 @@ TEST_F(lmdb, says_that_it_is_full_and_is_as_it_was) {
     }
     EXPECT_TRUE(one->is_full());
     EXPECT_EQ(one->read()->size(Table::postings), 1U);
-    EXPECT_EQ(one->read()->size(Table::objects) % 100, 0U);
+    EXPECT_EQ(one->read()->size(Table::keys) % 100, 0U);
 }
 
 TEST_F(lmdb, notices_that_it_was_removed) {

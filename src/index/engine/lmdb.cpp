@@ -1,5 +1,6 @@
 // LMDB behind the seam: one environment in each process for a directory, however often it is opened, because the locks that
 // LMDB takes on its lock file are the process's. Source: lmdb.h of 0.9.24, "Restrictions/caveats".
+// Length: all that knows LMDB is here.
 
 #include "index/engine/engine.hpp"
 
@@ -25,9 +26,29 @@ namespace {
 
 constexpr unsigned most_readers = 1024;
 constexpr std::uint64_t least_bytes = 1ULL << 28;
-constexpr std::array<const char*, table_count> names = {"about", "keys", "objects", "pending", "postings"};
+constexpr std::array<const char*, table_count> names = {"about",  "keys",    "objects",
+                                                        "posted", "pending", "postings"};
 
 using Tables = std::array<MDB_dbi, table_count>;
+
+unsigned flags_of(Table table) {
+    switch (table) {
+        case Table::postings:
+            return MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP;
+        case Table::objects:
+        case Table::posted:
+        case Table::pending:
+            return MDB_INTEGERKEY;  // of places
+        default:
+            return 0;
+    }
+}
+
+/// A transaction that only reads, and a cursor for it: both are cheap to renew, and not so cheap to make.
+struct Reader {
+    MDB_txn* transaction = nullptr;
+    MDB_cursor* postings = nullptr;
+};
 
 [[noreturn]] void fail(int error, const std::string& path, const char* what) {
     Code code = Code::io_error;
@@ -93,8 +114,8 @@ public:
         }
     }
     ~Environment() {
-        if (fork_generation_ != os::fork_generation()) return;  // the parent's
-        for (MDB_txn* transaction : idle_) ::mdb_txn_abort(transaction);
+        if (!is_of_this_process()) return;  // the parent's
+        for (const Reader& reader : idle_) discard(reader);
         ::mdb_env_close(env_);
     }
     Environment(const Environment&) = delete;
@@ -105,31 +126,38 @@ public:
     }
     const std::string& path() const { return path_; }
     MDB_env* get() const { return env_; }
-    const Tables& tables() const { return tables_; }
 
-    // A transaction that only reads is cheap to renew, and not so cheap to begin.
-    MDB_txn* begin_reading() {
-        MDB_txn* transaction = nullptr;
-        {
-            const std::lock_guard lock(mutex_);
-            if (!idle_.empty()) {
-                transaction = idle_.back();
+    /// As of now. One whose place among the readers is lost, because others took this process for dead, is left.
+    Reader renewed_reader() {
+        for (;;) {
+            Reader reader;
+            {
+                const std::lock_guard lock(mutex_);
+                if (idle_.empty()) break;
+                reader = idle_.back();
                 idle_.pop_back();
             }
+            if (::mdb_txn_renew(reader.transaction) == 0) return reader;
+            discard(reader);
         }
-        if (transaction != nullptr) {
-            const int error = ::mdb_txn_renew(transaction);
-            if (error == 0) return transaction;
-            ::mdb_txn_abort(transaction);
-        }
-        check(::mdb_txn_begin(env_, nullptr, MDB_RDONLY, &transaction), "cannot be read");
-        return transaction;
+        Reader reader;
+        check(::mdb_txn_begin(env_, nullptr, MDB_RDONLY, &reader.transaction), "cannot be read");
+        const int error = ::mdb_cursor_open(reader.transaction, dbi(Table::postings), &reader.postings);
+        if (error != 0) ::mdb_txn_abort(reader.transaction);
+        check(error, "cannot be read");
+        return reader;
     }
-    void end_reading(MDB_txn* transaction) {
-        ::mdb_txn_reset(transaction);
+    /// Of one at rest.
+    void take_back(const Reader& reader) {
         const std::lock_guard lock(mutex_);
-        idle_.push_back(transaction);
+        idle_.push_back(reader);
     }
+    static void discard(const Reader& reader) {
+        ::mdb_cursor_close(reader.postings);
+        ::mdb_txn_abort(reader.transaction);
+    }
+    bool is_of_this_process() const { return fork_generation_ == os::fork_generation(); }
+    MDB_dbi dbi(Table table) const { return tables_[static_cast<std::size_t>(table)]; }
 
 private:
     void open_tables(bool create) {
@@ -138,8 +166,7 @@ private:
         check(::mdb_txn_begin(env_, nullptr, writing, &transaction), "cannot be read");
         for (std::size_t i = 0; i < table_count; ++i) {
             unsigned flags = create ? unsigned{MDB_CREATE} : 0U;
-            if (i == static_cast<std::size_t>(Table::postings))
-                flags |= MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP;
+            flags |= flags_of(static_cast<Table>(i));
             const int error = ::mdb_dbi_open(transaction, names[i], flags, &tables_[i]);
             if (error != 0) {
                 ::mdb_txn_abort(transaction);
@@ -154,17 +181,21 @@ private:
     Tables tables_{};
     std::uint64_t fork_generation_ = os::fork_generation();
     std::mutex mutex_;
-    std::vector<MDB_txn*> idle_;
+    std::vector<Reader> idle_;
 };
 
+/// One that lives as long as this, or is lent.
 class Cursor {
 public:
-    Cursor(const Environment& environment, MDB_txn* transaction, Table table) : environment_(environment) {
-        environment.check(
-            ::mdb_cursor_open(transaction, environment.tables()[static_cast<std::size_t>(table)], &cursor_),
-            "cannot be read");
+    Cursor(const Environment& environment, MDB_txn* transaction, Table table)
+        : environment_(environment), is_lent_(false) {
+        environment.check(::mdb_cursor_open(transaction, environment.dbi(table), &cursor_), "cannot be read");
     }
-    ~Cursor() { ::mdb_cursor_close(cursor_); }
+    Cursor(const Environment& environment, MDB_cursor* lent)
+        : environment_(environment), cursor_(lent), is_lent_(true) {}
+    ~Cursor() {
+        if (!is_lent_) ::mdb_cursor_close(cursor_);
+    }
     Cursor(const Cursor&) = delete;
     Cursor& operator=(const Cursor&) = delete;
     bool get(MDB_val& key, MDB_val& value, MDB_cursor_op operation) const {
@@ -177,6 +208,7 @@ public:
 private:
     const Environment& environment_;
     MDB_cursor* cursor_ = nullptr;
+    bool is_lent_;
 };
 
 // What a Reading and a Writing have in common.
@@ -202,11 +234,11 @@ public:
         while (more && visit(bytes_of(key), bytes_of(value))) more = cursor.get(key, value, MDB_NEXT);
     }
     void walk_postings(std::string_view from, const Reading::VisitPosting& visit) const override {
-        walk(Table::postings, from, [&](std::string_view key, std::string_view value) {
-            std::uint64_t place = 0;
-            std::memcpy(&place, value.data(), sizeof place);
-            return visit(key, place);
-        });
+        const Cursor cursor(*environment_, transaction_, Table::postings);
+        walk_postings_by(cursor, from, visit);
+    }
+    void add_places(std::string_view posting, std::vector<std::uint64_t>& places) const override {
+        add_places_by(Cursor(*environment_, transaction_, Table::postings), posting, places);
     }
     std::uint64_t size(Table table) const override {
         MDB_stat stat{};
@@ -215,18 +247,96 @@ public:
     }
 
 protected:
-    MDB_dbi dbi(Table table) const { return environment_->tables()[static_cast<std::size_t>(table)]; }
+    static void walk_postings_by(const Cursor& cursor, std::string_view from,
+                                 const Reading::VisitPosting& visit) {
+        MDB_val key = value_of(from);
+        MDB_val value{};
+        std::uint64_t place = 0;
+        bool more = cursor.get(key, value, from.empty() ? MDB_FIRST : MDB_SET_RANGE);
+        for (; more; more = cursor.get(key, value, MDB_NEXT)) {
+            std::memcpy(&place, value.mv_data, sizeof place);
+            if (!visit(bytes_of(key), place)) return;
+        }
+    }
+    static void add_places_by(const Cursor& cursor, std::string_view posting,
+                              std::vector<std::uint64_t>& places) {
+        MDB_val key = value_of(posting);
+        MDB_val value{};
+        std::uint64_t place = 0;
+        for (bool more = cursor.get(key, value, MDB_SET_KEY); more;
+             more = cursor.get(key, value, MDB_NEXT_DUP)) {
+            std::memcpy(&place, value.mv_data, sizeof place);
+            places.push_back(place);
+        }
+    }
+    MDB_dbi dbi(Table table) const { return environment_->dbi(table); }
     std::shared_ptr<Environment> environment_;
     MDB_txn* transaction_;
 };
 
-class LmdbReading final : public Entries<Reading> {
+class LmdbSnapshot final : public Entries<Snapshot> {
 public:
-    explicit LmdbReading(const std::shared_ptr<Environment>& environment)
-        : Entries(environment, environment->begin_reading()) {}
-    ~LmdbReading() override { environment_->end_reading(transaction_); }
-    LmdbReading(const LmdbReading&) = delete;
-    LmdbReading& operator=(const LmdbReading&) = delete;
+    explicit LmdbSnapshot(const std::shared_ptr<Environment>& environment) : Entries(environment, nullptr) {
+        read_by(environment->renewed_reader());
+    }
+    ~LmdbSnapshot() override {
+        if (!environment_->is_of_this_process() || transaction_ == nullptr) return;  // it is the parent's
+        LmdbSnapshot::rest();
+        environment_->take_back({transaction_, cursor_});
+    }
+    LmdbSnapshot(const LmdbSnapshot&) = delete;
+    LmdbSnapshot& operator=(const LmdbSnapshot&) = delete;
+
+    void rest() override {
+        if (std::exchange(is_at_rest_, true)) return;
+        ::mdb_txn_reset(transaction_);
+    }
+    void renew() override {
+        const Reader reader{transaction_, cursor_};
+        if (transaction_ != nullptr && ::mdb_txn_renew(transaction_) == 0) return read_by(reader);
+        if (std::exchange(transaction_, nullptr) != nullptr) Environment::discard(reader);
+        read_by(environment_->renewed_reader());
+    }
+    std::uint64_t commits() const override { return ::mdb_txn_id(transaction_); }
+    void walk_postings(std::string_view from, const VisitPosting& visit) const override {
+        if (is_walking_) return Entries::walk_postings(from, visit);
+        const Walk walk(is_walking_);
+        walk_postings_by(Cursor(*environment_, renewed_cursor()), from, visit);
+    }
+    void add_places(std::string_view posting, std::vector<std::uint64_t>& places) const override {
+        if (is_walking_) return Entries::add_places(posting, places);
+        add_places_by(Cursor(*environment_, renewed_cursor()), posting, places);
+    }
+
+private:
+    /// While one lasts, another one needs a cursor of its own.
+    class Walk {
+    public:
+        explicit Walk(bool& is_walking) : is_walking_(is_walking) { is_walking_ = true; }
+        ~Walk() { is_walking_ = false; }
+        Walk(const Walk&) = delete;
+        Walk& operator=(const Walk&) = delete;
+
+    private:
+        bool& is_walking_;
+    };
+
+    void read_by(const Reader& reader) {
+        transaction_ = reader.transaction;
+        cursor_ = reader.postings;
+        is_at_rest_ = false;
+        is_cursor_renewed_ = false;
+    }
+    MDB_cursor* renewed_cursor() const {
+        if (!std::exchange(is_cursor_renewed_, true))
+            environment_->check(::mdb_cursor_renew(transaction_, cursor_), "cannot be read");
+        return cursor_;
+    }
+
+    MDB_cursor* cursor_ = nullptr;  // of the postings
+    bool is_at_rest_ = true;
+    mutable bool is_cursor_renewed_ = false;
+    mutable bool is_walking_ = false;
 };
 
 class LmdbWriting final : public Entries<Writing> {
@@ -272,7 +382,7 @@ public:
     Lmdb(std::shared_ptr<Environment> environment, os::File data)
         : environment_(std::move(environment)), data_(std::move(data)) {}
 
-    std::unique_ptr<Reading> read() const override { return std::make_unique<LmdbReading>(environment_); }
+    std::unique_ptr<Snapshot> read() const override { return std::make_unique<LmdbSnapshot>(environment_); }
     std::unique_ptr<Writing> write() override { return std::make_unique<LmdbWriting>(environment_); }
     bool is_there() const override { return data_.link_count() != 0; }
     void sync() override {

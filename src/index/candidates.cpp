@@ -1,0 +1,172 @@
+// Which objects a question may mean, as the index says and the feed: what has changed since is looked at.
+
+#include <algorithm>
+#include <pmemcpy/error.hpp>
+#include <utility>
+
+#include "array/id.hpp"
+#include "index/index.hpp"
+#include "os/fork.hpp"
+
+namespace pmemcpy::index {
+
+namespace {
+
+constexpr std::uint64_t most_changes_to_look_at = 4096;
+
+}  // namespace
+
+// As of now; null where there is no index.
+std::unique_ptr<Lookup> Index::take_lookup() {
+    std::unique_ptr<Lookup> lookup;
+    {
+        const std::lock_guard lock(mutex_);
+        if (!lookups_.empty()) {
+            lookup = std::move(lookups_.back());
+            lookups_.pop_back();
+        }
+    }
+    if (lookup) {
+        lookup->renew();
+        return lookup;
+    }
+    auto engine = this->engine();
+    return engine ? std::make_unique<Lookup>(std::move(engine)) : nullptr;
+}
+
+void Index::take_back(std::unique_ptr<Lookup> lookup) {
+    lookup->rest();
+    const std::lock_guard lock(mutex_);
+    lookups_.push_back(std::move(lookup));
+}
+
+void Index::forget_lookups() {
+    const std::lock_guard lock(mutex_);
+    lookups_.clear();
+}
+
+/// What one query reads by. Null where there is no index.
+class Index::Lent {
+public:
+    explicit Lent(Index& index) : index_(index), lookup_(index.take_lookup()) {}
+    ~Lent() {
+        if (lookup_) index_.take_back(std::move(lookup_));
+    }
+    Lent(const Lent&) = delete;
+    Lent& operator=(const Lent&) = delete;
+    explicit operator bool() const { return lookup_ != nullptr; }
+    const Lookup& operator*() const { return *lookup_; }
+    const Lookup* operator->() const { return lookup_.get(); }
+    void forget() {
+        lookup_.reset();
+        index_.forget_lookups();
+    }
+
+private:
+    Index& index_;
+    std::unique_ptr<Lookup> lookup_;
+};
+
+std::optional<Candidates> Index::candidates(Asked& asked, Steps steps) {
+    const auto because = [this](const std::string& why) {
+        const std::lock_guard lock(mutex_);
+        why_not_ = why;
+        return std::nullopt;
+    };
+    if (fork_generation_ != os::fork_generation())
+        return {};  // nothing here is a forked child's, no lock either
+    if (asked.is_everything()) return because("without a condition there is nothing to look up");
+    if (!has_engine()) return because("this build keeps no index (it was made without LMDB)");
+    if (store_->in_step()) return because("in a step that is not committed no index is used");
+    try {
+        for (bool is_first = true;; is_first = false) {
+            Lent lookup(*this);
+            if (!lookup) {
+                return because(stored_mode() == IndexMode::none
+                                   ? "the pool has no index (`pmemcpy index POOL async`)"
+                                   : "the pool has no index yet; whoever opens it for writing makes one");
+            }
+            const About& about = lookup->about();
+            pool::Changes changes{.next = position()};
+            const bool is_current = about.is_complete != 0 && changes.next == about.position;
+            // One that was removed may be read on, and tells the truth for as long as nothing changes.
+            if (!is_current && !lookup->engine().is_there()) {
+                lookup.forget();
+                continue;
+            }
+            if (about.format != index_format || about.uuid != store_->uuid())
+                return because("the index is of another pool, or another version of pMEMCPY");
+            if (about.is_complete == 0) {
+                wake();
+                return because("the index is not complete yet");
+            }
+            if (!is_current) changes = store_->feed().since(about.position, most_changes_to_look_at);
+            if (changes.lost) {
+                wake();
+                return because(
+                    "the index has missed some changes; whoever opens the pool for writing completes it");
+            }
+            if (changes.next == about.position + most_changes_to_look_at) {
+                if (!is_first || !keeps() || !try_follow()) return because("the index is too far behind");
+                continue;
+            }
+            auto found = candidates_in(*lookup, changes, asked, steps);
+            return found ? std::move(found) : because("the index has nothing that helps here");
+        }
+    } catch (const Error& error) {
+        note(error.what());
+        return because(error.what());  // a look at all objects needs none
+    }
+}
+
+std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool::Changes& changes,
+                                               Asked& asked, Steps steps) const {
+    const Reading& reading = lookup.reading();
+    Candidates candidates;
+    candidates.position = changes.next;
+    std::vector<Listed> listed;  // what lies in the index stays there until the reading ends
+    const auto list = [&](std::uint64_t place, bool is_sure) {
+        if (const auto id = reading.get(Table::objects, key_of(place))) listed.push_back({*id, is_sure});
+    };
+    const bool is_all = changes.offsets.empty() && !changes.committed;
+    if (std::vector<std::uint64_t> places;
+        is_all && steps == Steps::untold && add_equal(lookup, asked.equality(), places)) {
+        listed.reserve(places.size());
+        for (const std::uint64_t place : places) list(place, true);
+        candidates.objects = sorted_by_id(listed);
+        return candidates;
+    }
+    Plan plan = plan_of(lookup, asked.condition(), steps);
+    if (!plan.is_answered) return {};
+    std::vector<std::uint64_t> changed = changes.offsets;
+    if (changes.committed) {
+        reading.walk(Table::pending, {}, [&](std::string_view key, std::string_view) {
+            changed.push_back(place_in(key));
+            return true;
+        });
+    }
+    std::sort(changed.begin(), changed.end());
+    changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+    candidates.is_suspicious = plan.is_suspicious;
+    candidates.steps = std::move(plan.steps);
+    listed.reserve(plan.places.sure.size() + plan.places.maybe.size() + changed.size());
+    for (const bool is_sure : {true, false}) {
+        for (const std::uint64_t place : is_sure ? plan.places.sure : plan.places.maybe) {
+            if (!std::binary_search(changed.begin(), changed.end(), place)) list(place, is_sure);
+        }
+    }
+    std::vector<std::string> ids;
+    ids.reserve(changed.size());
+    for (const std::uint64_t place : changed) {
+        if (auto id = store_->id_at(place)) ids.push_back(std::move(*id));
+    }
+    for (const std::string& id : ids) {
+        listed.push_back({id, false});
+        // A group comes into being with what is stored in it, and nobody says so.
+        for (const std::string_view group : array::parents(id)) listed.push_back({group, false});
+    }
+    candidates.objects = sorted_by_id(listed);
+    return candidates;
+}
+
+}  // namespace pmemcpy::index

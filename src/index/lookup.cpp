@@ -1,0 +1,58 @@
+#include "index/lookup.hpp"
+
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "index/posted.hpp"
+#include "index/posting.hpp"
+
+namespace pmemcpy::index {
+
+namespace {
+
+constexpr std::size_t most_keys_kept = 1024;
+
+bool has(const Reading& reading, const std::string& posting) {
+    bool is_there = false;
+    reading.walk_postings(posting, [&](std::string_view key, std::uint64_t) {
+        is_there = key == posting;
+        return false;
+    });
+    return is_there;
+}
+
+}  // namespace
+
+Lookup::Lookup(std::shared_ptr<Engine> engine) : engine_(std::move(engine)), snapshot_(engine_->read()) {
+    look_again();
+}
+
+void Lookup::renew() {
+    snapshot_->renew();
+    if (snapshot_->commits() != commits_) look_again();
+}
+
+void Lookup::look_again() {
+    commits_ = snapshot_->commits();
+    about_ = about_in(*snapshot_);
+    keys_.clear();
+    has_damaged_ = about_.format == index_format && key(std::string(damaged_key)).has_more;
+}
+
+PostedKey Lookup::key(const std::string& name) const {
+    if (const auto known = keys_.find(name); known != keys_.end()) return known->second;
+    if (keys_.size() == most_keys_kept) keys_.clear();
+    return keys_.emplace(name, read_key(name)).first->second;
+}
+
+PostedKey Lookup::read_key(const std::string& name) const {
+    PostedKey key;
+    const auto bytes = snapshot_->get(Table::keys, name);
+    if (!bytes || bytes->size() != sizeof(std::uint32_t)) return key;
+    std::uint32_t number = 0;
+    std::memcpy(&number, bytes->data(), sizeof number);
+    return {number, has(*snapshot_, posting_of_more(number)), has(*snapshot_, posting_of_several(number))};
+}
+
+}  // namespace pmemcpy::index

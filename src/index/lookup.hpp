@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "index/engine/engine.hpp"
+#include "index/keeper.hpp"
+
+namespace pmemcpy::index {
+
+/// A key as the index has it.
+struct PostedKey {
+    std::optional<std::uint32_t> number;  ///< nothing: no object has such a thing
+    bool has_more = false;     ///< some objects are posted under `more`, so they are to be looked at
+    bool has_several = false;  ///< some have more than one thing under it
+};
+
+/// An index as one query after another reads it: what every query asks is read once for as long as nothing is committed.
+/// Sharing: one thread at a time.
+class Lookup {
+public:
+    explicit Lookup(std::shared_ptr<Engine> engine);
+
+    /// As of now; after a rest().
+    void renew();
+    void rest() { snapshot_->rest(); }
+
+    const Engine& engine() const { return *engine_; }
+    const Reading& reading() const { return *snapshot_; }
+    const About& about() const { return about_; }
+    /// By its name in the index. Errors: corrupt, io_error.
+    PostedKey key(const std::string& name) const;
+    /// Some objects could not be read when they were to be posted: any of them may be meant.
+    bool has_damaged() const { return has_damaged_; }
+
+private:
+    void look_again();
+    PostedKey read_key(const std::string& name) const;
+
+    std::shared_ptr<Engine> engine_;
+    std::unique_ptr<Snapshot> snapshot_;
+    std::uint64_t commits_ = 0;
+    About about_;
+    bool has_damaged_ = false;
+    mutable std::unordered_map<std::string, PostedKey> keys_;  // that were asked for
+};
+
+}  // namespace pmemcpy::index
