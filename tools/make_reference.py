@@ -26,6 +26,8 @@ CHAPTERS = [
     ("query.hpp", "Queries"),
     ("index.hpp", "The index"),
     ("namespaces.hpp", "Namespaces"),
+    ("scope.hpp", "Private objects"),
+    ("copy.hpp", "Copies"),
     ("mosiqs.hpp", "The words of MOSIQS"),
     ("glob.hpp", "Globs"),
     ("repair.hpp", "Repair"),

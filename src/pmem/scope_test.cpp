@@ -313,7 +313,7 @@ TEST_F(scope, tells_what_is_not_there_and_not_possible) {
     reading.mode = Mode::read;
     pool = open(reading);
     expect_error(Code::not_found, [&] { private_side(pool); });
-    expect_error(Code::not_found, [&] { set_scope(pool, "x", Scope::own); });
+    expect_error(Code::permission_denied, [&] { set_scope(pool, "x", Scope::own); });
     expect_error(Code::invalid_argument, [&] { parse_scope("secret"); });
 }
 

@@ -114,6 +114,12 @@ bool is_of_session(const MutantSite& site) {
     return site.operation == Operation::sync && site.file.ends_with("slab.cpp");
 }
 
+/// Lines are durable by flush and fence, pages by a sync; holes by a sync on either.
+bool shows_on(Model model, const MutantSite& site) {
+    if (site.operation != Operation::sync) return model == Model::line;
+    return model == Model::page || site.file.ends_with("wipe.cpp");
+}
+
 /// Those of one process; then those in which one dies: each time between a store that others see and its flush, and at some of
 /// the other events of its verb.
 std::vector<Script> scripts_for(Model model) {
@@ -150,7 +156,7 @@ Ways ways() {
             const crash::Run run = perform(kernel, script);
             all.events.push_back(events_looked_at(run));
             for (const MutantSite& site : sites_of(run.recording)) {
-                if ((site.operation == Operation::sync) != (model == Model::page)) continue;
+                if (!shows_on(model, site)) continue;
                 all.of[named_from_room(site)].push_back({all.scripts.size(), site, model});
                 if (is_of_recovery(site) || is_of_session(site)) everywhere.insert(site);
             }

@@ -128,7 +128,7 @@ void check_text(const Selection& selection, const Dimensions& dims) {
            text + " reads as another selection");
     if (selection.elements() > most_planned) return;
     std::uint64_t elements = 0;
-    cli::each_piece(selection, Order::c, 1, 7, [&](const Selection& piece) { elements += piece.elements(); });
+    each_piece(selection, Order::c, 1, 7, [&](const Selection& piece) { elements += piece.elements(); });
     expect(elements == selection.elements(), "the pieces of " + text + " are not the whole of it");
 }
 #endif

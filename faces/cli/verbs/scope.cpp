@@ -7,6 +7,7 @@
 #include "cli/call/exit_code.hpp"
 #include "cli/call/invocation.hpp"
 #include "cli/element/element.hpp"
+#include "cli/pool/describe.hpp"
 #include "cli/pool/open.hpp"
 #include "cli/terminal/table.hpp"
 
