@@ -277,6 +277,8 @@ private:
     PMEM* own_side() const;
     const std::shared_ptr<store::Store>& side_of(std::string_view id) const;
     template <class F>
+    auto found(std::string_view id, F&& f) const;
+    template <class F>
     void on_both(F&& f) const;
     std::shared_ptr<store::Store> store_;
     std::shared_ptr<index::Index> index_;  // closed before the store

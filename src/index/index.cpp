@@ -43,7 +43,14 @@ IndexMode mode_in(const std::string& word) {
 
 }  // namespace
 
-void remove_files(const store::Store& store) { Generations(store).remove_all(); }
+// By a newer one, so that a copy of the old one that somebody is just making finds no place any more.
+void begin_anew(const store::Store& store) {
+    const Generations generations(store);
+    const auto newest = generations.newest();
+    if (!newest) return;
+    generations.make(*newest + 1);
+    generations.remove_all_before(*newest + 1);
+}
 
 Index& Index::of(const PMEM& pool) {
     pool.opened();

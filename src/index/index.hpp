@@ -103,7 +103,7 @@ private:
     std::atomic<bool> is_idle_ = false;
 };
 
-/// As if the index had never been: whoever keeps it makes it anew.
-void remove_files(const store::Store& store);
+/// The index is empty, and none of what was in it is in a file any more: whoever keeps it makes it anew.
+void begin_anew(const store::Store& store);
 
 }  // namespace pmemcpy::index

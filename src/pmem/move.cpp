@@ -48,7 +48,7 @@ void sync(store::Store& side) {
 }
 
 void wipe(store::Store& shared) {
-    index::remove_files(shared);
+    index::begin_anew(shared);
     if (shared.is_wiped()) return;
     throw Error(Code::busy,
                 shared.path() +

@@ -39,7 +39,7 @@ void PMEM::mmap(const std::string& path, const Options& options) {
     open_alone(resolve_pool(path, options.mode), options);
     try {
         sides_ = std::make_shared<pmem::Sides>(store_, options);
-        if (sides_->own() != nullptr) pmem::finish_moves(*sides_);
+        if (sides_->known_own() != nullptr) pmem::finish_moves(*sides_);
     } catch (...) {
         munmap();
         throw;
@@ -83,10 +83,26 @@ store::Store& PMEM::opened() const {
     return *store_;
 }
 
-// What has nothing private beside it pays a load for this.
+// For what may be new.
 const std::shared_ptr<store::Store>& PMEM::side_of(std::string_view id) const {
     opened();
     return sides_ && sides_->own() != nullptr ? sides_->of(id) : store_;
+}
+
+// f(the side that has the id). Who has nothing private pays nothing for this: what another process has made private is not where
+// it was any more.
+template <class F>
+auto PMEM::found(std::string_view id, F&& f) const {
+    opened();
+    if (!sides_) return f(*store_);
+    if (sides_->known_own() == nullptr) {
+        try {
+            return f(*store_);
+        } catch (const Error& error) {
+            if (error.kind() != Code::not_found || sides_->own() == nullptr) throw;
+        }
+    }
+    return f(*sides_->of(id));
 }
 
 PMEM* PMEM::own_side() const { return sides_ ? sides_->own() : nullptr; }
@@ -137,40 +153,51 @@ Watch PMEM::watch(std::string_view id) const {
     return Watch(std::make_shared<store::Watching>(side_of(id), std::string(id)));
 }
 
-Pinned PMEM::view_bytes(std::string_view id) const { return side_of(id)->view_value(id); }
+Pinned PMEM::view_bytes(std::string_view id) const {
+    return found(id, [&](const store::Store& side) { return side.view_value(id); });
+}
 
 void PMEM::alloc(std::string_view id, const Type& type, const Dimensions& dims, const ArrayOptions& options) {
     side_of(id)->alloc(id, type, dims, options);
 }
 void PMEM::store(std::string_view id, const Type& type, const void* data, const Selection& selection,
                  const std::optional<Codec>& codec) {
-    side_of(id)->store(id, type, data, selection, codec);
+    found(id, [&](store::Store& side) { side.store(id, type, data, selection, codec); });
 }
 void PMEM::load(std::string_view id, const Type& type, void* data, const Selection& selection,
                 std::optional<std::uint64_t> step) const {
-    side_of(id)->load(id, type, data, selection, step);
+    found(id, [&](const store::Store& side) { side.load(id, type, data, selection, step); });
 }
 
 void PMEM::load_dims(std::string_view id, int* ndims, std::size_t* dims) const {
-    const Dimensions found = side_of(id)->dims(id);
-    if (ndims != nullptr) *ndims = found.size();
-    if (dims != nullptr) std::copy(found.begin(), found.end(), dims);
+    const Dimensions now = load_dims(id);
+    if (ndims != nullptr) *ndims = now.size();
+    if (dims != nullptr) std::copy(now.begin(), now.end(), dims);
 }
-Dimensions PMEM::load_dims(std::string_view id) const { return side_of(id)->dims(id); }
+Dimensions PMEM::load_dims(std::string_view id) const {
+    return found(id, [&](const store::Store& side) { return side.dims(id); });
+}
 
 PMEM::RawView PMEM::view(std::string_view id, const Type& type, const Selection& selection,
                          bool writable) const {
-    return side_of(id)->view(id, type, selection, writable);
+    return found(id, [&](store::Store& side) { return side.view(id, type, selection, writable); });
 }
-void PMEM::freeze(std::string_view id) { side_of(id)->freeze(id); }
+void PMEM::freeze(std::string_view id) {
+    found(id, [&](store::Store& side) { side.freeze(id); });
+}
 
-bool PMEM::exists(std::string_view id) const { return side_of(id)->exists(id); }
+bool PMEM::exists(std::string_view id) const {
+    if (sides_ && sides_->known_own() != nullptr) return sides_->of(id)->exists(id);
+    if (opened().exists(id)) return true;
+    return sides_ && sides_->own() != nullptr && sides_->of(id)->exists(id);
+}
 void PMEM::make_group(std::string_view id) { side_of(id)->make_group(id); }
 
 void PMEM::erase(std::string_view id) {
-    const auto& side = side_of(id);
-    const auto own = sides_ ? sides_->own_store() : nullptr;
-    if (!own || side->is_group(id) != true || !store_->exists(id) || !own->exists(id)) return side->erase(id);
+    const bool has_two_sides = sides_ && sides_->known_own() != nullptr;
+    const auto own = has_two_sides ? sides_->own_store() : nullptr;
+    if (!own || sides_->of(id)->is_group(id) != true || !store_->exists(id) || !own->exists(id))
+        return found(id, [&](store::Store& side) { side.erase(id); });
     // A group that is on both sides: empty, if it is so on both.
     const std::string prefix = std::string(id) + "/";
     on_both([&](const store::Store& one) {
@@ -211,9 +238,15 @@ std::vector<std::string> PMEM::groups(std::string_view prefix) const {
     on_both([&](const store::Store& side) { merge_into(all, side.ids(prefix, true)); });
     return all;
 }
-Info PMEM::info(std::string_view id) const { return side_of(id)->info(id); }
-std::vector<BlockInfo> PMEM::blocks(std::string_view id) const { return side_of(id)->blocks(id); }
-Oid PMEM::oid(std::string_view id) const { return side_of(id)->oid(id); }
+Info PMEM::info(std::string_view id) const {
+    return found(id, [&](const store::Store& side) { return side.info(id); });
+}
+std::vector<BlockInfo> PMEM::blocks(std::string_view id) const {
+    return found(id, [&](const store::Store& side) { return side.blocks(id); });
+}
+Oid PMEM::oid(std::string_view id) const {
+    return found(id, [&](const store::Store& side) { return side.oid(id); });
+}
 std::string PMEM::open(const Oid& oid) const {
     const auto own = sides_ ? sides_->own_store() : nullptr;
     if (!own) return opened().name_of(oid);
@@ -225,12 +258,14 @@ std::string PMEM::open(const Oid& oid) const {
     return store_->name_of(oid);
 }
 
-std::vector<std::string> PMEM::attributes(std::string_view id) const { return side_of(id)->attributes(id); }
+std::vector<std::string> PMEM::attributes(std::string_view id) const {
+    return found(id, [&](const store::Store& side) { return side.attributes(id); });
+}
 Info PMEM::attribute_info(std::string_view id, std::string_view name) const {
-    return side_of(id)->attribute_info(id, name);
+    return found(id, [&](const store::Store& side) { return side.attribute_info(id, name); });
 }
 void PMEM::remove_attribute(std::string_view id, std::string_view name) {
-    side_of(id)->remove_attribute(id, name);
+    found(id, [&](store::Store& side) { side.remove_attribute(id, name); });
 }
 
 // Each side has its steps; they are begun and committed together.
@@ -261,18 +296,18 @@ void PMEM::store_encoded(std::string_view id, const Type& type, SerializerType s
     side_of(id)->store_value(id, type, serializer, encoder);
 }
 void PMEM::load_encoded(std::string_view id, const Decode& decode) const {
-    side_of(id)->load_value(id, decode);
+    found(id, [&](const store::Store& side) { side.load_value(id, decode); });
 }
 void PMEM::set_attribute_encoded(std::string_view id, std::string_view name, const Type& type,
                                  SerializerType serializer, const Encoder& encoder) {
-    side_of(id)->set_attribute(id, name, type, serializer, encoder);
+    found(id, [&](store::Store& side) { side.set_attribute(id, name, type, serializer, encoder); });
 }
 void PMEM::get_attribute_encoded(std::string_view id, std::string_view name, const Decode& decode) const {
-    side_of(id)->get_attribute(id, name, decode);
+    found(id, [&](const store::Store& side) { side.get_attribute(id, name, decode); });
 }
 SerializerType PMEM::default_serializer() const { return opened().default_serializer(); }
 bool PMEM::load_raw(std::string_view id, const Type& type, void* value, std::size_t bytes) const {
-    return side_of(id)->load_raw(id, type, value, bytes);
+    return found(id, [&](const store::Store& side) { return side.load_raw(id, type, value, bytes); });
 }
 
 namespace detail {

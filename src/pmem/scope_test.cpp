@@ -41,11 +41,12 @@ protected:
     /// The files beside the pool's private side, and the pool, in which the text stands.
     std::vector<std::string> files_with(const std::string& text) const {
         std::vector<std::string> found;
-        for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
-            if (!entry.is_regular_file() || entry.path().string().starts_with(own_path())) continue;
-            std::ifstream file(entry.path(), std::ios::binary);
+        std::error_code gone;  // the index is made anew in the background
+        for (fs::recursive_directory_iterator at(folder_.path()), end; at != end; at.increment(gone)) {
+            if (!at->is_regular_file(gone) || at->path().string().starts_with(own_path())) continue;
+            std::ifstream file(at->path(), std::ios::binary);
             const std::string all{std::istreambuf_iterator<char>(file), {}};
-            if (all.find(text) != std::string::npos) found.push_back(entry.path());
+            if (all.find(text) != std::string::npos) found.push_back(at->path());
         }
         return found;
     }

@@ -28,8 +28,9 @@ Options options_of_own(const store::Store& shared, Options options) {
 }  // namespace
 
 Sides::Sides(std::shared_ptr<store::Store> shared, const Options& options)
-    : shared_(std::move(shared)), options_(options_of_own(*shared_, options)), seen_(shared_->scopes() + 1) {
+    : shared_(std::move(shared)), options_(options_of_own(*shared_, options)) {
     if (!shared_->is_device()) path_ = shared_->path_beside(".private-" + std::to_string(os::user_id()));
+    look_again();
 }
 
 void Sides::look_again() {

@@ -18,7 +18,9 @@ class Sides {
 public:
     Sides(std::shared_ptr<store::Store> shared, const Options& options);
 
-    /// Null where this user has none. Costs a load, unless something has become private since the last call.
+    /// Null where this user has none, as far as this process knows: what is not found on the shared side may be on the other.
+    PMEM* known_own() const { return own_.load(std::memory_order_acquire); }
+    /// Null where this user has none.
     PMEM* own() {
         if (shared_->scopes() != seen_.load(std::memory_order_acquire)) look_again();
         return own_.load(std::memory_order_acquire);
@@ -53,7 +55,7 @@ private:
     std::shared_ptr<store::Store> shared_;
     Options options_;
     std::string path_;  // of the private side
-    std::atomic<std::uint64_t> seen_;
+    std::atomic<std::uint64_t> seen_ = 0;
     std::atomic<PMEM*> own_ = nullptr;
     std::mutex mutex_;
     std::unique_ptr<PMEM> opened_;

@@ -103,7 +103,10 @@ public:
     /// Another number when anything of it was stored anew, its attributes too. Shape: 0 if there is no such thing.
     std::uint64_t fingerprint(std::string_view id) const;
     /// Another number when something has become private, or shared again, since.
-    std::uint64_t scopes() const { return persist::Medium::load(&pool_.state().scopes.value); }
+    std::uint64_t scopes() const {
+        check_readable();
+        return persist::Medium::load(&pool_.state().scopes.value);
+    }
     void announce_scopes() { pool_.medium().fetch_add(&pool_.state().scopes.value, 1); }
     /// Short notes of the library's own, as attributes that nobody else sees.
     std::optional<std::string> note(std::string_view id, std::string_view name) const;

@@ -14,16 +14,16 @@ class Group(WithPool):
         self.assertEqual(
             lines,
             [
-                ["id", "file", "iteration", "note", "scope"],
-                ["sim/t1", "foo.hdf5", "1401", "-", "shared"],
-                ["sim/t2", "foo.hdf5", "1402", "-", "shared"],
-                ["sim/t3", "foo.hdf5", "1403", "last", "shared"],
+                ["id", "file", "iteration", "note"],
+                ["sim/t1", "foo.hdf5", "1401", "-"],
+                ["sim/t2", "foo.hdf5", "1402", "-"],
+                ["sim/t3", "foo.hdf5", "1403", "last"],
             ],
         )
 
     def test_its_own_attributes_are_the_header(self) -> None:
         (group, *_) = self.json("ls", "--values", "-g", self.pool, "sim")
-        self.assertEqual(group, {"id": "sim", "values": {"file": "sim-v0.1", "scope": "shared", "split_value": 2}})
+        self.assertEqual(group, {"id": "sim", "values": {"file": "sim-v0.1", "split_value": 2}})
 
     def test_is_found_by_what_it_was_annotated_with(self) -> None:
         found = self.text("find", self.pool, 'file = "foo.hdf5" and iteration > 1401')

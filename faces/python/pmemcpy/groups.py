@@ -181,8 +181,9 @@ class Group(MutableMapping[str, Any]):
             one[...] = element.encoded(np.asarray(fill_value))
             fill = one.tobytes()
         id = self._id_of(name)
-        options = {"codec": codec, "order": order, "contiguous": contiguous, "fill_value": fill, "scope": scope}
-        self._pool.alloc(id, element.type, dims, **options)
+        self._pool.alloc(
+            id, element.type, dims, codec=codec, order=order, contiguous=contiguous, fill_value=fill, scope=scope
+        )
         return Array(self._pool, id)
 
     def create_group(self, name: str) -> Group:
