@@ -342,8 +342,9 @@ Script beginning_to_wipe() {
     return {"beginning_to_wipe",
             small_pool(),
             {open_pool(), store_int("a", 1), store_text("b", 700, 'b'), store_text("c", 9'000, 'c'),
-             erase("b"), store_text("c", 5'000, 'C'), sync_pool(), start, store_text("b", 800, 'b'),
-             erase("c"), sync_pool(), close_pool(), open_pool(), erase("b"), close_pool()}};
+             erase("b"), store_text("c", 5'000, 'C'), sync_pool(), start, close_pool(), open_pool(),
+             store_text("b", 800, 'b'), erase("c"), sync_pool(), close_pool(), open_pool(), erase("b"),
+             close_pool()}};
 }
 
 // A pool that grows by more than is asked, because it is large already.
