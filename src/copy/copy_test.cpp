@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <utility>
@@ -202,8 +203,8 @@ TEST_F(copying, keeps_values_byte_by_byte) {
         copy(id);
         EXPECT_EQ(source.info(id).type, target.info(id).type) << id;
         EXPECT_EQ(source.info(id).serializer, target.info(id).serializer) << id;
-        const auto a = source.view_bytes(id).bytes(), b = target.view_bytes(id).bytes();
-        EXPECT_TRUE(std::equal(a.begin(), a.end(), b.begin(), b.end())) << id;
+        const Pinned from = source.view_bytes(id), to = target.view_bytes(id);
+        EXPECT_TRUE(std::ranges::equal(from.bytes(), to.bytes())) << id;
         EXPECT_EQ(target.get_attribute<Sample>(id, "made").id[1], 4) << id;
     }
     EXPECT_TRUE(target.verify().empty());

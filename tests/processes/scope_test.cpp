@@ -70,7 +70,7 @@ TEST(processes, killed_while_they_move_what_is_private_lose_nothing_and_leave_no
         pool.store("public", 1);
     }
     int both_sides = 0;
-    const int kills = is_long() ? 3000 : 60;
+    const int kills = is_long() ? 3000 : 30;
     for (int kill = 0; kill < kills; ++kill) {
         {
             Worker first("mover", {path, std::to_string(random() % 1'000'000)});
