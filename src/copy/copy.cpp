@@ -11,20 +11,10 @@ namespace pmemcpy {
 
 namespace {
 
-/// A name in the pool that nobody else has.
-std::string name_of_ones_own(const PMEM& pool) {
-    std::random_device random;
-    for (;;) {
-        const std::uint64_t number = std::uint64_t{random()} << 32 | random();
-        std::string name = ".copying-" + std::to_string(number);
-        if (!pool.exists(name)) return name;
-    }
-}
-
 /// What is under that name goes again, unless it was given another one.
 class Draft {
 public:
-    explicit Draft(PMEM& pool) : pool_(pool), id_(name_of_ones_own(pool)) {}
+    explicit Draft(PMEM& pool) : pool_(pool), id_(copy::name_of_ones_own(pool, ".copying-")) {}
     ~Draft() {
         try {
             erase();
@@ -55,6 +45,14 @@ void copy_value(const PMEM& source, const std::string& from, PMEM& target, const
 }  // namespace
 
 namespace copy {
+
+std::string name_of_ones_own(const PMEM& pool, const std::string& prefix) {
+    std::random_device random;
+    for (;;) {
+        std::string name = prefix + std::to_string(std::uint64_t{random()} << 32 | random());
+        if (!pool.exists(name)) return name;
+    }
+}
 
 void fill(const PMEM& source, const std::string& from, PMEM& target, const std::string& draft,
           const Copied& copied) {

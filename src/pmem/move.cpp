@@ -7,7 +7,6 @@
 #include <pmemcpy/error.hpp>
 
 #include <algorithm>
-#include <random>
 #include <vector>
 
 namespace pmemcpy::pmem {
@@ -64,21 +63,13 @@ Move::Move(Sides& sides, Scope to)
       own_((static_cast<void>(sides.make_own()), sides.own_store())),
       one_process_(own_->hold_scopes()),
       to_(to),
-      shared_pool_(sides.shared_alone()),
-      own_pool_(sides.own_alone()) {
+      shared_pool_(sides.alone(*shared_)),
+      own_pool_(sides.alone(*own_)) {
     if (!one_process_)
         throw Error(Code::busy,
                     "another process of yours moves something between what is private and what is "
                     "shared; try again when it has finished");
     if (own_->note("/", moving_note)) resume();
-}
-
-std::string Move::draft_in(const store::Store& target) const {
-    std::random_device random;
-    for (;;) {
-        std::string name = draft_prefix + std::to_string(std::uint64_t{random()} << 32 | random());
-        if (!target.exists(name)) return name;
-    }
 }
 
 void Move::variable(const std::string& id) {
@@ -98,7 +89,7 @@ void Move::note(const std::string& draft) {
 // From shared to private.
 void Move::take(const std::string& id) {
     if (!own_->exists(id)) {
-        const std::string draft = draft_in(*own_);
+        const std::string draft = copy::name_of_ones_own(own_pool_, draft_prefix);
         try {
             copy::fill(shared_pool_, id, own_pool_, draft, [](std::uint64_t) {});
             own_->rename(draft, id);
@@ -114,7 +105,7 @@ void Move::take(const std::string& id) {
 
 // From private to shared. Erasing the private one is what does it.
 void Move::give(const std::string& id) {
-    const std::string draft = draft_in(*shared_);
+    const std::string draft = copy::name_of_ones_own(shared_pool_, draft_prefix);
     note(draft);
     try {
         copy::fill(own_pool_, id, shared_pool_, draft, [](std::uint64_t) {});
@@ -195,8 +186,8 @@ void finish_moves(Sides& sides) {
     try {
         const Move move(sides, Scope::shared);
     } catch (const Error& error) {
-        if (error.kind() != Code::busy)
-            throw;  // somebody lives who is at it, or keeps something: the next goes on
+        // Somebody lives who is at it, or keeps something: the next goes on.
+        if (error.kind() != Code::busy) throw;
     }
 }
 

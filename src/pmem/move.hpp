@@ -29,8 +29,6 @@ private:
     void give_group(const std::string& id);
     void copy_groups(const std::string& id, const PMEM& from, PMEM& to);
     void resume();
-    std::string draft_in(const store::Store& target) const;
-
     std::lock_guard<std::mutex> one_thread_;
     std::shared_ptr<store::Store> shared_;
     std::shared_ptr<store::Store> own_;

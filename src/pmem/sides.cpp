@@ -121,22 +121,13 @@ Sides& Sides::of(const PMEM& pool) {
     return *pool.sides_;
 }
 
-PMEM Sides::shared_alone() const {
+PMEM Sides::alone(const store::Store& side) const {
     PMEM pool;
     Options options = options_;
     options.layout = Layout::automatic;
     options.mode = Mode::update;
     options.verify_loads = true;
-    pool.open_alone(shared_->path(), options);
-    return pool;
-}
-
-PMEM Sides::own_alone() const {
-    PMEM pool;
-    Options options = options_;
-    options.mode = Mode::update;
-    options.verify_loads = true;
-    pool.open_alone(path_, options);
+    pool.open_alone(side.path(), options);
     return pool;
 }
 
