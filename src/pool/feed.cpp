@@ -1,6 +1,8 @@
 #include "pool/feed.hpp"
 
+#include "base/hash.hpp"
 #include "os/names.hpp"
+#include "os/process.hpp"
 #include "pool/pool.hpp"
 #include "pool/runtime.hpp"
 
@@ -9,7 +11,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <random>
+#include <array>
 #include <utility>
 
 namespace pmemcpy::pool {
@@ -24,10 +26,12 @@ constexpr std::uint64_t lap_mask = (1ULL << lap_bits) - 1;
 // Of the nth change of a ring. No slot that was never filled, or is of the lap before, looks filled.
 std::uint64_t lap_of(std::uint64_t n) { return (n / feed_slots + 1) & lap_mask; }
 
-// So that a follower who knows a position of a session that was cut short does not take it for one of a later session.
+// So that a follower who knows a position of a session that was cut short does not take it for one of a later session. Not
+// from std::random_device, whose constructor asks the processor what it can: in a virtual machine that takes as long as the
+// rest of an attachment.
 std::uint64_t draw_position() {
-    std::random_device random;
-    return (std::uint64_t{random()} << 30 ^ random()) & ((1ULL << 62) - 1);
+    const std::array<std::uint64_t, 3> moment{os::wall_ns(), os::monotonic_ns(), os::process_id()};
+    return base::xxh3_64(moment.data(), sizeof moment) & ((1ULL << 62) - 1);
 }
 
 // Whoever may read the pool may read what changes in it, and who may write it says so.
