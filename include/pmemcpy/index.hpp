@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 // The index of a pool: what queries find objects by without looking at each. It is made of what is in the pool, lies beside it in
 // `<pool>.idx`, and may be deleted at any moment: it is made anew. What a query finds never depends on it, only how long it takes.
@@ -32,6 +34,13 @@ struct IndexInfo {
 };
 
 IndexMode index_mode(const PMEM& pool);
+/// The mode of a variable or a group and of all that is in it, in the place of the pool's; the nearest group counts that has one.
+/// Of what is under `none` the index knows no more than that it is there: each query looks at it. Processes that had the pool open
+/// before go on as they do; what they store is found all the same. Nothing: the pool's mode again, or that of a group above.
+/// Errors: not_found; permission_denied; invalid_argument in a pool without an index.
+void set_index_mode(PMEM& pool, std::string_view id, std::optional<IndexMode> mode);
+/// What counts for an id.
+IndexMode index_mode(const PMEM& pool, std::string_view id);
 /// Kept in the pool, so that it holds for all who open it later, until it is set anew. Processes that have the pool open go on in
 /// the mode in which they opened it; what they store is found all the same. `none` removes the index.
 /// Errors: permission_denied; unsupported by a build without LMDB; no_space, io_error.

@@ -46,6 +46,16 @@ struct Info {
     std::uint64_t attributes = 0;
 };
 
+/// Who created a variable or group, and when. A new value under an id creates nothing, a rename neither; what was erased and
+/// stored again is created again. Empty and zero where it is not known.
+struct Creation {
+    std::uint64_t created_ns = 0;  ///< since 1970-01-01 UTC
+    std::string user{};  ///< as this machine calls the number that the pool keeps; in digits if it knows none
+    std::string host{};
+    std::string program{};
+    std::uint32_t ranks = 0;  ///< of its MPI job; 0: not an MPI program
+};
+
 /// One block of an array: what one store produced.
 struct BlockInfo {
     Selection box;

@@ -25,6 +25,7 @@ struct Collective<MPI_Comm> {
         MPI_Comm_rank(node, &node_rank);
         MPI_Comm_size(node, &node_size);
         if (options.rank < 0) options.rank = rank;
+        if (options.ranks == 0) options.ranks = size;
 
         Outcome outcome;
         if (smallest(node_size, comm) < size && !options.per_node) {

@@ -8,6 +8,7 @@
 #include <pmemcpy/durability.hpp>
 #include <pmemcpy/encoder.hpp>
 #include <pmemcpy/index.hpp>
+#include <string>
 #include <vector>
 
 namespace pmemcpy {
@@ -47,6 +48,8 @@ struct Options {
     bool verify_loads = false;  ///< check the CRC-32C of whatever is loaded: `corrupt` instead of wrong data
     bool per_node = false;      ///< with a communicator that spans nodes: one pool on each node
     int rank = -1;              ///< recorded as writer of blocks; -1: not an MPI program
+    int ranks = 0;              ///< recorded as creator's, see Creation; 0: not an MPI program
+    std::string program{};      ///< recorded as creator; empty: what this process is called
 };
 
 /// What a new array is like, beyond its type and shape.

@@ -212,6 +212,8 @@ public:
     std::vector<std::string> groups(std::string_view prefix = "") const;
     Info info(std::string_view id) const;
     std::vector<BlockInfo> blocks(std::string_view id) const;
+    /// Who created a variable or group, and when. Errors: not_found.
+    Creation creation(std::string_view id) const;
     Oid oid(std::string_view id) const;
     /// The present name of what `oid` points to. Errors: not_found.
     std::string open(const Oid& oid) const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "catalog/audit.hpp"
+#include "catalog/creation.hpp"
 #include "catalog/format.hpp"
 #include "heap/heap.hpp"
 #include "pool/pool.hpp"
@@ -11,6 +12,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +35,7 @@ public:
     /// Puts plain bytes at a place in the record.
     void write(std::uint64_t at, const void* bytes, std::uint64_t length);
     void write_header(heap::RecordKind kind, std::uint8_t mutable_words, std::uint64_t length,
-                      std::uint64_t incarnation, std::uint64_t home);
+                      std::uint64_t incarnation, std::uint64_t home, std::uint64_t fields = 0);
     /// Gives it `version` and makes it whole on the medium.
     Link seal(std::uint64_t version);
     void keep() { kept_ = true; }
@@ -85,6 +87,11 @@ public:
     std::uint64_t entry_of(Link definition) const;
 
     // ---- creating (create.cpp) ----
+
+    /// Who creates from here on, and when, if that is not now; nothing: nobody knows. Nobody may be creating meanwhile.
+    void set_origin(const std::optional<Origin>& origin);
+    /// Of an identity; nothing where it is not known. Errors: io_error.
+    std::optional<Origin> origin_of(Link identity) const;
 
     /// The entry for `id`, made if missing, with its groups. Errors: already_exists when a part of the path is a
     /// variable, no_space.
@@ -164,13 +171,14 @@ private:
 
     Link insert(std::uint64_t* head, const Key& key, Draft& draft, Link owner = {});
     void write_entry(Draft& draft, const Key& key, std::uint64_t head_offset, std::uint64_t version,
-                     Link alias_of = {}, Link old_name = {});
+                     Link alias_of = {}, Link old_name = {}, std::span<const std::byte> creator = {});
     Link identity_to_use(const Seen& seen) const;
     Link find_or_insert(std::uint64_t* head, const Key& key, Link owner = {});
     void ensure_groups(std::string_view id);
     std::optional<Link> find_group(std::string_view id) const;
     bool groups_exist(std::string_view id) const;
 
+    std::optional<std::string> name_under(Link alias) const;
     void bring_back_slabs();
     void bring_back(const Scan& scan);
     void bring_back_groups();
@@ -196,7 +204,9 @@ private:
     pool::Pool& pool_;
     heap::Heap& heap_;
     Salvage* salvage_ = nullptr;
-    std::mutex verb_mutex_;  // a slot has room for one erase or rename
+    std::uint64_t created_ns_ = 0;    // 0: whenever it is
+    std::vector<std::byte> creator_;  // the field of new entries; empty: nobody is known
+    std::mutex verb_mutex_;           // a slot has room for one erase or rename
 };
 
 }  // namespace pmemcpy::catalog

@@ -12,13 +12,34 @@ using heap::mark_sealed;
 using heap::RecordKind;
 using persist::Medium;
 
+namespace {
+
+std::uint64_t entry_bytes(std::string_view key, std::span<const std::byte> creator) {
+    return sizeof(Entry) + key.size() + (creator.empty() ? 0 : sizeof(CreatedField) + creator.size());
+}
+
+}  // namespace
+
+void Catalog::set_origin(const std::optional<Origin>& origin) {
+    created_ns_ = origin ? origin->created_ns : 0;
+    creator_ = origin ? creator_field(*origin) : std::vector<std::byte>();
+}
+
+std::optional<Origin> Catalog::origin_of(Link identity) const {
+    heap::RecordCopy copy;
+    if (!heap::read_record(pool_, identity, RecordKind::entry, copy)) return {};
+    return read_origin({copy.data(), copy.size()});
+}
+
+// `creator`: the field of one that is created, and then the time stands before it.
 void Catalog::write_entry(Draft& draft, const Key& key, std::uint64_t head_offset, std::uint64_t version,
-                          Link alias_of, Link old_name) {
+                          Link alias_of, Link old_name, std::span<const std::byte> creator) {
     const bool is_alias = alias_of.is_record();
     const std::uint64_t incarnation =
         is_alias ? pool_.as<Entry>(alias_of.offset()).header.incarnation : version;
-    draft.write_header(RecordKind::entry, entry_mutable_words, sizeof(Entry) + key.bytes.size(), incarnation,
-                       head_offset);
+    const std::uint64_t end_of_key = sizeof(Entry) + key.bytes.size();
+    draft.write_header(RecordKind::entry, entry_mutable_words, entry_bytes(key.bytes, creator), incarnation,
+                       head_offset, creator.empty() ? 0 : end_of_key);
     Entry entry{};
     const Link empty = Link::mark(mark_empty, version);
     entry.attributes = is_alias ? old_name : empty;
@@ -29,6 +50,11 @@ void Catalog::write_entry(Draft& draft, const Key& key, std::uint64_t head_offse
     entry.alias = is_alias ? 1 : 0;
     draft.write(sizeof(RecordHeader), &entry.attributes, sizeof entry - sizeof(RecordHeader));
     draft.write(sizeof(Entry), key.bytes.data(), key.bytes.size());
+    if (!creator.empty()) {
+        const CreatedField created = created_field(created_ns_ != 0 ? created_ns_ : os::wall_ns());
+        draft.write(end_of_key, created.data(), created.size());
+        draft.write(end_of_key + created.size(), creator.data(), creator.size());
+    }
     const Link word = is_alias ? alias_of : empty;
     draft.write(offsetof(RecordHeader, word), &word, sizeof word);
     draft.seal(version);
@@ -61,8 +87,10 @@ Link Catalog::find_or_insert(std::uint64_t* head, const Key& key, Link owner) {
     for (Retry retry(key.bytes);; retry.again()) {
         Seen seen;
         if (!find_in_chain(head, key, Looking::to_create, seen, owner)) {
-            Draft draft(heap_, sizeof(Entry) + key.bytes.size());
-            write_entry(draft, key, pool_.offset_of(head), pool_.draw_version());
+            const std::span<const std::byte> creator =
+                owner.is_record() ? std::span<const std::byte>() : creator_;
+            Draft draft(heap_, entry_bytes(key.bytes, creator));
+            write_entry(draft, key, pool_.offset_of(head), pool_.draw_version(), {}, {}, creator);
             const Link link = Link::to(draft.offset(), draft.as<RecordHeader>().version);
             if (insert(head, key, draft, owner) == link) return link;
             continue;

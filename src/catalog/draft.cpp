@@ -13,11 +13,12 @@ void Draft::write(std::uint64_t at, const void* bytes, std::uint64_t length) {
 }
 
 void Draft::write_header(heap::RecordKind kind, std::uint8_t mutable_words, std::uint64_t length,
-                         std::uint64_t incarnation, std::uint64_t home) {
+                         std::uint64_t incarnation, std::uint64_t home, std::uint64_t fields) {
     auto& header = as<RecordHeader>();
     RecordHeader fresh{};
     fresh.kind = static_cast<std::uint8_t>(kind);
     fresh.mutable_words = mutable_words;
+    fresh.fields = static_cast<std::uint16_t>(fields);
     fresh.length = static_cast<std::uint32_t>(length);
     fresh.incarnation = incarnation;
     fresh.home = home;

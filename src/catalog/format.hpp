@@ -21,7 +21,7 @@ using heap::RecordHeader;
 // Words that are empty hold mark_empty with the tag of their own record, so that a late CAS into a record that
 // was reused fails (law 4).
 
-/// An id and the identity behind it. Followed by the key's bytes.
+/// An id and the identity behind it. Followed by the key's bytes and, of an id that is no alias, the EntryFields.
 /// header.word: empty, a Link to a Value or Array (dead once erased), or, of an alias, the renamed Entry.
 struct Entry {
     RecordHeader header;
@@ -34,6 +34,19 @@ struct Entry {
 };
 static_assert(sizeof(Entry) == 104 && offsetof(Entry, hash) == 80);
 inline constexpr std::uint8_t entry_mutable_words = 2;
+
+enum EntryField : std::uint16_t {
+    entry_created = 1,  // 8 bytes: nanoseconds since 1970
+    entry_creator = 2   // a Creator, the bytes of the host's name, and of the program's
+};
+struct Creator {
+    std::uint32_t user;
+    std::uint32_t ranks;  // 0: not an MPI program
+    std::uint8_t host_bytes;
+    std::uint8_t program_bytes;
+    std::uint16_t unused;
+};
+static_assert(sizeof(Creator) == 12);
 
 enum class ValueKind : std::uint8_t { value = 0, group = 1 };
 

@@ -20,8 +20,10 @@ void Catalog::for_each_entry(const std::function<void(const std::string&)>& f) c
         const Link link = Link::to(offset, header.version);
         heap::RecordCopy copy;
         if (!heap::read_record(pool_, link, heap::RecordKind::entry, copy)) {
-            const bool is_id = pool_.as<Entry>(offset).parent == 0;
-            if (const std::string key = key_beyond_doubt(pool_, offset, room); is_id && !key.empty()) f(key);
+            Entry damaged;
+            heap::racy_copy(&damaged, pool_.at(offset), sizeof damaged);
+            const std::string key = key_beyond_doubt(pool_, offset, room);
+            if (damaged.parent == 0 && !key.empty()) f(name_under(damaged.moved).value_or(key));
             return;
         }
         Entry entry;
@@ -29,6 +31,17 @@ void Catalog::for_each_entry(const std::function<void(const std::string&)>& f) c
         if (entry.parent != 0 || entry.alias != 0) return;
         if (const auto id = name_of(link)) f(*id);
     });
+}
+
+std::optional<std::string> Catalog::name_under(Link alias) const {
+    heap::RecordCopy copy;
+    Entry entry;
+    if (!alias.is_record() || !heap::read_record(pool_, alias, heap::RecordKind::entry, copy) ||
+        copy.size() < sizeof entry)
+        return {};
+    std::memcpy(&entry, copy.data(), sizeof entry);
+    if (entry.alias == 0 || entry.key_bytes > copy.size() - sizeof entry) return {};
+    return std::string(reinterpret_cast<const char*>(copy.data()) + sizeof entry, entry.key_bytes);
 }
 
 void Catalog::bring_back_slabs() {

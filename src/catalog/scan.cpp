@@ -26,8 +26,7 @@ void Scan::collect() {
         const auto kind = static_cast<RecordKind>(record.kind);
         switch (kind) {
             case RecordKind::entry:
-                if (room < sizeof(Entry) ||
-                    record.length != sizeof(Entry) + pool_.as<Entry>(offset).key_bytes)
+                if (room < sizeof(Entry) || record.length < sizeof(Entry) + pool_.as<Entry>(offset).key_bytes)
                     return;
                 if (pool_.as<Entry>(offset).alias != 0) {
                     aliases_.emplace(Link{record.word}.offset(), offset);
@@ -172,6 +171,23 @@ void Scan::elect() {
             lose(header(named.identity).incarnation, "the variable it belongs to is lost");
         }
     }
+    if (salvage_ != nullptr && salvage_->was_clean) {
+        for (const Named& named : named_) tell_attribute_behind(pool_.as<Entry>(named.identity));
+    }
+}
+
+// Of an attribute whose record is gone nobody knows the name; but what led to it is whole, and says that there was one.
+void Scan::tell_attribute_behind(const Entry& entry) {
+    const bool is_attribute = entry.parent != 0;
+    const Link next = is_attribute ? entry.header.next : entry.attributes;
+    if (!next.is_record() || is_whole_entry(next)) return;
+    lose(is_attribute ? entry.parent : entry.header.incarnation,
+         "the record of an attribute is damaged, and its name is lost with it");
+}
+
+bool Scan::is_whole_entry(Link link) const {
+    const auto found = whole_.find(link.offset());
+    return found != whole_.end() && found->second == RecordKind::entry && link_of(link.offset()) == link;
 }
 
 Link Scan::elect_block(std::uint64_t slot_offset, Link found, const Array& array) {

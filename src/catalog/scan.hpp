@@ -50,6 +50,8 @@ private:
     void keep_definitions_without_name();
     Link elect_block(std::uint64_t slot_offset, Link found, const Array& array);
     bool is_uncommitted(Link link) const;
+    void tell_attribute_behind(const Entry& entry);
+    bool is_whole_entry(Link link) const;
     void lose(std::uint64_t incarnation, const std::string& what) {
         if (salvage_ != nullptr) losses_.add(incarnation, what);
     }

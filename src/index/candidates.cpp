@@ -82,7 +82,7 @@ std::optional<Candidates> Index::candidates(Asked& asked, Steps steps) {
         for (bool is_first = true;; is_first = false) {
             Lent lookup(*this);
             if (!lookup) {
-                return because(stored_mode() == IndexMode::none
+                return because(mode() == IndexMode::none
                                    ? "the pool has no index (`pmemcpy index POOL async`)"
                                    : "the pool has no index yet; whoever opens it for writing makes one");
             }

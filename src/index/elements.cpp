@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <pmemcpy/number.hpp>
+
+#include "array/region.hpp"
+#include "array/selection.hpp"
 
 namespace pmemcpy::index {
 
@@ -120,6 +124,15 @@ void each_place(const Selection& selection, Order order, Visit&& visit) {
     }
 }
 
+bool has_place(const Selection& selection, const Dimensions& place) {
+    for (int d = 0; d < place.size(); ++d) {
+        const Extent behind = place[d] - selection.offset[d];  // far behind if it lies before
+        if (behind % selection.stride[d] != 0 || behind / selection.stride[d] >= selection.count[d])
+            return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 InElements find_elements(const PMEM& pool, const Info& array, const Node& test,
@@ -177,6 +190,49 @@ void add_elements(const PMEM& pool, const Info& array, Extreme& extreme) {
             }
         });
     }
+}
+
+std::optional<double> mean_of_elements(const PMEM& pool, const Info& array) {
+    const Kind kind = array.type.kind();
+    long double sum = 0;
+    std::uint64_t numbers = 0;
+    const auto add = [&](std::span<const std::byte> element) {
+        return visit_number(kind, array.type.byte_order(), element, [&](auto number) {
+            if (number != number) return;  // NaN
+            sum += static_cast<long double>(number);
+            ++numbers;
+        });
+    };
+    const std::vector<std::byte> any(array.type.size());
+    if (kind == Kind::boolean || !add(any)) return {};
+    sum = 0;
+    numbers = 0;
+    const std::vector<BlockInfo> blocks = pool.blocks(array.id);
+    for (const BlockInfo& block : blocks) {
+        std::vector<const Selection*> above;
+        const Box box = array::bounding_box(block.box);
+        for (const BlockInfo& other : blocks) {
+            if (other.version > block.version && array::intersect(box, array::bounding_box(other.box)))
+                above.push_back(&other.box);
+        }
+        each_loaded(pool, array, block, [&](const Selection& part, std::span<const std::byte> bytes) {
+            const std::size_t each = any.size();
+            std::size_t at = 0;
+            if (above.empty()) {
+                for (; at < bytes.size(); at += each) add(bytes.subspan(at, each));
+                return;
+            }
+            each_place(part, array.order, [&](const Dimensions& place) {
+                const bool is_hidden = std::any_of(above.begin(), above.end(), [&](const Selection* other) {
+                    return has_place(*other, place);
+                });
+                if (!is_hidden) add(bytes.subspan(at, each));
+                at += each;
+            });
+        });
+    }
+    if (numbers == 0) return {};
+    return static_cast<double>(sum / static_cast<long double>(numbers));
 }
 
 }  // namespace pmemcpy::index

@@ -33,6 +33,10 @@ private:
     std::optional<Fact> found_;
 };
 
+/// The mean of an array's numbers but NaN, of each place the newest; nothing where there are none. Reads all of them, unless none
+/// of the blocks is of numbers. Errors: as find_elements.
+std::optional<double> mean_of_elements(const PMEM& pool, const Info& array);
+
 /// Reads all elements of an array of numbers. Errors: as find_elements.
 void add_elements(const PMEM& pool, const Info& array, Extreme& extreme);
 

@@ -6,6 +6,7 @@
 #include <pmemcpy/error.hpp>
 
 #include "array/id.hpp"
+#include "index/modes.hpp"
 #include "index/posted.hpp"
 #include "os/fork.hpp"
 #include "os/names.hpp"
@@ -34,13 +35,6 @@ std::uint64_t bytes_to_map() {
 /// Somebody besides the owner may read the pool, and perhaps not write it.
 bool has_other_readers(unsigned permissions) { return (permissions & 0044) != 0; }
 
-IndexMode mode_in(const std::string& word) {
-    for (const IndexMode mode : {IndexMode::async, IndexMode::sync}) {
-        if (word == name_of(mode)) return mode;
-    }
-    return IndexMode::none;
-}
-
 }  // namespace
 
 // By a newer one, so that a copy of the old one that somebody is just making finds no place any more.
@@ -50,6 +44,11 @@ void begin_anew(const store::Store& store) {
     if (!newest) return;
     generations.make(*newest + 1);
     generations.remove_all_before(*newest + 1);
+}
+
+Index& Index::of_side_of(const PMEM& pool, std::string_view id) {
+    const PMEM* own = private_side_of(pool);
+    return of(own != nullptr && own->exists(id) ? *own : pool);
 }
 
 Index& Index::of(const PMEM& pool) {
@@ -65,8 +64,8 @@ Index::Index(std::shared_ptr<store::Store> store, std::string path, const Option
     options_.mode = Mode::read;
     if (!is_writer()) return;
     if (is_new) Generations(*store_).remove_all();
-    store_->feed().set_after_append([this] { after_change(); });
-    if (stored_mode() == IndexMode::none) return;
+    store_->feed().set_after_append([this](std::uint64_t place) { after_change(place); });
+    if (mode() == IndexMode::none) return;
     try {
         start();
     } catch (const Error& error) {
@@ -105,12 +104,32 @@ void Index::close() {
     store_.reset();
 }
 
-IndexMode Index::stored_mode() const {
-    const auto word = store_->index_word();
-    return word ? mode_in(*word) : IndexMode::none;
+IndexMode Index::mode() const { return mode_of_pool(*store_); }
+
+IndexMode Index::mode_of(std::string_view id) const {
+    if (!store_->exists(id))
+        throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + path_);
+    return index::mode_of(*store_, id);
 }
 
-IndexMode Index::mode() { return stored_mode(); }
+void Index::set_mode_of(std::string_view id, std::optional<IndexMode> mode) {
+    if (!is_writer())
+        throw Error(Code::permission_denied,
+                    path_ + " is open for reading; only who may write it chooses what its index has");
+    if (!store_->exists(id))
+        throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + path_);
+    if (this->mode() == IndexMode::none) {
+        throw Error(Code::invalid_argument, path_ + " has no index that '" + std::string(id) +
+                                                "' could be in; choose a mode for the pool first");
+    }
+    if (mode) {
+        store_->set_index_word(id, name_of(*mode));
+    } else {
+        store_->remove_index_word(id);
+    }
+    has_own_modes_ = true;
+    store_->announce_all_in(id);
+}
 
 void Index::set_mode(IndexMode mode) {
     if (!is_writer())
@@ -120,7 +139,7 @@ void Index::set_mode(IndexMode mode) {
     stop();
     mode_ = IndexMode::none;
     forget_lookups();
-    store_->set_index_word(name_of(mode));
+    store_->set_index_word("/", name_of(mode));
     if (mode != IndexMode::none) return start();
     const std::lock_guard lock(mutex_);
     keeper_.reset();
@@ -130,9 +149,10 @@ void Index::set_mode(IndexMode mode) {
 // Nothing that is stored from here on goes unheard; what was before, the first look at all finds.
 void Index::start() {
     store_->feed().start();
-    const IndexMode mode = stored_mode();
+    const IndexMode mode = this->mode();
     if (!has_engine()) return note("this build of pMEMCPY keeps no index (it was made without LMDB)");
     keeper()->engine();
+    has_own_modes_ = store_->has_own_index_words();
     mode_ = mode;
     worker_->stops = false;
     worker_->thread = std::thread([this] { work(); });
@@ -174,11 +194,25 @@ bool Index::try_follow() {
     }
 }
 
-void Index::after_change() {
-    const IndexMode mode = mode_;
+void Index::after_change(std::uint64_t place) {
+    IndexMode mode = mode_;
     if (mode == IndexMode::none) return;
-    if (mode == IndexMode::sync) try_follow();
-    if (mode == IndexMode::async) wake();
+    if (has_own_modes_) mode = mode_of_place(place);
+    if (mode == IndexMode::sync) {
+        try_follow();
+    } else {
+        wake();
+    }
+}
+
+// Of a step that is committed nobody knows what is in it.
+IndexMode Index::mode_of_place(std::uint64_t place) const {
+    try {
+        const auto id = place != 0 ? store_->id_at(place) : std::nullopt;
+        return id ? index::mode_of(*store_, *id) : IndexMode::sync;
+    } catch (const Error&) {
+        return mode_;  // what was stored stays so, whatever has become of it
+    }
 }
 
 void Index::wake() {
@@ -230,7 +264,7 @@ bool Index::has_all() {
 }
 
 void Index::flush() {
-    if (stored_mode() == IndexMode::none) return;
+    if (mode() == IndexMode::none) return;
     if (!is_writer())
         throw Error(Code::permission_denied,
                     path_ + " is open for reading; only who may write it keeps its index");
@@ -269,7 +303,7 @@ std::string Index::why_not() {
 
 IndexInfo Index::info() {
     IndexInfo info;
-    info.mode = stored_mode();
+    info.mode = mode();
     if (info.mode == IndexMode::none) return info;
     try {
         const auto engine = this->engine();
@@ -307,6 +341,12 @@ const char* name_of(IndexMode mode) noexcept {
 
 IndexMode index_mode(const PMEM& pool) { return index::Index::of(pool).mode(); }
 void set_index_mode(PMEM& pool, IndexMode mode) { index::Index::of(pool).set_mode(mode); }
+IndexMode index_mode(const PMEM& pool, std::string_view id) {
+    return index::Index::of_side_of(pool, id).mode_of(id);
+}
+void set_index_mode(PMEM& pool, std::string_view id, std::optional<IndexMode> mode) {
+    index::Index::of_side_of(pool, id).set_mode_of(id, mode);
+}
 void flush_index(PMEM& pool) { index::Index::of(pool).flush(); }
 IndexInfo index_info(const PMEM& pool) { return index::Index::of(pool).info(); }
 

@@ -35,8 +35,10 @@ public:
     /// Stops what works in the background, with the index up to date if that is possible. Does not throw.
     void close();
 
-    IndexMode mode();
+    IndexMode mode() const;
     void set_mode(IndexMode mode);
+    IndexMode mode_of(std::string_view id) const;
+    void set_mode_of(std::string_view id, std::optional<IndexMode> mode);
     void flush();
     IndexInfo info();
 
@@ -48,6 +50,8 @@ public:
     std::string why_not();
 
     static Index& of(const PMEM& pool);
+    /// Of the side of a pool that an id is on.
+    static Index& of_side_of(const PMEM& pool, std::string_view id);
     /// Null where this user has nothing private beside the pool.
     static PMEM* private_side_of(const PMEM& pool) { return pool.own_side(); }
     /// Of the side of the pool that this is the index of, sorted.
@@ -57,13 +61,13 @@ public:
 
 private:
     bool is_writer() const { return !store_->read_only(); }
-    IndexMode stored_mode() const;
     void start();
     void stop();
     void work();
     bool has_all();
     void wake();
-    void after_change();
+    void after_change(std::uint64_t place);
+    IndexMode mode_of_place(std::uint64_t place) const;
     bool try_follow();
     void note(const std::string& trouble);
     bool keeps() const { return is_writer() && mode_ != IndexMode::none; }
@@ -83,6 +87,7 @@ private:
     Options options_;
     std::uint64_t fork_generation_;
     std::atomic<IndexMode> mode_ = IndexMode::none;  // that this process keeps it by
+    std::atomic<bool> has_own_modes_ = false;        // some objects are kept by others
 
     std::mutex mutex_;
     PMEM reader_;                                   // opened with the first need

@@ -15,7 +15,7 @@ std::string draw_change(std::mt19937& random, PMEM& pool) {
     const auto draw = [&](unsigned n) { return static_cast<int>(random() % n); };
     std::string id = (draw(2) == 0 ? "g/" : "") + std::string("v") + std::to_string(draw(30));
     try {
-        switch (draw(9)) {
+        switch (draw(10)) {
             case 0:
                 pool.store(id, draw(10));
                 break;
@@ -45,6 +45,12 @@ std::string draw_change(std::mt19937& random, PMEM& pool) {
             case 7:
                 pool.erase(id);
                 break;
+            case 8: {
+                const std::optional<IndexMode> modes[] = {
+                    IndexMode::none, IndexMode::async, IndexMode::sync, {}};
+                set_index_mode(pool, draw(4) == 0 ? "g" : id, modes[draw(4)]);
+                break;
+            }
             default:
                 if (draw(2) == 0)
                     pool.rename(id, "r" + std::to_string(draw(5)));
@@ -75,6 +81,10 @@ const std::vector<std::string> questions = {
     "j.list = \"t\"",
     "max > 5",
     "min <= 3 and kind = \"array\"",
+    "mean > 2",
+    "mean < 4 and mean >= 1 and exists(a)",
+    "created > now - 1d and creator.ranks > 2",
+    "creator.program != \"x\" and kind = \"value\"",
     "name ~ \"g/v1*\"",
     "under \"g\"",
     "kind = \"group\"",

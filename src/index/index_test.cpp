@@ -67,6 +67,55 @@ TEST_F(index_beside_a_pool, can_be_begun_and_ended_later) {
     EXPECT_EQ(found(pool, "value < 10").size(), 11U);
 }
 
+TEST_F(index_beside_a_pool, is_told_of_what_it_is_not_to_have) {
+    PMEM pool = open(IndexMode::sync);
+    for (int i = 0; i < 20; ++i) pool.store("scratch/v" + std::to_string(i), i);
+    pool.store("kept", 7);
+    EXPECT_EQ(index_mode(pool, "scratch/v7"), IndexMode::sync);
+    set_index_mode(pool, "scratch", IndexMode::none);
+    set_index_mode(pool, "scratch/v3", IndexMode::sync);
+    EXPECT_EQ(index_mode(pool, "scratch/v7"), IndexMode::none);
+    EXPECT_EQ(index_mode(pool, "scratch/v3"), IndexMode::sync);
+    EXPECT_EQ(index_mode(pool, "kept"), IndexMode::sync);
+    flush_index(pool);
+    EXPECT_NE(explain(pool, "value = 7").find("looked at: 20"), std::string::npos)
+        << "v3 and kept are known, 19 others and their group are not: " << explain(pool, "value = 7");
+    EXPECT_EQ(found(pool, "value = 7"), (std::vector<std::string>{"kept", "scratch/v7"}));
+    pool.store("scratch/v7", 8);
+    pool.store("scratch/new", 7);
+    EXPECT_EQ(found(pool, "value = 7"), (std::vector<std::string>{"kept", "scratch/new"}));
+    pool.munmap();
+    pool = open();
+    EXPECT_EQ(index_mode(pool, "scratch/new"), IndexMode::none) << "it is kept in the pool";
+    set_index_mode(pool, "scratch", {});
+    flush_index(pool);
+    EXPECT_NE(explain(pool, "value = 7").find("looked at: 0"), std::string::npos)
+        << explain(pool, "value = 7");
+    EXPECT_EQ(found(pool, "value = 7"), (std::vector<std::string>{"kept", "scratch/new"}));
+}
+
+TEST_F(index_beside_a_pool, has_at_once_what_is_to_be_there_at_once) {
+    PMEM pool = open(IndexMode::async);
+    pool.make_group("urgent");
+    set_index_mode(pool, "urgent", IndexMode::sync);
+    for (int i = 0; i < 50; ++i) {
+        pool.store("urgent/v", i);
+        EXPECT_EQ(index_info(pool).changes_behind, 0U) << i;
+    }
+}
+
+TEST_F(index_beside_a_pool, refuses_modes_of_what_is_not_there) {
+    PMEM pool = open();
+    pool.store("a", 1);
+    expect(Code::invalid_argument, [&] { set_index_mode(pool, "a", IndexMode::sync); });
+    set_index_mode(pool, IndexMode::async);
+    expect(Code::not_found, [&] { set_index_mode(pool, "b", IndexMode::sync); });
+    expect(Code::not_found, [&] { index_mode(pool, "b"); });
+    PMEM reader = open(IndexMode::none, Mode::read);
+    expect(Code::permission_denied, [&] { set_index_mode(reader, "a", IndexMode::none); });
+    EXPECT_EQ(index_mode(reader, "a"), IndexMode::async);
+}
+
 TEST_F(index_beside_a_pool, follows_what_other_processes_do) {
     PMEM pool = open(IndexMode::sync);
     flush_index(pool);

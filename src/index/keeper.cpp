@@ -9,6 +9,7 @@
 #include <pmemcpy/error.hpp>
 
 #include "array/id.hpp"
+#include "index/modes.hpp"
 #include "index/object.hpp"
 #include "index/posted.hpp"
 #include "index/posting.hpp"
@@ -134,7 +135,7 @@ std::shared_ptr<Engine> Keeper::opened() {
     if (engine_ && engine_->is_there()) return engine_;
     engine_.reset();
     numbers_.clear();
-    if (store_.index_word().value_or("none") == "none")
+    if (store_.index_word("/").value_or("none") == "none")
         throw Error(Code::not_found, "the pool has no index any more");
     for (int tries = 0;; ++tries) {
         const std::uint64_t generation = generations_.newest().value_or(1);
@@ -212,6 +213,7 @@ std::optional<About> Keeper::follow_some(Engine& engine) {
         const bool is_lost = store_.feed().since(about.position, 0).lost;
         if (!is_lost && about.position == store_.feed().position()) return about;
     }
+    has_own_modes_ = store_.has_own_index_words();
     const auto writing = engine.write();
     About about = about_in(*writing);
     pool::Changes changes = store_.feed().since(about.position, changes_at_once);
@@ -257,6 +259,15 @@ std::uint32_t Keeper::number_of(Writing& writing, const std::string& name) {
     return number;
 }
 
+bool Keeper::is_posted(const std::string& id) const {
+    return !has_own_modes_ || mode_of(store_, id) != IndexMode::none;
+}
+
+// Of an object with all that it is posted for.
+std::uint64_t Keeper::fingerprint(const std::string& id) const {
+    return store_.fingerprint(id) ^ (is_posted(id) ? 0 : ~std::uint64_t{0});
+}
+
 // Posts what is at a place now, and nothing else that was.
 void Keeper::look_at(Writing& writing, std::uint64_t place) {
     const std::string key = key_of(place);
@@ -266,20 +277,23 @@ void Keeper::look_at(Writing& writing, std::uint64_t place) {
     std::optional<std::string> id = store_.id_at(place);
     const bool is_named_anew = id && writing.get(Table::objects, key) != std::string_view(*id);
     if (id) {
-        fresh.fingerprint = store_.fingerprint(*id);  // first: what changes meanwhile is looked at again
-        try {
-            Object object(reader_, *id);
-            fresh.postings =
-                postings_of(object, [&](const std::string& name) { return number_of(writing, name); });
-        } catch (const Error& error) {
-            if (error.kind() == Code::not_found) {
-                id.reset();  // erased just now
-            } else if (error.kind() == Code::corrupt || error.kind() == Code::io_error) {
-                fresh.postings = {posting_of_more(number_of(writing, std::string(damaged_key)))};
-            } else {
-                throw;
+        fresh.fingerprint = fingerprint(*id);  // first: what changes meanwhile is looked at again
+        if (!is_posted(*id)) {
+            fresh.postings = {posting_of_more(number_of(writing, std::string(unposted_key)))};
+        } else
+            try {
+                Object object(reader_, *id);
+                fresh.postings =
+                    postings_of(object, [&](const std::string& name) { return number_of(writing, name); });
+            } catch (const Error& error) {
+                if (error.kind() == Code::not_found) {
+                    id.reset();  // erased just now
+                } else if (error.kind() == Code::corrupt || error.kind() == Code::io_error) {
+                    fresh.postings = {posting_of_more(number_of(writing, std::string(unposted_key)))};
+                } else {
+                    throw;
+                }
             }
-        }
     }
     std::vector<std::string> gone;
     std::vector<std::string> come;
@@ -314,6 +328,7 @@ bool Keeper::complete(const std::function<bool()>& stops) {
         losses = about.losses;
         generation = generation_;
     }
+    has_own_modes_ = store_.has_own_index_words();
     os::File lock_file = os::File::open(generations_.directory() + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW,
                                         file_mode(store_.permissions()));
     if (!os::try_lock(lock_file, os::LockKind::exclusive, 0, 1)) return false;
@@ -342,8 +357,8 @@ bool Keeper::complete(const std::function<bool()>& stops) {
                 const auto there = writing->get(Table::objects, key);
                 const auto posted = writing->get(Table::posted, key);
                 const auto id = store_.id_at(places[i]);
-                const bool is_same = there && posted && id && *there == *id &&
-                                     fingerprint_in(*posted) == store_.fingerprint(*id);
+                const bool is_same =
+                    there && posted && id && *there == *id && fingerprint_in(*posted) == fingerprint(*id);
                 if (!is_same) look_at(*writing, places[i]);
             }
             writing->commit();

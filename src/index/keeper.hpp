@@ -25,7 +25,7 @@ struct About {
     std::uint64_t losses = 0;    // times that changes were missed, so that everything had to be looked at
     std::array<std::uint8_t, 16> uuid{};  // of the pool
 };
-inline constexpr std::uint32_t index_format = 3;
+inline constexpr std::uint32_t index_format = 4;
 
 About about_in(const Reading& reading);
 std::string key_of(std::uint64_t place);
@@ -81,6 +81,8 @@ private:
     /// What the index says of itself once there is nothing to follow any more; nothing before.
     std::optional<About> follow_some(Engine& engine);
     void look_at(Writing& writing, std::uint64_t place);
+    bool is_posted(const std::string& id) const;
+    std::uint64_t fingerprint(const std::string& id) const;
     std::uint32_t number_of(Writing& writing, const std::string& name);
     template <class F>
     void retried(F&& f);
@@ -94,6 +96,7 @@ private:
     std::uint64_t generation_ = 0;
     std::unordered_map<std::string, std::uint32_t> numbers_;  // of keys, in engine_
     std::atomic<std::uint64_t> to_do_ = 0;
+    std::atomic<bool> has_own_modes_ = false;  // some objects are to be indexed otherwise than the pool is
     std::optional<std::uint64_t> copied_position_;
 };
 

@@ -13,7 +13,7 @@ struct Word {
     Sort sort;
 };
 
-constexpr std::array<Word, 15> words = {{{"name", Known::name, Sort::text},
+constexpr std::array<Word, 18> words = {{{"name", Known::name, Sort::text},
                                          {"group", Known::group, Sort::text},
                                          {"kind", Known::kind, Sort::text},
                                          {"dtype", Known::dtype, Sort::text},
@@ -25,8 +25,11 @@ constexpr std::array<Word, 15> words = {{{"name", Known::name, Sort::text},
                                          {"codec", Known::codec, Sort::text},
                                          {"step", Known::step, Sort::number},
                                          {"changed", Known::changed, Sort::time},
+                                         {"created", Known::created, Sort::time},
+                                         {"creator", Known::creator, Sort::anything},
                                          {"min", Known::min, Sort::number},
                                          {"max", Known::max, Sort::number},
+                                         {"mean", Known::mean, Sort::number},
                                          {"value", Known::value, Sort::anything}}};
 
 const Word& entry_of(Known known) {
@@ -49,14 +52,26 @@ std::optional<Known> known_of(std::string_view word) {
 std::string_view word_of(Known known) { return entry_of(known).text; }
 Sort sort_of(Known known) { return entry_of(known).sort; }
 
+Members members_of(Known known) {
+    static constexpr std::array<std::string_view, 4> of_creator = {"user", "host", "program", "ranks"};
+    if (known == Known::creator) return {false, of_creator};
+    return {known == Known::shape || known == Known::value, {}};
+}
+
 bool is_reserved(std::string_view word) {
     return std::find(reserved.begin(), reserved.end(), word) != reserved.end();
 }
 
-std::string list_of_known() {
+std::string list_of(std::span<const std::string_view> names) {
     std::string list;
-    for (const Word& word : words) list.append(list.empty() ? "" : ", ").append(word.text);
+    for (const std::string_view name : names) list.append(list.empty() ? "" : ", ").append(name);
     return list;
+}
+
+std::string list_of_known() {
+    std::array<std::string_view, words.size()> names;
+    std::transform(words.begin(), words.end(), names.begin(), [](const Word& word) { return word.text; });
+    return list_of(names);
 }
 
 }  // namespace pmemcpy::index

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,8 +21,11 @@ enum class Known {
     codec,
     step,     // the newest that it was stored in
     changed,  // when it was stored last
+    created,  // when it was stored first
+    creator,  // the user; its members tell the host, the program, and of how many ranks
     min,      // of numbers, where characterised
     max,
+    mean,
     value,  // of a value itself; of an array its elements
 };
 
@@ -31,8 +35,16 @@ enum class Sort { text, number, time, shape, anything };
 std::optional<Known> known_of(std::string_view word);
 std::string_view word_of(Known known);
 Sort sort_of(Known known);
+/// What may stand behind it and a dot.
+struct Members {
+    bool are_any = false;
+    std::span<const std::string_view> names{};
+};
+Members members_of(Known known);
 /// Words that mean something else in a query: `and`, `in`, ...
 bool is_reserved(std::string_view word);
+/// "a, b, ...", for messages.
+std::string list_of(std::span<const std::string_view> names);
 /// All of them, for messages: "name, group, ...".
 std::string list_of_known();
 

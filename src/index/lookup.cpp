@@ -37,7 +37,7 @@ void Lookup::look_again() {
     commits_ = snapshot_->commits();
     about_ = about_in(*snapshot_);
     keys_.clear();
-    has_damaged_ = about_.format == index_format && key(std::string(damaged_key)).has_more;
+    has_unposted_ = about_.format == index_format && key(std::string(unposted_key)).has_more;
 }
 
 PostedKey Lookup::key(const std::string& name) const {

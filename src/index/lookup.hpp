@@ -34,7 +34,7 @@ public:
     /// By its name in the index. Errors: corrupt, io_error.
     PostedKey key(const std::string& name) const;
     /// Some objects could not be read when they were to be posted: any of them may be meant.
-    bool has_damaged() const { return has_damaged_; }
+    bool has_unposted() const { return has_unposted_; }
 
 private:
     void look_again();
@@ -44,7 +44,7 @@ private:
     std::unique_ptr<Snapshot> snapshot_;
     std::uint64_t commits_ = 0;
     About about_;
-    bool has_damaged_ = false;
+    bool has_unposted_ = false;
     mutable std::unordered_map<std::string, PostedKey> keys_;  // that were asked for
 };
 

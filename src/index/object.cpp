@@ -127,13 +127,69 @@ Facts Object::known(Known known, const Key& key) {
         case Known::changed:
             if (info.written_ns == 0) return {};
             return {*time_of(static_cast<std::int64_t>(info.written_ns), TimeUnit::nanosecond)};
+        case Known::created:
+            if (creation().created_ns == 0) return {};
+            return {*time_of(static_cast<std::int64_t>(creation().created_ns), TimeUnit::nanosecond)};
+        case Known::creator:
+            return creator(members);
         case Known::min:
         case Known::max:
             return extreme(known == Known::min);
+        case Known::mean:
+            return mean();
         case Known::value:
             return info.kind == VariableKind::value ? stored_value(members) : Facts{};
     }
     return {};
+}
+
+const Creation& Object::creation() {
+    if (!creation_) creation_ = pool_->creation(id_);
+    return *creation_;
+}
+
+Facts Object::creator(std::span<const std::string> members) {
+    const Creation& creation = this->creation();
+    const auto text = [](const std::string& known) { return known.empty() ? Facts{} : Facts{known}; };
+    if (members.size() > 1) return {};
+    if (members.empty() || members[0] == "user") return text(creation.user);
+    if (members[0] == "host") return text(creation.host);
+    if (members[0] == "program") return text(creation.program);
+    if (members[0] == "ranks" && creation.ranks != 0) return {std::uint64_t{creation.ranks}};
+    return {};
+}
+
+Leaves Object::creator_leaves() {
+    Leaves leaves{{}, true};
+    for (const char* member : {"", "user", "host", "program", "ranks"}) {
+        const std::vector<std::string> members(*member == '\0' ? 0 : 1, member);
+        for (Fact& fact : creator(members)) leaves.leaves.push_back({members, std::move(fact)});
+    }
+    return leaves;
+}
+
+Facts Object::mean() {
+    const Info& info = this->info();
+    if (info.kind == VariableKind::array) {
+        const auto mean = mean_of_elements(*pool_, info);
+        return mean ? Facts{*mean} : Facts{};
+    }
+    if (info.kind != VariableKind::value) return {};
+    long double sum = 0;
+    std::uint64_t numbers = 0;
+    for (const Fact& fact : own_value()) {
+        if (!is_number(fact)) return {};
+        std::visit(
+            [&](const auto& number) {
+                if constexpr (std::is_arithmetic_v<std::decay_t<decltype(number)>>) {
+                    if (number != number) return;  // NaN
+                    sum += static_cast<long double>(number);
+                    ++numbers;
+                }
+            },
+            fact);
+    }
+    return numbers == 0 ? Facts{} : Facts{static_cast<double>(sum / static_cast<long double>(numbers))};
 }
 
 Facts Object::stored_value(std::span<const std::string> members) const {

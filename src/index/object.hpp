@@ -39,6 +39,8 @@ public:
     std::vector<AttributeLeaves> attribute_leaves(std::size_t at_most);
     /// What the value itself says, if it is no more than so many bytes and things; of arrays nothing.
     Leaves value_leaves(std::uint64_t most_bytes, std::size_t at_most);
+    /// What is known of who created it, under the members of `creator`.
+    Leaves creator_leaves();
     /// Whether min and max are known without a look at any elements, of no more than so many blocks.
     bool has_cheap_range(std::uint64_t most_blocks);
 
@@ -50,13 +52,17 @@ private:
     Facts attribute(const Key& key);
     Facts stored_value(std::span<const std::string> members) const;
     Facts extreme(bool is_least);
+    Facts mean();
+    const Creation& creation();
+    Facts creator(std::span<const std::string> members);
     const Facts& own_value();
     const Ranges& ranges();
     bool has_attribute(const std::string& name);
 
     const PMEM* pool_;
     std::string id_;
-    std::optional<Info> info_;                            // which takes as long as all the rest
+    std::optional<Info> info_;  // which takes as long as all the rest
+    std::optional<Creation> creation_;
     std::optional<std::vector<std::string>> attributes_;  // their names, sorted
     std::map<std::string, Facts> seen_;                   // by the text of a key
     std::optional<Ranges> ranges_;

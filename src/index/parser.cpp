@@ -1,5 +1,6 @@
 #include "index/parser.hpp"
 
+#include <algorithm>
 #include <pmemcpy/error.hpp>
 #include <utility>
 #include <vector>
@@ -164,9 +165,19 @@ private:
                 expected("the name of a member after the .");
             parts.push_back(take().text);
         }
-        if (!is_attribute && parts.size() > 1 && parts[0] != "shape" && parts[0] != "value")
-            refuse(text_, first.begin,
-                   parts[0] + " has no members; an attribute of this name is attr(" + quoted(parts[0]) + ")");
+        if (!is_attribute && parts.size() > 1) {
+            const Members members = members_of(*known_of(parts[0]));
+            if (!members.are_any && members.names.empty())
+                refuse(text_, first.begin,
+                       parts[0] + " has no members; an attribute of this name is attr(" + quoted(parts[0]) +
+                           ")");
+            const auto& names = members.names;
+            const bool is_one = std::find(names.begin(), names.end(), parts[1]) != names.end();
+            if (!members.are_any && (!is_one || parts.size() > 2))
+                refuse(text_, first.begin,
+                       parts[0] + " has only the members " + list_of(names) +
+                           "; an attribute of this name is attr(" + quoted(parts[0]) + ")");
+        }
         return {std::move(parts), is_attribute};
     }
 

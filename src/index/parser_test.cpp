@@ -85,6 +85,9 @@ TEST(parser, names_the_column_and_what_could_stand_there) {
     EXPECT_TRUE(begins(error_of("count = 1"), "7: expected and, or, order by"));
     EXPECT_EQ(error_of("a = 1 and limit = 2"),
               "11: expected a key (an attribute called so is attr(\"limit\")), but there is limit");
+    EXPECT_EQ(error_of("creator.shoe = 44"),
+              "1: creator has only the members user, host, program, ranks; an attribute of this name is "
+              "attr(\"creator\")");
     EXPECT_EQ(error_of("name.x = 'a'"),
               "1: name has no members; an attribute of this name is attr(\"name\")");
     EXPECT_EQ(error_of("name ~ '[a'"),

@@ -85,10 +85,10 @@ public:
         }
     }
     /// Objects that nobody could read when they were to be posted.
-    List damaged() {
+    List unposted() {
         List list;
-        if (lookup_.has_damaged())
-            collect_all(posting_of_more(*lookup_.key(std::string(damaged_key)).number), list);
+        if (lookup_.has_unposted())
+            collect_all(posting_of_more(*lookup_.key(std::string(unposted_key)).number), list);
         return list;
     }
     /// Whether a test that found nothing for sure looks where the index has things, but none that compare.
@@ -345,7 +345,7 @@ bool add_equal(const Lookup& lookup, const std::optional<Asked::Equality>& equal
                std::vector<std::uint64_t>& places) {
     if (!equality) return false;
     const PostedKey key = lookup.key(name_of_root(equality->key));
-    if (!key.number || key.has_more || lookup.has_damaged()) return false;
+    if (!key.number || key.has_more || lookup.has_unposted()) return false;
     std::string posting;
     if (!is_at_one_posting(*key.number, equality->value, posting)) return false;
     lookup.reading().add_places(posting, places);
@@ -359,9 +359,9 @@ Plan plan_of(const Lookup& lookup, const NodePointer& condition, Steps steps) {
     plan.is_answered = planner.look(*condition, no_limit, plan.places) == Outcome::answered;
     plan.steps = std::move(planner.steps);
     if (!plan.is_answered) return plan;
-    if (const List damaged = planner.damaged(); !damaged.empty()) {
-        plan.places.maybe = either(plan.places.maybe, damaged);
-        plan.places.sure = without(plan.places.sure, damaged);
+    if (const List unposted = planner.unposted(); !unposted.empty()) {
+        plan.places.maybe = either(plan.places.maybe, unposted);
+        plan.places.sure = without(plan.places.sure, unposted);
     }
     plan.is_suspicious = planner.is_suspicious();
     return plan;

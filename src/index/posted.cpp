@@ -17,8 +17,8 @@ constexpr std::size_t most_leaves = 64;  // of one attribute or value
 constexpr std::uint64_t most_value_bytes = 4096;
 constexpr std::uint64_t most_blocks = 256;  // whose ranges are put together at each store
 
-constexpr std::array posted_known = {Known::name, Known::group,   Known::kind, Known::dtype, Known::bytes,
-                                     Known::step, Known::changed, Known::min,  Known::max};
+constexpr std::array posted_known = {Known::name, Known::group,   Known::kind,    Known::dtype, Known::bytes,
+                                     Known::step, Known::changed, Known::created, Known::min,   Known::max};
 
 template <class T>
 void add(std::string& bytes, T value) {
@@ -126,7 +126,7 @@ bool has_names_only(const Key& key) {
 }
 
 bool is_posted(Known known) {
-    return known == Known::value ||
+    return known == Known::value || known == Known::creator ||
            std::find(posted_known.begin(), posted_known.end(), known) != posted_known.end();
 }
 
@@ -144,6 +144,7 @@ std::vector<std::string> postings_of(Object& object,
         else
             poster.post(word, object.facts(Key({word}, false)));
     }
+    poster.post('k', word_of(Known::creator), object.creator_leaves());
     poster.post('k', "value", object.value_leaves(most_value_bytes, most_leaves));
     for (const auto& [name, leaves] : object.attribute_leaves(most_leaves)) poster.post('a', name, leaves);
     std::sort(postings.begin(), postings.end());

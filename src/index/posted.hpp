@@ -31,8 +31,8 @@ bool has_names_only(const Key& key);
 /// Whether what is known by this word is posted; attributes and values always are.
 bool is_posted(Known known);
 
-/// Under this there is `more` of objects that could not be read: every query has to look at them itself.
-inline constexpr std::string_view damaged_key = "!";
+/// Under this there is `more` of objects that could not be read, or are not to be posted: every query has to look at them itself.
+inline constexpr std::string_view unposted_key = "!";
 
 /// Everything that an object is found by. `number` gives a key's number by its name.
 std::vector<std::string> postings_of(Object& object,

@@ -1,4 +1,5 @@
 // What queries find, by looking at each object.
+// Length: one pool that is asked everything, with an index of each mode and without.
 
 #include <gtest/gtest.h>
 
@@ -119,6 +120,42 @@ TEST_P(QueryTest, finds_by_what_is_known_of_every_object) {
     EXPECT_EQ(
         found(Key("changed") > std::chrono::system_clock::now() - std::chrono::hours(1) && Key("bytes") == 4),
         "n stepped");
+}
+
+TEST_P(QueryTest, knows_who_created_it_and_when) {
+    pool_.store("mine", 1);
+    Options options;
+    options.program = "solver";
+    options.ranks = 16;
+    PMEM other;
+    other.mmap(pool_.info().path, options);
+    other.store("g/theirs", 2);
+    EXPECT_EQ(found("creator.program = 'solver'"), "g g/theirs");
+    EXPECT_EQ(found("creator.ranks > 8 and kind = 'value'"), "g/theirs");
+    EXPECT_EQ(found("not exists(creator.ranks)"), "mine");
+    const Creation creation = pool_.creation("mine");
+    EXPECT_EQ(found("creator = '" + creation.user + "'"), "g g/theirs mine");
+    EXPECT_EQ(found("creator.user = '" + creation.user + "' and creator.host = '" + creation.host +
+                    "' and creator.program != 'solver'"),
+              "mine");
+    EXPECT_EQ(found("created > now - 1h and name = 'mine'"), "mine");
+    EXPECT_EQ(found("created < now - 1h"), "");
+}
+
+TEST_P(QueryTest, knows_the_mean_of_numbers) {
+    array("a", 4, 0);  // 0 to 39
+    EXPECT_EQ(found("mean = 19.5"), "a");
+    std::vector<double> row(10, 5);
+    row[3] = std::nan("");
+    pool_.store("a", row.data(), Box{{3, 0}, {1, 10}});
+    EXPECT_EQ(found("mean > 12.3 and mean < 12.31"), "a") << "(435 + 45) / 39: NaN is none";
+    pool_.store("a", std::vector<double>(2, 90).data(), Selection({0, 0}, {2, 1}, {2, 1}));
+    EXPECT_EQ(found("mean > 16.4 and mean < 16.42"), "a") << "0 and 20 are 90 now: (480 - 20 + 180) / 39";
+    pool_.store("v", std::vector<int>{1, 2, 6});
+    pool_.store("s", 3.0F);
+    pool_.store("text", "3");
+    EXPECT_EQ(found("mean = 3"), "s v");
+    EXPECT_EQ(found("exists(mean)"), "a s v");
 }
 
 TEST_P(QueryTest, knows_the_range_of_what_was_stored_over_something_else) {

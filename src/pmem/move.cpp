@@ -90,6 +90,7 @@ void Move::note(const std::string& draft) {
 void Move::take(const std::string& id) {
     if (!own_->exists(id)) {
         const std::string draft = copy::name_of_ones_own(own_pool_, draft_prefix);
+        Sides::store_of(own_pool_).create_as(id, *shared_);
         try {
             copy::fill(shared_pool_, id, own_pool_, draft, [](std::uint64_t) {});
             own_->rename(draft, id);
@@ -107,6 +108,7 @@ void Move::take(const std::string& id) {
 void Move::give(const std::string& id) {
     const std::string draft = copy::name_of_ones_own(shared_pool_, draft_prefix);
     note(draft);
+    Sides::store_of(shared_pool_).create_as(id, *own_);
     try {
         copy::fill(own_pool_, id, shared_pool_, draft, [](std::uint64_t) {});
         shared_->rename(draft, id);
@@ -123,6 +125,7 @@ void Move::copy_groups(const std::string& id, const PMEM& from, PMEM& to) {
     std::vector<std::string> groups = from.groups(id + "/");
     if (from.exists(id)) groups.insert(groups.begin(), id);
     for (const std::string& group : groups) {
+        Sides::store_of(to).create_as(group, Sides::store_of(from));
         to.make_group(group);
         copy_attributes(from, group, to, group, false);
     }
@@ -130,7 +133,8 @@ void Move::copy_groups(const std::string& id, const PMEM& from, PMEM& to) {
 
 void Move::take_group(const std::string& id) {
     note("");
-    own_->make_group(id);
+    Sides::store_of(own_pool_).create_as(id, *shared_);
+    own_pool_.make_group(id);
     own_->set_note(id, private_note, "private");
     shared_->announce_scopes();
     // What others of this user were about to store when they had not heard of it yet comes with the next round.

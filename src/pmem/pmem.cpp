@@ -244,6 +244,9 @@ Info PMEM::info(std::string_view id) const {
 std::vector<BlockInfo> PMEM::blocks(std::string_view id) const {
     return found(id, [&](const store::Store& side) { return side.blocks(id); });
 }
+Creation PMEM::creation(std::string_view id) const {
+    return found(id, [&](const store::Store& side) { return side.creation(id); });
+}
 Oid PMEM::oid(std::string_view id) const {
     return found(id, [&](const store::Store& side) { return side.oid(id); });
 }

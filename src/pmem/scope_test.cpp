@@ -174,6 +174,23 @@ TEST_F(scope, one_of_a_group_may_be_private) {
     EXPECT_EQ(pool.groups(), std::vector<std::string>{});
 }
 
+TEST_F(scope, a_move_creates_nothing) {
+    Options options = small();
+    options.program = "solver";
+    options.ranks = 8;
+    open(options).store("g/u", 1);
+    PMEM pool = open(small());
+    const std::uint64_t created = pool.creation("g/u").created_ns;
+    const std::uint64_t group_created = pool.creation("g").created_ns;
+    for (const Scope to : {Scope::own, Scope::shared}) {
+        set_scope(pool, "g", to);
+        EXPECT_EQ(pool.creation("g/u").program, "solver");
+        EXPECT_EQ(pool.creation("g/u").ranks, 8U);
+        EXPECT_EQ(pool.creation("g/u").created_ns, created);
+        EXPECT_EQ(pool.creation("g").created_ns, group_created);
+    }
+}
+
 TEST_F(scope, a_query_finds_both_sides_and_shares) {
     for (const IndexMode mode : {IndexMode::none, IndexMode::sync}) {
         PMEM pool = open(small());

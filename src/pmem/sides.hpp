@@ -44,6 +44,7 @@ public:
     static Sides& of(const PMEM& pool);
     /// One side alone, for who may not see the other: through an attachment of its own that checks what it loads.
     PMEM alone(const store::Store& side) const;
+    static store::Store& store_of(const PMEM& alone) { return alone.opened(); }
     /// One at a time moves what is on one side to the other.
     std::mutex& moving() { return moving_mutex_; }
 

@@ -124,7 +124,7 @@ void Feed::say(std::uint64_t what) {
         if (ring == nullptr) return give_up(number);
     }
     fill_next_slot(ring->ring(), what);
-    if (after_append_) after_append_();
+    if (after_append_) after_append_(what == commit_mark || what == lost_mark ? 0 : what * 64);
 }
 
 void Feed::fill_next_slot(Ring& ring, std::uint64_t what) {

@@ -47,8 +47,8 @@ public:
     void append(std::uint64_t offset) { say(offset / 64); }
     void append_commit() { say(commit_mark); }
     void append_lost() { say(lost_mark); }
-    /// Called after each append, by the thread that did it; must not throw. To be set while no other thread uses the pool.
-    void set_after_append(std::function<void()> f) { after_append_ = std::move(f); }
+    /// Called after each append with its offset, or 0 where it was none, by the thread that did it; must not throw. To be set while no other thread uses the pool.
+    void set_after_append(std::function<void(std::uint64_t)> f) { after_append_ = std::move(f); }
 
     /// Where the feed is: behind the newest change. It goes on there when the pool is opened again, if it was closed in an
     /// orderly way; else somewhere else.
@@ -90,7 +90,7 @@ private:
     void give_up(std::uint64_t number);
 
     Pool& pool_;
-    std::function<void()> after_append_;
+    std::function<void(std::uint64_t)> after_append_;
     std::mutex joining_;
     std::shared_ptr<Joined> joined_;            // under joining_
     std::atomic<Joined*> current_ = nullptr;    // the same, without the mutex

@@ -16,6 +16,8 @@ using persist::Medium;
 namespace {
 
 constexpr std::string_view index_attribute = "pmemcpy:index";
+constexpr std::string_view own_words_attribute =
+    "pmemcpy:index.own";  // of "/": there are words for others than it
 
 }  // namespace
 
@@ -46,9 +48,24 @@ void Store::remove_note(std::string_view id, std::string_view name) {
     if (attribute && catalog_.definition(*attribute)) catalog_.erase_attribute(*attribute, name);
 }
 
-std::optional<std::string> Store::index_word() const { return note("/", index_attribute); }
+std::optional<std::string> Store::index_word(std::string_view id) const { return note(id, index_attribute); }
 
-void Store::set_index_word(const std::string& word) { set_note("/", index_attribute, word); }
+void Store::set_index_word(std::string_view id, const std::string& word) {
+    if (id != "/" && !has_own_index_words()) set_note("/", own_words_attribute, "yes");
+    set_note(id, index_attribute, word);
+}
+
+void Store::remove_index_word(std::string_view id) { remove_note(id, index_attribute); }
+
+bool Store::has_own_index_words() const { return note("/", own_words_attribute).has_value(); }
+
+void Store::announce_all_in(std::string_view id) {
+    check_writable();
+    const std::string below = std::string(id) + "/";
+    for_each_place([&](std::uint64_t place, const std::string& other) {
+        if (other == id || other.starts_with(below)) pool_.feed().append(place);
+    });
+}
 
 std::optional<std::string> Store::id_at(std::uint64_t place) const {
     check_readable();

@@ -2,6 +2,7 @@
 #include "array/selection.hpp"
 #include "catalog/follow.hpp"
 #include "catalog/retry.hpp"
+#include "os/user.hpp"
 #include "store/store.hpp"
 
 #include <algorithm>
@@ -195,6 +196,24 @@ std::vector<BlockInfo> Store::blocks(std::string_view id) const {
     std::sort(all.begin(), all.end(),
               [](const BlockInfo& a, const BlockInfo& b) { return a.version < b.version; });
     return all;
+}
+
+Creation Store::creation(std::string_view id) const {
+    check_readable();
+    for (Retry retry(id);; retry.again()) {
+        const auto entry = defined(id) ? catalog_.find(id) : std::nullopt;
+        if (!entry) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
+        const auto origin = catalog_.origin_of(*entry);
+        if (origin)
+            return {origin->created_ns, os::name_of_user(origin->user), origin->host, origin->program,
+                    origin->ranks};
+        if (heap::is_current(pool_, *entry)) return {};
+    }
+}
+
+void Store::create_as(const std::string& id, const Store& from) {
+    const auto entry = from.catalog_.find(id);
+    catalog_.set_origin(entry ? from.catalog_.origin_of(*entry) : std::nullopt);
 }
 
 Oid Store::oid(std::string_view id) const {

@@ -1,7 +1,10 @@
 #include "store/store.hpp"
 
 #include "os/names.hpp"
+#include "os/process.hpp"
 #include "spaces/newcomer.hpp"
+
+#include <algorithm>
 
 namespace pmemcpy::store {
 
@@ -103,6 +106,15 @@ bool create_if_asked(const layout::Place& place, const Options& options) {
     }
 }
 
+catalog::Origin origin_of(const Options& options) {
+    catalog::Origin origin;
+    origin.user = os::user_id();
+    origin.ranks = static_cast<std::uint32_t>(std::max(options.ranks, 0));
+    origin.host = os::host_name();
+    origin.program = options.program.empty() ? os::program_name() : options.program;
+    return origin;
+}
+
 }  // namespace
 
 std::shared_ptr<Store> Store::open(const std::string& path, const Options& options, bool* is_new) {
@@ -126,6 +138,7 @@ Store::Store(const layout::Place& place, const Options& options, catalog::Salvag
             heap_, place, [this](std::string_view id) { return payload_to_read(id); });
     }
     if (salvage != nullptr) catalog_.salvage_into(*salvage);
+    if (!pool_.read_only()) catalog_.set_origin(origin_of(options));
     pool_.attach(catalog_);
     if (pool_.file().link_count() == 0) {
         pool_.detach(catalog_);

@@ -82,6 +82,9 @@ public:
     std::vector<std::string> ids(std::string_view prefix, bool groups) const;
     Info info(std::string_view id) const;
     std::vector<BlockInfo> blocks(std::string_view id) const;
+    Creation creation(std::string_view id) const;
+    /// What is created through this attachment from here on was created by somebody else: it is only moved here.
+    void create_as(const std::string& id, const Store& from);
     Oid oid(std::string_view id) const;
     std::string name_of(const Oid& oid) const;
 
@@ -118,8 +121,14 @@ public:
     bool in_step() const { return step_.load() != 0; }
     /// How the pool's index is to be kept, as the index says it. When there is a word, whoever opens the pool for writing has its
     /// changes told to the feed, whether he keeps the index or not.
-    std::optional<std::string> index_word() const;
-    void set_index_word(const std::string& word);
+    /// How an id is to be indexed, if that was said of it: of "/" the pool.
+    std::optional<std::string> index_word(std::string_view id) const;
+    void set_index_word(std::string_view id, const std::string& word);
+    void remove_index_word(std::string_view id);
+    /// Whether any id but "/" ever had one.
+    bool has_own_index_words() const;
+    /// As if the id, and all that is in it, were changed, for whoever follows the feed.
+    void announce_all_in(std::string_view id);
     std::array<std::uint8_t, 16> uuid() const { return pool_.super().uuid; }
     /// As users name it.
     const std::string& path() const { return directory_layout_ ? directory_layout_->path() : pool_.path(); }

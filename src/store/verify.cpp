@@ -106,8 +106,18 @@ private:
         }
     }
 
+    // To that of what was renamed no chain of names leads; but a recovery looks for it, and without it for nothing that it names.
+    void inspect_entry(const std::string& id, Link entry) {
+        heap::RecordCopy copy;
+        const bool is_whole = heap::read_record(store_.pool_, entry, heap::RecordKind::entry, copy);
+        if (!is_whole && heap::is_current(store_.pool_, entry))
+            add(Finding::pool, id,
+                "the record of its first name is damaged, so it would lose its id in a recovery");
+    }
+
     void inspect(const std::string& id, Link entry) {
         try {
+            inspect_entry(id, entry);
             const auto look = [&](Link definition) {
                 return store_.is_array(definition) ? inspect_array(id, definition)
                                                    : inspect_value(id, definition);

@@ -35,7 +35,8 @@ class WithTwo(WithPool):
         for block in info.get("blocks", []):
             for own in ("version", "written_ns", "writer_pid", "step"):
                 del block[own]
-        return {key: value for key, value in info.items() if key not in ("written_ns", "stored_bytes", "step")}
+        own_keys = ("written_ns", "created_ns", "creator", "stored_bytes", "step")
+        return {key: value for key, value in info.items() if key not in own_keys}
 
     def raw(self, pool: Path, id: str, *arguments: str) -> bytes:
         done = run("cat", "--raw", pool, id, *arguments)

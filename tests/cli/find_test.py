@@ -52,6 +52,25 @@ class Find(WithPool):
         rows = self.json("find", self.pool, "count by units")
         self.assertEqual(rows, [{"value": "degC", "objects": 1}, {"value": None, "objects": 11}])
 
+    def test_who_created_it_is_known(self) -> None:
+        creator = self.json("info", self.pool, "answer")["creator"]
+        self.assertEqual(creator["ranks"], 0)
+        who = f"creator = '{creator['user']}' and creator.program = '{creator['program']}'"
+        self.assertEqual(self.text("find", self.pool, f"{who} and created > now - 1h and name = 'answer'"), "answer\n")
+        told = f"{creator['user']} on {creator['host']}, by {creator['program']}\n"
+        self.assertIn(told, self.text("info", self.pool, "answer"))
+
+    def test_a_group_may_be_left_out_of_the_index(self) -> None:
+        said = self.refused(2, "index", self.pool, "none", "--id", "ocean")
+        self.assertIn("choose a mode for the pool first", said)
+        self.text("index", self.pool, "sync")
+        self.assertEqual(self.text("index", self.pool, "none", "--id", "ocean"), "none\n")
+        self.assertEqual(self.text("index", self.pool, "--id", "ocean/TEMP"), "none\n")
+        self.assertIn("looked at: 2", self.text("find", self.pool, "units = 'degC'", "--explain"))
+        self.assertEqual(self.text("find", self.pool, "units = 'degC'"), "ocean/TEMP\n")
+        self.assertEqual(self.text("index", self.pool, "inherit", "--id", "ocean"), "sync\n")
+        self.assertIn("often", self.refused(2, "index", self.pool, "often", "--id", "ocean"))
+
     def test_an_index_is_begun_shown_and_ended(self) -> None:
         self.assertIn("none: a query looks at every object", self.text("index", self.pool))
         self.assertIn(

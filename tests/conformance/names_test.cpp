@@ -1,6 +1,7 @@
 // Ids, groups, rename, erase and oids.
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>
@@ -26,6 +27,55 @@ TEST_P(names, ids_are_sorted_and_found_by_prefix) {
     EXPECT_EQ(pmem.groups("a/"), Ids{"a/b"});
     EXPECT_EQ(pmem.info().variables, 6u);
     EXPECT_EQ(pmem.info().groups, 2u);
+}
+
+TEST_P(names, it_is_known_who_created_what_and_when) {
+    const auto now = [] {
+        return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                              std::chrono::system_clock::now().time_since_epoch())
+                                              .count());
+    };
+    Options solver = options();
+    solver.program = "solver";
+    solver.ranks = 16;
+    reopen(solver);
+    const std::uint64_t before = now();
+    pmem.store("g/value", 1);
+    pmem.alloc<double>("array", Dimensions{4});
+    const std::uint64_t after = now();
+    for (const char* id : {"g", "g/value", "array"}) {
+        const Creation creation = pmem.creation(id);
+        EXPECT_EQ(creation.program, "solver");
+        EXPECT_EQ(creation.ranks, 16U);
+        EXPECT_FALSE(creation.host.empty());
+        EXPECT_FALSE(creation.user.empty());
+        EXPECT_GE(creation.created_ns, before);
+        EXPECT_LE(creation.created_ns, after);
+    }
+    const std::uint64_t created = pmem.creation("g/value").created_ns;
+    reopen();  // another program
+    pmem.store("g/value", 2);
+    pmem.rename("g/value", "h/renamed");
+    pmem.set_attribute("h/renamed", "unit", "K");
+    EXPECT_EQ(pmem.creation("h/renamed").created_ns, created) << "stored anew and renamed it is the same";
+    EXPECT_EQ(pmem.creation("h/renamed").program, "solver");
+    EXPECT_NE(pmem.creation("h").program, "solver") << "the group is of whoever renamed";
+    pmem.erase("h/renamed");
+    pmem.store("h/renamed", 3);
+    EXPECT_GT(pmem.creation("h/renamed").created_ns, created);
+    EXPECT_NE(pmem.creation("h/renamed").program, "solver");
+    EXPECT_EQ(pmem.creation("h/renamed").ranks, 0U);
+    expect_error(Code::not_found, [&] { pmem.creation("missing"); }, {"'missing'"});
+}
+
+TEST_P(names, a_program_of_any_name_creates) {
+    Options chosen = options();
+    chosen.program = std::string(1000, 'p');
+    reopen(chosen);
+    const std::string longest(1024, 'v');
+    pmem.store(longest, 1);
+    EXPECT_EQ(pmem.creation(longest).program, std::string(255, 'p')) << "so much is kept of it";
+    EXPECT_EQ(pmem.load<int>(longest), 1);
 }
 
 TEST_P(names, groups_are_made_by_ids_and_know_that_they_are) {

@@ -170,6 +170,51 @@ TEST_F(DamageStory, one_damaged_entry_does_not_hide_the_rest) {
     EXPECT_TRUE(pmem.verify().empty());
 }
 
+// An attribute's entry was damaged so that nothing of it could be known, and repair did not say whose it was.
+TEST_F(DamageStory, an_attribute_that_is_lost_with_its_name_is_told_of) {
+    for (const char* lost : {"first", "second"}) {
+        make([](PMEM& pmem) {
+            pmem.store("v", 1);
+            pmem.set_attribute("v", "first", 1);
+            pmem.set_attribute("v", "second", 2);
+        });
+        std::uint64_t at = 0;
+        {
+            Inside inside(path());
+            at = inside.catalog().find_attribute(*inside.catalog().find("v"), lost)->offset();
+        }
+        os::File file = os::File::open(path(), O_RDWR);
+        const std::vector<std::byte> junk(sizeof(catalog::Entry) + 5, std::byte{0x5a});
+        file.write_exactly(junk.data(), junk.size(), at);
+        const Repair result = repair(path(), path() + ".new");
+        const bool is_told = std::any_of(result.damages.begin(), result.damages.end(),
+                                         [](const Damage& damage) { return damage.id == "v"; });
+        EXPECT_TRUE(is_told) << lost;
+        PMEM pmem;
+        pmem.mmap(path() + ".new", options(Mode::read));
+        EXPECT_EQ(pmem.load<int>("v"), 1);
+        EXPECT_EQ(pmem.attributes("v").size(), 1U);
+        pmem.munmap();
+        std::filesystem::remove(path() + ".new");
+        std::filesystem::remove(path());
+    }
+}
+
+// The first entry of a renamed variable was damaged, and verify said nothing, or that the first name could not be found.
+TEST_F(DamageStory, a_renamed_variable_is_told_of_by_its_name) {
+    make([](PMEM& pmem) {
+        pmem.store("before", 1);
+        pmem.rename("before", "after");
+    });
+    flip(
+        [](Inside& inside) { return inside.catalog().find("after")->offset() + sizeof(catalog::Entry) + 8; });
+    PMEM pmem;
+    pmem.mmap(path(), options(Mode::read));
+    const std::vector<Damage> damages = pmem.verify();
+    ASSERT_EQ(damages.size(), 1U);
+    EXPECT_EQ(damages[0].id, "after") << damages[0].what;
+}
+
 // The directory of an array's blocks was damaged, and with it repair lost them all.
 TEST_F(DamageStory, a_damaged_directory_costs_no_block) {
     const std::vector<double> row(100, 3);

@@ -137,6 +137,34 @@ def test_an_index_finds_the_same(filled: pmemcpy.Pool) -> None:
         filled.set_index("often")
 
 
+def test_who_created_it_is_known(path: str) -> None:
+    with pmemcpy.open(path, max_bytes=1 << 24, program="solver", ranks=4) as pool:
+        pool["g/a"] = [1.0, 5.0]
+        creation = pool["g/a"].creation
+        assert (creation.program, creation.ranks) == ("solver", 4)
+        assert pool["g"].creation.host == creation.host != ""
+        assert np.datetime64("now") - creation.created_ns < np.timedelta64(1, "h")
+        assert pool.find("creator.program = 'solver' and mean = 3").ids == ["g/a"]
+        assert pool.find("mean = 3").to_pandas().loc["g/a", "program"] == "solver"
+    with pmemcpy.open(path) as pool:
+        pool["b"] = 1
+        assert pool["b"].creation.program not in ("", "solver")
+
+
+def test_a_group_may_be_left_out_of_the_index(path: str) -> None:
+    with pmemcpy.open(path, max_bytes=1 << 24) as pool:
+        pool["scratch/a"] = 1
+        with pytest.raises(pmemcpy.InvalidArgumentError, match="choose a mode"):
+            pool.set_index_mode("scratch", "none")
+        pool.set_index("sync")
+        pool.set_index_mode("scratch", "none")
+        assert pool["scratch"].index_mode("a") == "none"
+        assert "looked at: 2" in pool.find("value = 1").explain()
+        assert pool.find("value = 1").ids == ["scratch/a"]
+        pool.set_index_mode("scratch", None)
+        assert pool.index_mode("scratch") == "sync"
+
+
 def test_a_new_pool_may_have_an_index(path: str) -> None:
     with pmemcpy.open(path, max_bytes=1 << 24, index="sync") as pool:
         pool["a"] = 1

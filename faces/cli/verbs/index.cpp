@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <optional>
 #include <pmemcpy/index.hpp>
 
 #include "cli/call/exit_code.hpp"
@@ -17,6 +18,7 @@ namespace {
 struct Arguments {
     std::string pool;
     std::string mode;
+    std::string id;
     bool flush = false;
 };
 
@@ -42,14 +44,36 @@ void print(const IndexInfo& info, bool json) {
     if (!info.trouble.empty()) fmt::print("not kept: {}\n", info.trouble);
 }
 
+void print(IndexMode mode, bool json) {
+    if (json) {
+        fmt::print("{}\n", dump({{"mode", name_of(mode)}}));
+    } else {
+        fmt::print("{}\n", name_of(mode));
+    }
+}
+
+/// Nothing for "inherit".
+std::optional<IndexMode> own_mode(const std::string& word) {
+    if (word == "inherit") return {};
+    return parse_index_mode(word);
+}
+
 int index(const Arguments& arguments, bool json) {
     const bool changes = arguments.flush || !arguments.mode.empty();
     PMEM pmem = changes ? open_for_writing(arguments.pool) : open_for_reading(arguments.pool);
     if (!arguments.mode.empty()) {
-        set_index_mode(pmem, parse_index_mode(arguments.mode));
+        if (arguments.id.empty()) {
+            set_index_mode(pmem, parse_index_mode(arguments.mode));
+        } else {
+            set_index_mode(pmem, arguments.id, own_mode(arguments.mode));
+        }
         flush_index(pmem);
     }
     if (arguments.flush) flush_index(pmem);
+    if (!arguments.id.empty()) {
+        print(index_mode(pmem, arguments.id), json);
+        return exit_ok;
+    }
     print(index_info(pmem), json);
     return exit_ok;
 }
@@ -64,6 +88,9 @@ void add_index(CLI::App& command, Invocation& invocation) {
             "MODE", arguments->mode,
             "From now on: `async`, by a thread of each process that stores, a moment later; `sync`, by the "
             "call that stores, before it returns; `none`, not at all")
+        .takes("--id", arguments->id,
+               "Of this variable, or this group and what is in it; MODE may be `inherit` then: that of the "
+               "group above, or of the pool")
         .takes("--flush", arguments->flush, "Wait until everything that is stored is in it")
         .takes_json()
         .tells(

@@ -100,7 +100,21 @@ std::string layout_text(const Info& info) {
     return "blocks as produced";
 }
 
-void print_variable(const Info& info) {
+Json creator_json(const Creation& creation) {
+    if (creation.created_ns == 0) return nullptr;
+    return {{"user", creation.user},
+            {"host", creation.host},
+            {"program", creation.program},
+            {"ranks", creation.ranks}};
+}
+
+std::string creator_text(const Creation& creation) {
+    std::string text = creation.user + " on " + creation.host + ", by " + creation.program;
+    if (creation.ranks != 0) text += fmt::format(", of {} ranks", creation.ranks);
+    return text;
+}
+
+void print_variable(const Info& info, const Creation& creation) {
     Table table({{}, {}});
     table.add({"id", info.id});
     table.add({"kind", name_of(info.kind)});
@@ -122,6 +136,10 @@ void print_variable(const Info& info) {
         if (info.step != 0) table.add({"step", std::to_string(info.step)});
     }
     table.add({"written", human_time(info.written_ns)});
+    if (creation.created_ns != 0) {
+        table.add({"created", human_time(creation.created_ns)});
+        table.add({"creator", creator_text(creation)});
+    }
     fmt::print("{}", table.text());
 }
 
@@ -176,8 +194,11 @@ int info(const Arguments& arguments, bool json) {
     const auto blocks =
         variable.kind == VariableKind::array ? pmem.blocks(arguments.id) : std::vector<BlockInfo>{};
     const auto attributes = attributes_of(pmem, arguments.id);
+    const Creation creation = pmem.creation(arguments.id);
     if (json) {
         Json answer = to_json(variable);
+        answer["created_ns"] = creation.created_ns;
+        answer["creator"] = creator_json(creation);
         answer["attributes"] = attributes_json(attributes);
         if (variable.kind == VariableKind::array) {
             answer["blocks"] = Json::array();
@@ -185,7 +206,7 @@ int info(const Arguments& arguments, bool json) {
         }
         fmt::print("{}\n", dump(answer));
     } else {
-        print_variable(variable);
+        print_variable(variable, creation);
         print_blocks(blocks, variable.type, arguments.all_blocks);
         print_attributes(attributes);
     }

@@ -43,6 +43,13 @@ void bind_info(nb::module_& m) {
         .def_ro("written_ns", &Info::written_ns)
         .def_ro("attributes", &Info::attributes);
 
+    nb::class_<Creation>(m, "Creation", "Who created a variable or group, and when.")
+        .def_ro("created_ns", &Creation::created_ns)
+        .def_ro("user", &Creation::user)
+        .def_ro("host", &Creation::host)
+        .def_ro("program", &Creation::program)
+        .def_ro("ranks", &Creation::ranks);
+
     nb::class_<BlockInfo>(m, "BlockInfo", "One block of an array: what one store produced.")
         .def_prop_ro("offset", [](const BlockInfo& block) { return block.box.offset; })
         .def_prop_ro("count", [](const BlockInfo& block) { return block.box.count; })

@@ -70,7 +70,8 @@ IndexMode parse_index_mode(std::string_view mode) {
 void open(Pool* self, const std::string& path, std::string_view mode, std::string_view layout,
           std::optional<bool> map_sync, std::uint64_t max_bytes, std::uint64_t initial_bytes,
           std::uint64_t chunk_bytes, unsigned permissions, bool prepare, bool checksums, bool characterise,
-          bool verify_loads, int rank, std::string_view index, bool wipe) {
+          bool verify_loads, int rank, int ranks, const std::string& program, std::string_view index,
+          bool wipe) {
     Options options;
     options.mode = parse_mode(mode);
     options.layout = parse_layout(layout);
@@ -84,6 +85,8 @@ void open(Pool* self, const std::string& path, std::string_view mode, std::strin
     options.characterise = characterise;
     options.verify_loads = verify_loads;
     options.rank = rank;
+    options.ranks = ranks;
+    options.program = program;
     options.index = parse_index_mode(index);
     options.wipe = wipe;
     new (self) Pool(path, options);
@@ -186,7 +189,8 @@ void bind_pool(nb::module_& m) {
     pool.def("__init__", &open, "path"_a, "mode"_a = "a", nb::kw_only(), "layout"_a = "automatic",
              "map_sync"_a = nb::none(), "max_bytes"_a = 0, "initial_bytes"_a = 0, "chunk_bytes"_a = 0,
              "permissions"_a = 0666, "prepare"_a = false, "checksums"_a = true, "characterise"_a = true,
-             "verify_loads"_a = false, "rank"_a = -1, "index"_a = "none", "wipe"_a = false)
+             "verify_loads"_a = false, "rank"_a = -1, "ranks"_a = 0, "program"_a = "", "index"_a = "none",
+             "wipe"_a = false)
         .def("close", &Pool::close)
         .def_prop_ro("is_open", &Pool::is_open)
         .def("sync", [](const Pool& p) { p.call([](PMEM& pmem) { pmem.sync(); }); })
@@ -273,6 +277,18 @@ void bind_pool(nb::module_& m) {
                  const IndexMode parsed = parse_index_mode(mode);
                  p.call([&](PMEM& pmem) { set_index_mode(pmem, parsed); });
              })
+        .def(
+            "set_index_mode_of",
+            [](const Pool& p, std::string_view id, const std::optional<std::string>& mode) {
+                std::optional<IndexMode> parsed;
+                if (mode) parsed = parse_index_mode(*mode);
+                p.call([&](PMEM& pmem) { set_index_mode(pmem, id, parsed); });
+            },
+            "id"_a, "mode"_a.none())
+        .def("index_mode_of",
+             [](const Pool& p, std::string_view id) {
+                 return p.call([&](const PMEM& pmem) { return std::string(name_of(index_mode(pmem, id))); });
+             })
         .def("scope_of",
              [](const Pool& p, std::string_view id) {
                  return p.call([&](const PMEM& pmem) { return std::string(name_of(scope_of(pmem, id))); });
@@ -310,6 +326,10 @@ void bind_pool(nb::module_& m) {
         .def("info",
              [](const Pool& p, std::string_view id) {
                  return p.call([&](const PMEM& pmem) { return pmem.info(id); });
+             })
+        .def("creation",
+             [](const Pool& p, std::string_view id) {
+                 return p.call([&](const PMEM& pmem) { return pmem.creation(id); });
              })
         .def("blocks",
              [](const Pool& p, std::string_view id) {

@@ -15,6 +15,7 @@ from .arrays import Array
 from .attributes import Attributes
 from .dtypes import element_of
 from .errors import AlreadyExistsError, Error, InvalidArgumentError, NotFoundError, UnsupportedError
+from .info import Report
 from .query import Found, counted
 from .selections import Shape
 from .tree import Tree
@@ -83,6 +84,11 @@ class Group(MutableMapping[str, Any]):
     @property
     def attrs(self) -> Attributes:
         return Attributes(self._pool, self.name)
+
+    @property
+    def creation(self) -> Report:
+        """Who created it, and when, as Variable.creation; of the pool itself there is its info. Errors: NotFoundError."""
+        return Report(self._pool.creation(self.name))
 
     # ---- as a mapping ----
 
@@ -246,6 +252,20 @@ class Group(MutableMapping[str, Any]):
         """
         self._check_present()
         self._pool.set_scope(self._id_of(name), scope)
+
+    def index_mode(self, name: str) -> str:
+        """How the index keeps what is called so: "none", "async" or "sync"; see set_index_mode()."""
+        return self._pool.index_mode_of(self._id_of(name))
+
+    def set_index_mode(self, name: str, mode: str | None) -> None:
+        """Keeps a variable, or a group and all that is in it, otherwise in the index than the pool is.
+
+        "none": the index knows no more of it than that it is there, and each query looks at it; for what is stored often and
+        looked for by name only. "sync": it can be found by the index when the call that stores returns. None: as the
+        group above, or the pool.
+        Errors: NotFoundError, PermissionDeniedError; ValueError in a pool without an index.
+        """
+        self._pool.set_index_mode_of(self._id_of(name), mode)
 
     def share(self, query: str, scope: str = "shared") -> int:
         """set_scope() of each variable below that a query finds. Returns how many were moved."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -27,19 +28,26 @@ def open(path: Path, mode: str = "a", *, comm: Any = None, per_node: bool = Fals
     communicator of several nodes, with a pool on each.
     Options of a new pool: max_bytes, initial_bytes, chunk_bytes, permissions, prepare, index (see Pool.set_index),
     wipe (space is filled with zeros before it is free, so that nothing erased can be read from the file). Of
-    this use of it: map_sync, checksums, characterise (minimum and maximum of each block), verify_loads, rank.
+    this use of it: map_sync, checksums, characterise (minimum and maximum of each block), verify_loads, rank,
+    and what is recorded of who creates something: ranks, program (the script).
     Errors: PoolNotFoundError, PoolExistsError, PermissionDeniedError, CorruptError, NoSpaceError, UnsupportedError,
         BusyError.
     """
     if comm is not None:
-        pool: Pool = parallel.open(lambda m, rank: open(path, m, **{"rank": rank, **options}), mode, comm, per_node)
+        job = {"ranks": comm.size, **options}
+        pool: Pool = parallel.open(lambda m, rank: open(path, m, **{"rank": rank, **job}), mode, comm, per_node)
         return pool
     try:
-        return Pool(Handle(os.fspath(path), mode, options))
+        return Pool(Handle(os.fspath(path), mode, {"program": _program(), **options}))
     except NotFoundError as error:
         raise PoolNotFoundError(str(error)) from None
     except AlreadyExistsError as error:
         raise PoolExistsError(str(error)) from None
+
+
+def _program() -> str:
+    """The script, for the program is always Python."""
+    return os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] not in ("", "-c", "-") else "python"
 
 
 class Pool(Group):

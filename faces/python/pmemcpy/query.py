@@ -69,6 +69,8 @@ class Found(Iterable[Any]):
             row["dtype"] = None if row["kind"] == "group" else info.type.name
             row["shape"] = tuple(info.dims) if row["kind"] == "array" else None
             row["changed"] = known.written_ns
+            creation = Report(self._pool.creation(info.id))
+            row["created"], row["creator"], row["program"] = creation.created_ns, creation.user, creation.program
             found = self._opened(info.id)
             if found is not None:
                 row.update({f"attrs.{name}": _cell(value) for name, value in found.attrs.items()})

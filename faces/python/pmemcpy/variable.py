@@ -27,3 +27,8 @@ class Variable:
     def info(self) -> Report:
         """All that is known of it without reading its data."""
         return Report(self._pool.info(self._id))
+
+    @property
+    def creation(self) -> Report:
+        """Who created it, and when: created_ns, user, host, program, ranks (0: not an MPI program)."""
+        return Report(self._pool.creation(self._id))
