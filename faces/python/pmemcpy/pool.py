@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import PurePath
 from typing import Any
 
 from . import _core, parallel
@@ -47,7 +48,8 @@ def open(path: Path, mode: str = "a", *, comm: Any = None, per_node: bool = Fals
 
 def _program() -> str:
     """The script, for the program is always Python."""
-    return os.path.basename(sys.argv[0]) if sys.argv and sys.argv[0] not in ("", "-c", "-") else "python"
+    script = PurePath(sys.argv[0]).name if sys.argv else ""
+    return script if script not in ("", "-c", "-") else "python"
 
 
 class Pool(Group):
