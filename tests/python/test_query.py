@@ -158,6 +158,7 @@ def test_a_group_may_be_left_out_of_the_index(path: str) -> None:
             pool.set_index_mode("scratch", "none")
         pool.set_index("sync")
         pool.set_index_mode("scratch", "none")
+        pool.flush_index()
         assert pool["scratch"].index_mode("a") == "none"
         assert "looked at: 2" in pool.find("value = 1").explain()
         assert pool.find("value = 1").ids == ["scratch/a"]

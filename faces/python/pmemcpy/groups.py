@@ -260,9 +260,9 @@ class Group(MutableMapping[str, Any]):
     def set_index_mode(self, name: str, mode: str | None) -> None:
         """Keeps a variable, or a group and all that is in it, otherwise in the index than the pool is.
 
-        "none": the index knows no more of it than that it is there, and each query looks at it; for what is stored often
-        and looked for by name only. "sync": it can be found by the index when the call that stores returns. None: as
-        the group above, or the pool.
+        "none": the index knows no more of it than that it is there, and each query looks at it; for what is stored
+        often and looked for by name only. "sync": it can be found by the index when the call that stores returns.
+        None: as the group above, or the pool.
         Errors: NotFoundError, PermissionDeniedError; ValueError in a pool without an index.
         """
         self._pool.set_index_mode_of(self._id_of(name), mode)
