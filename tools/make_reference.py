@@ -25,6 +25,7 @@ CHAPTERS = [
     ("watch.hpp", "Following"),
     ("query.hpp", "Queries"),
     ("index.hpp", "The index"),
+    ("extract.hpp", "Extractors"),
     ("namespaces.hpp", "Namespaces"),
     ("scope.hpp", "Private objects"),
     ("copy.hpp", "Copies"),

@@ -87,8 +87,9 @@ Link Catalog::find_or_insert(std::uint64_t* head, const Key& key, Link owner) {
     for (Retry retry(key.bytes);; retry.again()) {
         Seen seen;
         if (!find_in_chain(head, key, Looking::to_create, seen, owner)) {
-            const std::span<const std::byte> creator =
-                owner.is_record() ? std::span<const std::byte>() : creator_;
+            // Attributes come with what they are of, and "/" with the pool, which knows when it was created.
+            const bool is_created = !owner.is_record() && key.bytes != "/";
+            const std::span<const std::byte> creator = is_created ? creator_ : std::span<const std::byte>();
             Draft draft(heap_, entry_bytes(key.bytes, creator));
             write_entry(draft, key, pool_.offset_of(head), pool_.draw_version(), {}, {}, creator);
             const Link link = Link::to(draft.offset(), draft.as<RecordHeader>().version);

@@ -211,6 +211,8 @@ void Heap::format_slab(Which which, std::size_t size_class, std::uint64_t chunk)
     }
     m.write(pool_.at(begin), &slab, sizeof slab);
     m.flush(pool_.at(begin), slab.first_unit);
+    // On a device that was formatted anew there may be a slab of the old pool, with records that are whole.
+    if (which == meta) m.fence();
     set_chunk(chunk, ChunkWord::make(static_cast<ChunkKind>(slab.kind), pool_.owner(), 0), {});
 }
 

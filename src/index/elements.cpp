@@ -192,22 +192,53 @@ void add_elements(const PMEM& pool, const Info& array, Extreme& extreme) {
     }
 }
 
-std::optional<double> mean_of_elements(const PMEM& pool, const Info& array) {
-    const Kind kind = array.type.kind();
-    long double sum = 0;
-    std::uint64_t numbers = 0;
-    const auto add = [&](std::span<const std::byte> element) {
-        return visit_number(kind, array.type.byte_order(), element, [&](auto number) {
-            if (number != number) return;  // NaN
-            sum += static_cast<long double>(number);
-            ++numbers;
+namespace {
+
+/// False where it is none; NaN is one that is not visited.
+bool visit_unless_nan(const Fact& fact, const std::function<void(double)>& visit) {
+    return std::visit(
+        [&](const auto& value) {
+            using T = std::decay_t<decltype(value)>;
+            if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+                const auto number = static_cast<double>(value);
+                if (!std::isnan(number)) visit(number);
+                return true;
+            } else {
+                return false;
+            }
+        },
+        fact);
+}
+
+bool visit_value(const PMEM& pool, const std::string& id, const std::function<void(double)>& visit) {
+    bool are_numbers = false;
+    pool.load_encoded(id, [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
+        const Facts facts = facts_of(type, serializer, bytes, {});
+        are_numbers = !facts.empty() && std::all_of(facts.begin(), facts.end(), [](const Fact& fact) {
+            return visit_unless_nan(fact, [](double) {});
+        });
+        for (const Fact& fact : are_numbers ? facts : Facts{}) visit_unless_nan(fact, visit);
+    });
+    return are_numbers;
+}
+
+}  // namespace
+
+bool visit_numbers(const PMEM& pool, const Info& variable, const std::function<void(double)>& visit) {
+    if (variable.kind == VariableKind::group) return false;
+    if (variable.kind == VariableKind::value) return visit_value(pool, variable.id, visit);
+    const Kind kind = variable.type.kind();
+    const auto look = [&](std::span<const std::byte> element) {
+        return visit_number(kind, variable.type.byte_order(), element, [&](auto value) {
+            const auto number = static_cast<double>(value);
+            if (!std::isnan(number)) visit(number);
         });
     };
-    const std::vector<std::byte> any(array.type.size());
-    if (kind == Kind::boolean || !add(any)) return {};
-    sum = 0;
-    numbers = 0;
-    const std::vector<BlockInfo> blocks = pool.blocks(array.id);
+    const auto nothing = [](auto) {};
+    const std::vector<std::byte> any(variable.type.size());
+    if (kind == Kind::boolean || !visit_number(kind, variable.type.byte_order(), any, nothing)) return false;
+    const std::size_t each = any.size();
+    const std::vector<BlockInfo> blocks = pool.blocks(variable.id);
     for (const BlockInfo& block : blocks) {
         std::vector<const Selection*> above;
         const Box box = array::bounding_box(block.box);
@@ -215,24 +246,22 @@ std::optional<double> mean_of_elements(const PMEM& pool, const Info& array) {
             if (other.version > block.version && array::intersect(box, array::bounding_box(other.box)))
                 above.push_back(&other.box);
         }
-        each_loaded(pool, array, block, [&](const Selection& part, std::span<const std::byte> bytes) {
-            const std::size_t each = any.size();
+        each_loaded(pool, variable, block, [&](const Selection& part, std::span<const std::byte> bytes) {
             std::size_t at = 0;
             if (above.empty()) {
-                for (; at < bytes.size(); at += each) add(bytes.subspan(at, each));
+                for (; at < bytes.size(); at += each) look(bytes.subspan(at, each));
                 return;
             }
-            each_place(part, array.order, [&](const Dimensions& place) {
+            each_place(part, variable.order, [&](const Dimensions& place) {
                 const bool is_hidden = std::any_of(above.begin(), above.end(), [&](const Selection* other) {
                     return has_place(*other, place);
                 });
-                if (!is_hidden) add(bytes.subspan(at, each));
+                if (!is_hidden) look(bytes.subspan(at, each));
                 at += each;
             });
         });
     }
-    if (numbers == 0) return {};
-    return static_cast<double>(sum / static_cast<long double>(numbers));
+    return true;
 }
 
 }  // namespace pmemcpy::index

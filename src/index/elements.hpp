@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <pmemcpy/pmemcpy.hpp>
 #include <span>
 #include <string>
@@ -33,9 +34,9 @@ private:
     std::optional<Fact> found_;
 };
 
-/// The mean of an array's numbers but NaN, of each place the newest; nothing where there are none. Reads all of them, unless none
-/// of the blocks is of numbers. Errors: as find_elements.
-std::optional<double> mean_of_elements(const PMEM& pool, const Info& array);
+/// Calls visit with each number of an array, in each place the newest, or of a value; but not with NaN. False, without a call, for
+/// what is not of numbers. Errors: as find_elements.
+bool visit_numbers(const PMEM& pool, const Info& variable, const std::function<void(double)>& visit);
 
 /// Reads all elements of an array of numbers. Errors: as find_elements.
 void add_elements(const PMEM& pool, const Info& array, Extreme& extreme);

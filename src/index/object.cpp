@@ -169,26 +169,12 @@ Leaves Object::creator_leaves() {
 }
 
 Facts Object::mean() {
-    const Info& info = this->info();
-    if (info.kind == VariableKind::array) {
-        const auto mean = mean_of_elements(*pool_, info);
-        return mean ? Facts{*mean} : Facts{};
-    }
-    if (info.kind != VariableKind::value) return {};
     long double sum = 0;
     std::uint64_t numbers = 0;
-    for (const Fact& fact : own_value()) {
-        if (!is_number(fact)) return {};
-        std::visit(
-            [&](const auto& number) {
-                if constexpr (std::is_arithmetic_v<std::decay_t<decltype(number)>>) {
-                    if (number != number) return;  // NaN
-                    sum += static_cast<long double>(number);
-                    ++numbers;
-                }
-            },
-            fact);
-    }
+    visit_numbers(*pool_, info(), [&](double number) {
+        sum += static_cast<long double>(number);
+        ++numbers;
+    });
     return numbers == 0 ? Facts{} : Facts{static_cast<double>(sum / static_cast<long double>(numbers))};
 }
 

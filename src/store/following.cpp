@@ -96,7 +96,11 @@ void Store::for_each_place(const std::function<void(std::uint64_t, const std::st
     });
 }
 
-std::uint64_t Store::fingerprint(std::string_view id) const {
+std::uint64_t Store::content_fingerprint(std::string_view id) const { return fingerprint_of(id, false); }
+
+std::uint64_t Store::fingerprint(std::string_view id) const { return fingerprint_of(id, true); }
+
+std::uint64_t Store::fingerprint_of(std::string_view id, bool with_attributes) const {
     check_readable();
     std::vector<std::uint64_t> words;
     for (Retry retry(id);; retry.again()) {
@@ -120,11 +124,13 @@ std::uint64_t Store::fingerprint(std::string_view id) const {
             if (!value) return 0;
             words = {value->link.word};
         }
-        catalog_.for_each_attribute(*entry, [&](const std::string& name, Link attribute) {
-            const auto value = read_value(attribute);
-            words.push_back(base::xxh3_64(name));
-            words.push_back(value ? value->link.word : 0);
-        });
+        if (with_attributes) {
+            catalog_.for_each_attribute(*entry, [&](const std::string& name, Link attribute) {
+                const auto value = read_value(attribute);
+                words.push_back(base::xxh3_64(name));
+                words.push_back(value ? value->link.word : 0);
+            });
+        }
         return base::xxh3_64(words.data(), words.size() * sizeof words[0]) | 1;
     }
 }

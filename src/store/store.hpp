@@ -105,6 +105,8 @@ public:
     void for_each_place(const std::function<void(std::uint64_t place, const std::string& id)>& f) const;
     /// Another number when anything of it was stored anew, its attributes too. Shape: 0 if there is no such thing.
     std::uint64_t fingerprint(std::string_view id) const;
+    /// The same without its attributes.
+    std::uint64_t content_fingerprint(std::string_view id) const;
     /// Another number when something has become private, or shared again, since.
     std::uint64_t scopes() const {
         check_readable();
@@ -163,6 +165,7 @@ public:
     std::vector<Damage> discard_damaged();
 
 private:
+    std::uint64_t fingerprint_of(std::string_view id, bool with_attributes) const;
     friend class Inspection;
     friend class Watching;
     /// A value's record as one reader has copied it.

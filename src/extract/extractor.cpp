@@ -1,0 +1,173 @@
+#include <pmemcpy/extract.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <pmemcpy/error.hpp>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "extract/changes.hpp"
+#include "index/evaluation.hpp"
+#include "os/fork.hpp"
+#include "pmem/sides.hpp"
+
+namespace pmemcpy {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto nap = 20ms;  // between two looks at whether anything has changed
+constexpr std::string_view note_prefix = "pmemcpy:extracted:";
+
+void check(const std::string& name, const Query& which) {
+    const bool is_word = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+    });
+    if (name.empty() || name.size() > 64 || !is_word) {
+        throw Error(Code::invalid_argument, "an extractor cannot be called '" + name +
+                                                "'; 1 to 64 letters, digits, '_', '-' and '.' can");
+    }
+    if (which.is_count() || which.most() || !which.order().empty())
+        throw Error(Code::invalid_argument,
+                    "an extractor looks at all that its query finds: it has no order, limit or count");
+}
+
+}  // namespace
+
+/// One thread, with an attachment of its own.
+class Extractor::Worker {
+public:
+    Worker(const std::string& path, const std::string& name, const Query& which, Extract extract)
+        : note_(std::string(note_prefix) + name),
+          which_(which),
+          extract_(std::move(extract)),
+          fork_generation_(os::fork_generation()) {
+        check(name, which);
+        Options options;
+        options.mode = Mode::update;
+        pool_.mmap(path, options);
+        changes_.emplace(pool_);
+        thread_ = std::thread([this] { work(); });
+    }
+
+    bool is_of_another_process() const { return fork_generation_ != os::fork_generation(); }
+
+    void stop() {
+        {
+            const std::lock_guard lock(mutex_);
+            stops_ = true;
+        }
+        wake_.notify_all();
+        thread_.join();
+    }
+
+    void wait() {
+        std::unique_lock lock(mutex_);
+        const std::uint64_t asked = ++asked_;
+        wake_.notify_all();
+        done_.wait(lock, [&] { return answered_ >= asked || stops_; });
+    }
+
+    ExtractorInfo info() const {
+        const std::lock_guard lock(mutex_);
+        return info_;
+    }
+
+private:
+    void work() {
+        std::unique_lock lock(mutex_);
+        while (!stops_) {
+            const std::uint64_t asked = asked_;
+            lock.unlock();
+            std::string trouble;
+            try {
+                for (const std::string& id : changes_->take()) {
+                    if (stops_) break;
+                    look_at(id);
+                }
+            } catch (const Error& error) {
+                trouble = error.what();
+            }
+            lock.lock();
+            if (!trouble.empty()) info_.trouble = trouble;
+            answered_ = asked;
+            done_.notify_all();
+            wake_.wait_for(lock, nap, [&] { return stops_ || asked_ != asked; });
+        }
+    }
+
+    void look_at(const std::string& id) {
+        try {
+            store::Store& store = *pmem::Sides::of(pool_).of(id);
+            // First: what is stored meanwhile makes it look again.
+            const std::string content = std::to_string(store.content_fingerprint(id));
+            if (store.note(id, note_) == content || !is_meant(id)) return;
+            extract_(pool_, id);
+            store.set_note(id, note_, content);
+            count({});
+        } catch (const std::exception& error) {
+            const auto* told = dynamic_cast<const Error*>(&error);
+            // Erased meanwhile; or another process has moved it to the other side, and says so.
+            if (told == nullptr || told->kind() != Code::not_found) count(id + ": " + error.what());
+        }
+    }
+
+    bool is_meant(const std::string& id) const {
+        index::Evaluation evaluation(which_.condition() ? which_.condition()->node() : nullptr);
+        index::Object object(pool_, id);
+        std::vector<Box> boxes;
+        return evaluation.meets(object, boxes);
+    }
+
+    void count(const std::string& trouble) {
+        const std::lock_guard lock(mutex_);
+        ++info_.looked_at;
+        if (trouble.empty()) return;
+        ++info_.failed;
+        info_.trouble = trouble;
+    }
+
+    PMEM pool_;
+    std::string note_;
+    Query which_;
+    Extract extract_;
+    std::uint64_t fork_generation_;
+    std::optional<extract::Changed> changes_;
+    mutable std::mutex mutex_;
+    std::condition_variable wake_;
+    std::condition_variable done_;
+    std::atomic<bool> stops_ = false;
+    std::uint64_t asked_ = 0;
+    std::uint64_t answered_ = 0;
+    ExtractorInfo info_;
+    std::thread thread_;
+};
+
+Extractor::Extractor(const std::string& path, const std::string& name, const Query& which, Extract extract)
+    : worker_(std::make_unique<Worker>(path, name, which, std::move(extract))) {}
+
+// A forked child's copy of the thread does not run, and its attachment is the parent's: it is left alone.
+Extractor::~Extractor() {
+    if (worker_->is_of_another_process()) {
+        static_cast<void>(worker_.release());
+        return;
+    }
+    worker_->stop();
+}
+
+void Extractor::wait() {
+    if (worker_->is_of_another_process())
+        throw Error(Code::busy, "a forked child has no extractor of its parent's; it makes its own");
+    worker_->wait();
+}
+
+ExtractorInfo Extractor::info() const { return worker_->info(); }
+
+}  // namespace pmemcpy
