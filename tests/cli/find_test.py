@@ -71,6 +71,14 @@ class Find(WithPool):
         self.assertEqual(self.text("index", self.pool, "inherit", "--id", "ocean"), "sync\n")
         self.assertIn("often", self.refused(2, "index", self.pool, "often", "--id", "ocean"))
 
+    def test_statistics_are_extracted_to_find_by(self) -> None:
+        self.assertIn("looked at\n", self.text("extract", self.pool))
+        self.assertEqual(self.text("find", self.pool, "statistics.max = 35"), "ocean/TEMP\n")
+        again = self.json("extract", self.pool)
+        self.assertEqual(again, {"looked_at": 0, "failed": 0, "trouble": ""})
+        self.assertIn("column 1", self.refused(2, "extract", self.pool, "= 3"))
+        self.assertIn("no order, limit or count", self.refused(2, "extract", self.pool, "count"))
+
     def test_an_index_is_begun_shown_and_ended(self) -> None:
         self.assertIn("none: a query looks at every object", self.text("index", self.pool))
         self.assertIn(

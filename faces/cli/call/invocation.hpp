@@ -68,6 +68,7 @@ void add_stat(CLI::App& command, Invocation& invocation);
 void add_tree(CLI::App& command, Invocation& invocation);
 void add_rm(CLI::App& command, Invocation& invocation);
 void add_index(CLI::App& command, Invocation& invocation);
+void add_extract(CLI::App& command, Invocation& invocation);
 void add_scope(CLI::App& command, Invocation& invocation);
 void add_share(CLI::App& command, Invocation& invocation);
 void add_compact(CLI::App& command, Invocation& invocation);

@@ -14,4 +14,5 @@ NB_MODULE(_core, m) {
     pmemcpy::python::bind_namespaces(m);
     pmemcpy::python::bind_pool(m);
     pmemcpy::python::bind_query(m);
+    pmemcpy::python::bind_extract(m);
 }

@@ -27,6 +27,7 @@ from .errors import (
     TypeMismatchError,
     UnsupportedError,
 )
+from .extract import Extractor
 from .groups import Group, Value
 from .pool import Pool, open, repair
 from .query import Found
@@ -40,6 +41,7 @@ __all__ = [
     "BusyError",
     "CorruptError",
     "Error",
+    "Extractor",
     "Found",
     "Group",
     "InvalidArgumentError",

@@ -11,6 +11,7 @@ from typing import Any
 
 from . import _core, parallel
 from .errors import AlreadyExistsError, NotFoundError, PoolExistsError, PoolNotFoundError
+from .extract import Extractor, Function
 from .groups import Group
 from .handle import Handle
 from .info import Report
@@ -150,6 +151,17 @@ class Pool(Group):
     def flush_index(self) -> None:
         """Waits until everything that was stored is in it."""
         self._pool.flush_index()
+
+    def extract(self, name: str, query: str, function: Function) -> Extractor:
+        """Sets attributes from the content of what the query finds ("": of everything), in the background.
+
+        `function` gets each Array, Value or Group once for each content that is stored, by whatever process, and gives
+        a dict of attributes, or None. What is there already is looked at too, unless an extractor of this name has done
+        so; that is remembered with the object. Ends with close() or a `with`.
+        Errors: InvalidArgumentError (name; a query with an order, a limit or a count), PermissionDeniedError.
+        Example: with pool.extract("peak", "rank = 3", lambda u: {"peak": float(u[...].max())}): ...
+        """
+        return Extractor(self.path, name, query, function, lambda: open(self.path, "r+"))
 
     # ---- space ----
 

@@ -1,0 +1,56 @@
+"""Attributes that a function finds in what is stored."""
+
+from typing import Any
+
+import numpy as np
+import pmemcpy
+import pytest
+
+
+def peak(found: Any) -> dict[str, float] | None:
+    return {"peak": float(found[...].max())} if isinstance(found, pmemcpy.Array) else None
+
+
+def test_extracts_what_is_there_and_what_comes(path: str) -> None:
+    with pmemcpy.open(path, max_bytes=1 << 26) as pool:
+        pool["before"] = np.array([1.0, 5.0])
+        pool["text"] = "no array"
+        with pool.extract("peak", "", peak) as extractor:
+            extractor.wait()
+            assert pool["before"].attrs["peak"] == 5.0 and "peak" not in pool["text"].attrs
+            pool["g/after"] = np.arange(10)
+            pool["before"][...] = 7.0
+            extractor.wait()
+            assert pool.find("peak >= 7").ids == ["before", "g/after"]
+            assert extractor.info.failed == 0
+        with pytest.raises(pmemcpy.InvalidArgumentError, match="closed"):
+            extractor.wait()
+
+
+def test_tells_what_a_function_raised(path: str) -> None:
+    with pmemcpy.open(path, max_bytes=1 << 26) as pool:
+        pool["a"] = 1
+
+        def fails(found: Any) -> None:
+            raise ValueError("too small: " + found.name)
+
+        with pool.extract("fails", "kind = 'value'", fails) as extractor:
+            extractor.wait()
+            assert extractor.info.failed == 1 and "too small: a" in extractor.info.trouble
+        with pytest.raises(pmemcpy.InvalidArgumentError, match="cannot be called"):
+            pool.extract("a/b", "", peak)
+        with pytest.raises(pmemcpy.InvalidArgumentError, match="column"):
+            pool.extract("a", "= 3", peak)
+
+
+def test_a_program_ends_that_does_not_close_it(path: str) -> None:
+    import subprocess
+    import sys
+
+    program = (
+        "import sys, pmemcpy; pool = pmemcpy.open(sys.argv[1], max_bytes=1 << 26);"
+        "e = pool.extract('x', '', lambda found: {'seen': True}); pool['a'] = 1; e.wait()"
+    )
+    subprocess.run([sys.executable, "-c", program, path], check=True, timeout=60)
+    with pmemcpy.open(path, "r") as pool:
+        assert pool["a"].attrs["seen"]
