@@ -14,12 +14,12 @@ namespace pmemcpy::python {
 namespace {
 
 /// Calls function(id) with Python's lock, and gives it back with that too, from whichever thread.
-Extract calling(nb::callable function) {
-    const auto give_back = [](nb::callable* held) {
+Extract calling(nb::object function) {
+    const auto give_back = [](nb::object* held) {
         const nb::gil_scoped_acquire acquired;
         delete held;
     };
-    const std::shared_ptr<nb::callable> held(new nb::callable(std::move(function)), give_back);
+    const std::shared_ptr<nb::object> held(new nb::object(std::move(function)), give_back);
     return [held](PMEM&, const std::string& id) {
         const nb::gil_scoped_acquire acquired;
         try {
@@ -34,7 +34,7 @@ Extract calling(nb::callable function) {
 class Closable {
 public:
     Closable(const std::string& path, const std::string& name, const std::string& query,
-             nb::callable function) {
+             nb::object function) {
         Query parsed = Query::parse(query);
         Extract extract = calling(std::move(function));
         const nb::gil_scoped_release released;
@@ -72,7 +72,7 @@ void bind_extract(nb::module_& m) {
         .def_ro("failed", &ExtractorInfo::failed)
         .def_ro("trouble", &ExtractorInfo::trouble);
     nb::class_<Closable>(m, "Extractor", "Calls a function with the id of each object that is stored.")
-        .def(nb::init<const std::string&, const std::string&, const std::string&, nb::callable>(), "path"_a,
+        .def(nb::init<const std::string&, const std::string&, const std::string&, nb::object>(), "path"_a,
              "name"_a, "query"_a, "function"_a)
         .def("close", &Closable::close)
         .def("wait", &Closable::wait)
