@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::uint64_t most_changes = 4096;  // behind more than these everything is looked at
 
-void add_all(const store::Store& store, std::vector<std::string>& ids) {
-    store.for_each_place([&](std::uint64_t, const std::string& id) { ids.push_back(id); });
-}
-
 }  // namespace
 
 std::vector<std::string> Changed::take() {
@@ -28,20 +24,20 @@ std::vector<std::string> Changed::take() {
     return ids;
 }
 
+// What is published after the position is heard of; what was before, this look finds, or that after the commit of its step.
+void Changed::take_all(Side& side, const std::shared_ptr<store::Store>& store,
+                       std::vector<std::string>& ids) {
+    store->feed().start();
+    side = {store, store->feed().position(), {}, store->step_is_open()};
+    store->for_each_place([&](std::uint64_t, const std::string& id) { ids.push_back(id); });
+}
+
 void Changed::take(Side& side, const std::shared_ptr<store::Store>& store, std::vector<std::string>& ids) {
-    if (side.store != store) {
-        side = {store, 0, {}};
-        // What is published from here on is heard of; what was before, the look at everything finds.
-        store->feed().start();
-        side.position = store->feed().position();
-        return add_all(*store, ids);
-    }
+    if (side.store != store) return take_all(side, store, ids);
     pool::Changes changes = store->feed().since(side.position, most_changes);
     const bool are_all = changes.next != side.position + most_changes;
-    if (changes.lost || !are_all) {
-        side = {store, store->feed().position(), {}};
-        return add_all(*store, ids);
-    }
+    if (changes.lost || !are_all || (changes.committed && side.is_all_pending))
+        return take_all(side, store, ids);
     side.position = changes.next;
     // Asked before the looks: what is not committed by then has its commit said behind these changes.
     const bool step_is_open = store->step_is_open();

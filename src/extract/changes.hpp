@@ -23,7 +23,10 @@ private:
         std::shared_ptr<store::Store> store{};
         std::uint64_t position = 0;
         std::vector<std::uint64_t> pending{};  // changed in a step that was not committed then
+        bool is_all_pending = false;           // and anything else may have been, before anybody listened
     };
+    static void take_all(Side& side, const std::shared_ptr<store::Store>& store,
+                         std::vector<std::string>& ids);
     static void take(Side& side, const std::shared_ptr<store::Store>& store, std::vector<std::string>& ids);
 
     const PMEM& pool_;

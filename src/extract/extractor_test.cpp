@@ -100,19 +100,21 @@ TEST_F(extracting, looks_once_at_each_content) {
 
 TEST_F(extracting, looks_at_steps_when_they_are_committed) {
     PMEM pool = open();
-    Extractor extractor(path_, "length", Query::parse("dtype = 'string'"), lengths());
     pool.begin(1);
+    pool.store("before", "one");
+    Extractor extractor(path_, "length", Query::parse("dtype = 'string'"), lengths());
+    extractor.wait();
     pool.store("a", "one");
     extractor.wait();
     EXPECT_EQ(calls(), Calls{});
     pool.commit(1);
     extractor.wait();
-    EXPECT_EQ(calls(), (Calls{{"a", 1}}));
+    EXPECT_EQ(calls(), (Calls{{"a", 1}, {"before", 1}}));
     pool.begin(2);
     pool.store("a", "two");
     pool.abandon();
     extractor.wait();
-    EXPECT_EQ(calls(), (Calls{{"a", 1}}));
+    EXPECT_EQ(calls(), (Calls{{"a", 1}, {"before", 1}}));
 }
 
 TEST_F(extracting, goes_on_after_an_error_and_tells_it) {

@@ -342,9 +342,13 @@ const char* name_of(IndexMode mode) noexcept {
 IndexMode index_mode(const PMEM& pool) { return index::Index::of(pool).mode(); }
 void set_index_mode(PMEM& pool, IndexMode mode) { index::Index::of(pool).set_mode(mode); }
 IndexMode index_mode(const PMEM& pool, std::string_view id) {
+    if (id == "/") return index_mode(pool);
     return index::Index::of_side_of(pool, id).mode_of(id);
 }
 void set_index_mode(PMEM& pool, std::string_view id, std::optional<IndexMode> mode) {
+    if (id == "/" && mode) return set_index_mode(pool, *mode);
+    if (id == "/")
+        throw Error(Code::invalid_argument, "there is no group above '/' whose mode it could have; give one");
     index::Index::of_side_of(pool, id).set_mode_of(id, mode);
 }
 void flush_index(PMEM& pool) { index::Index::of(pool).flush(); }

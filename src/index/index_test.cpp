@@ -114,6 +114,10 @@ TEST_F(index_beside_a_pool, refuses_modes_of_what_is_not_there) {
     PMEM reader = open(IndexMode::none, Mode::read);
     expect(Code::permission_denied, [&] { set_index_mode(reader, "a", IndexMode::none); });
     EXPECT_EQ(index_mode(reader, "a"), IndexMode::async);
+    expect(Code::invalid_argument, [&] { set_index_mode(pool, "/", {}); });
+    set_index_mode(pool, "/", IndexMode::sync);
+    EXPECT_EQ(index_mode(pool), IndexMode::sync);
+    EXPECT_EQ(index_mode(pool, "/"), IndexMode::sync);
 }
 
 TEST_F(index_beside_a_pool, follows_what_other_processes_do) {

@@ -1,5 +1,6 @@
 #include "array/id.hpp"
 #include "array/selection.hpp"
+#include "array/utf8.hpp"
 #include "catalog/follow.hpp"
 #include "catalog/retry.hpp"
 #include "os/user.hpp"
@@ -198,16 +199,28 @@ std::vector<BlockInfo> Store::blocks(std::string_view id) const {
     return all;
 }
 
+namespace {
+
+// A program may be called anything, and a pool may have been scribbled on.
+std::string as_utf8(std::string text) {
+    for (auto bad = array::first_invalid_utf8(text); bad != std::string::npos;
+         bad = array::first_invalid_utf8(text))
+        text[bad] = '?';
+    return text;
+}
+
+}  // namespace
+
 Creation Store::creation(std::string_view id) const {
     check_readable();
     for (Retry retry(id);; retry.again()) {
         const auto entry = defined(id) ? catalog_.find(id) : std::nullopt;
         if (!entry) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
         const auto origin = catalog_.origin_of(*entry);
-        if (origin)
-            return {origin->created_ns, os::name_of_user(origin->user), origin->host, origin->program,
-                    origin->ranks};
-        if (heap::is_current(pool_, *entry)) return {};
+        if (!origin && !heap::is_current(pool_, *entry)) continue;
+        if (!origin) return {};
+        return {origin->created_ns, os::name_of_user(origin->user), as_utf8(origin->host),
+                as_utf8(origin->program), origin->ranks};
     }
 }
 

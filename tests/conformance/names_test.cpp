@@ -76,6 +76,10 @@ TEST_P(names, a_program_of_any_name_creates) {
     pmem.store(longest, 1);
     EXPECT_EQ(pmem.creation(longest).program, std::string(255, 'p')) << "so much is kept of it";
     EXPECT_EQ(pmem.load<int>(longest), 1);
+    chosen.program = "na\xC3\xAFve\xFF\x80";
+    reopen(chosen);
+    pmem.store("a", 1);
+    EXPECT_EQ(pmem.creation("a").program, "na\xC3\xAFve??") << "what is read is text";
 }
 
 TEST_P(names, groups_are_made_by_ids_and_know_that_they_are) {

@@ -41,6 +41,7 @@ void look_at_all(const pmemcpy::PMEM& pmem, std::size_t writers, std::size_t eac
         offsets.insert(block.box.offset[0]);
     }
     EXPECT_EQUAL(offsets.size(), writers);
+    EXPECT_EQUAL(pmem.creation("A").ranks, writers);
     EXPECT_EQUAL(pmem.verify().size(), 0u);
     EXPECT_EQUAL(pmem.load<std::vector<std::uint64_t>>("A#dims").at(0), writers * each);
 }

@@ -109,7 +109,8 @@ Json creator_json(const Creation& creation) {
 }
 
 std::string creator_text(const Creation& creation) {
-    std::string text = creation.user + " on " + creation.host + ", by " + creation.program;
+    std::string text =
+        printable(creation.user) + " on " + printable(creation.host) + ", by " + printable(creation.program);
     if (creation.ranks != 0) text += fmt::format(", of {} ranks", creation.ranks);
     return text;
 }
