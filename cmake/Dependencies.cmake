@@ -43,6 +43,8 @@ pmemcpy_find_plain(blosc blosc.h blosc "")
 pmemcpy_report(blosc "${PMEMCPY_blosc_LIBRARY}" "codec blosc is unsupported")
 pmemcpy_find_plain(lmdb lmdb.h lmdb "")
 pmemcpy_report(lmdb "${PMEMCPY_lmdb_LIBRARY}" "queries look at every object, and no index can be kept")
+pmemcpy_find_plain(yaml yaml-cpp/yaml.h yaml-cpp "")
+pmemcpy_report(yaml-cpp "${PMEMCPY_yaml_LIBRARY}" "pools can have no hierarchy of targets")
 pmemcpy_find_plain(acl sys/acl.h acl "")
 pmemcpy_report(acl "${PMEMCPY_acl_LIBRARY}" "namespaces cannot be shared with others (grants)")
 

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <pmemcpy/box.hpp>
+#include <pmemcpy/pmemcpy.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Tiers: slower, larger places under a pool, into which blocks go when the pool is full, and from which they are read like any
+// others. Nothing but this has to be said, once:
+//
+//     pmemcpy profile /lustre/run7 -o hierarchy.yaml     # measures the pool's device and what is to lie under it
+//     pmemcpy tiers run.pmem hierarchy.yaml
+//
+// From then on every process that stores into the pool follows it, also those that have it open. docs/tiers.md says how to choose.
+
+namespace pmemcpy {
+
+enum class TargetKind {
+    dax,     ///< persistent memory, mapped
+    tmpfs,   ///< memory, gone with the node
+    file,    ///< a file system on a device of this node: NVMe, SSD, a disk
+    shared,  ///< a directory that other nodes see too: a burst buffer, a parallel file system
+};
+
+/// What a medium does with one process: bytes a second for large accesses, seconds for a small one.
+struct Speed {
+    double bytes_per_second = 0;
+    double latency_s = 0;
+};
+
+/// A place that holds blocks.
+struct Target {
+    std::string name;
+    TargetKind kind = TargetKind::file;
+    std::string
+        path{};  ///< an existing directory; empty: the pool itself, which is the first target and nothing but it
+    std::uint64_t capacity_bytes = 0;  ///< that the pool may use of it; 0: all that there is
+    Speed write{};
+    Speed read{};
+};
+
+/// Where a new block goes. Each decides by the cost that its equation gives (docs/tiers.md), over what each target has left.
+/// Source: Hermes (Kougkas, Devarakonda, Sun; HPDC 2018), section 3.2.2 and appendix.
+enum class Policy {
+    max_bandwidth,  ///< as fast as possible for who stores
+    max_locality,   ///< a variable's blocks stay together
+    hot_data,       ///< what is read often lies high
+    user_defined,   ///< as the rules say; what none names goes to the first target that has room
+};
+
+/// What a user knows better, for the ids that a glob matches. Of several rules that match the first counts. Rules count under every
+/// policy.
+struct Rule {
+    std::string match;         ///< a glob over ids, as find takes it; "**" is every id
+    std::optional<Box> box{};  ///< only for blocks that meet it
+    std::optional<std::int32_t> first_rank{}, last_rank{};  ///< only for blocks that these ranks store
+    std::string pin{};  ///< the name of a target: there and nowhere else, even if that means no_space
+    std::vector<std::string> prefer{};  ///< names of targets: tried in this order, before the policy is asked
+    bool never_evict = false;           ///< stays where it was put until somebody moves it
+};
+
+/// The targets under a pool, the fastest first, and how they are used.
+struct Hierarchy {
+    std::vector<Target> targets;
+    Policy policy = Policy::max_bandwidth;
+    std::uint64_t granularity_bytes = 1 << 20;  ///< decisions count capacity in such pieces
+    std::vector<Rule> rules{};
+};
+
+/// A target as it is now.
+struct TargetInfo {
+    Target target;
+    std::uint64_t used_bytes = 0;  ///< by this pool
+    std::uint64_t capacity_bytes = 0;
+    std::string trouble{};  ///< why nothing is put there at present; empty if it is well
+};
+
+/// "dax", "tmpfs", "file", "shared".
+const char* name_of(TargetKind kind) noexcept;
+/// "max-bandwidth", "max-locality", "hot-data", "user-defined".
+const char* name_of(Policy policy) noexcept;
+
+/// A hierarchy as YAML; docs/tiers.md lists the keys. Errors: invalid_argument with the line: unknown keys, sizes and speeds that make
+/// no sense, targets that are not in the order of their speed, rules that name none of them; unsupported by a build without yaml-cpp.
+Hierarchy parse_hierarchy(std::string_view yaml);
+std::string to_yaml(const Hierarchy& hierarchy);
+/// Errors: those of parse_hierarchy(), not_found, io_error.
+Hierarchy read_hierarchy(const std::string& path);
+
+/// Gives a pool its hierarchy, which is kept in it: all who have it open follow it from their next store on. A target that the pool
+/// had and that is not among them any more must hold none of its blocks.
+/// Crash: the old one counts or the new one.
+/// Errors: invalid_argument; busy, when a target is left out in which blocks of the pool lie, or when a directory holds blocks
+///     of another pool with the same identity, as a copy of a pool file has it; not_found for a directory that is missing;
+///     permission_denied; unsupported by a build without yaml-cpp.
+void set_hierarchy(PMEM& pool, const Hierarchy& hierarchy);
+/// Takes it away. Errors: busy, when blocks lie in other targets than the pool; move() brings them back.
+void remove_hierarchy(PMEM& pool);
+/// Nothing, if the pool has none. Errors: unsupported by a build without yaml-cpp.
+std::optional<Hierarchy> hierarchy_of(const PMEM& pool);
+/// The targets of a pool; of one without a hierarchy the pool itself.
+std::vector<TargetInfo> targets(const PMEM& pool);
+
+/// Moves the blocks of a variable, or of all that is in a group ("/": the pool), to a target. Each is copied, its checksum
+/// verified, and its new place published, so that readers see it at any moment; views keep what they show. What is stored meanwhile is
+/// left where it is stored. Values up to 512 bytes, attributes, and arrays that are filled in place stay in the pool.
+/// Returns the bytes that were moved.
+/// Crash: each block is in the old place or in the new one, whole.
+/// Errors: not_found; invalid_argument for a target that the pool does not have; no_space (what was moved stays there); corrupt,
+///     when a block has another checksum than when it was stored: it stays where it is; io_error.
+std::uint64_t move(PMEM& pool, std::string_view id, std::string_view target);
+
+}  // namespace pmemcpy

@@ -1,0 +1,152 @@
+#include "tier/hierarchy.hpp"
+
+#include <pmemcpy/error.hpp>
+#include <pmemcpy/glob.hpp>
+
+#include <array>
+#include <string>
+
+namespace pmemcpy {
+
+namespace {
+
+constexpr std::array kinds = {TargetKind::dax, TargetKind::tmpfs, TargetKind::file, TargetKind::shared};
+constexpr std::array policies = {Policy::max_bandwidth, Policy::max_locality, Policy::hot_data,
+                                 Policy::user_defined};
+
+template <class Names>
+[[noreturn]] void throw_unknown(std::string_view what, std::string_view text, const Names& names) {
+    std::string known;
+    for (const auto name : names) known += (known.empty() ? "" : ", ") + std::string(name_of(name));
+    throw Error(Code::invalid_argument,
+                "'" + std::string(text) + "' is no " + std::string(what) + "; there are " + known);
+}
+
+}  // namespace
+
+const char* name_of(TargetKind kind) noexcept {
+    switch (kind) {
+        case TargetKind::dax:
+            return "dax";
+        case TargetKind::tmpfs:
+            return "tmpfs";
+        case TargetKind::file:
+            return "file";
+        case TargetKind::shared:
+            return "shared";
+    }
+    return "unknown";
+}
+
+const char* name_of(Policy policy) noexcept {
+    switch (policy) {
+        case Policy::max_bandwidth:
+            return "max-bandwidth";
+        case Policy::max_locality:
+            return "max-locality";
+        case Policy::hot_data:
+            return "hot-data";
+        case Policy::user_defined:
+            return "user-defined";
+    }
+    return "unknown";
+}
+
+namespace tier {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+    throw Error(Code::invalid_argument, "hierarchy: " + what);
+}
+
+void check_speed(const Target& target, const Speed& speed, const char* verb) {
+    const bool is_given = speed.bytes_per_second > 0 && speed.latency_s > 0;
+    if (is_given) return;
+    refuse("target '" + target.name + "' says nothing of how fast it is to " + verb + "; give `" + verb +
+           ": {bandwidth: 2 GB/s, latency: 80 us}`, or let `pmemcpy profile` measure it");
+}
+
+void check_names(const Hierarchy& h) {
+    for (std::size_t i = 0; i < h.targets.size(); ++i) {
+        const Target& target = h.targets[i];
+        if (target.name.empty()) refuse("target " + std::to_string(i + 1) + " has no name");
+        if (target.path.empty() != (i == 0)) {
+            refuse(i == 0 ? "the first target is the pool itself, so it has no path, and '" + target.name +
+                                "' has one"
+                          : "target '" + target.name +
+                                "' has no path; give the directory that blocks are to lie in");
+        }
+        for (std::size_t k = 0; k < i; ++k) {
+            if (h.targets[k].name == target.name) refuse("two targets have the name '" + target.name + "'");
+            if (i > 0 && h.targets[k].path == target.path)
+                refuse("targets '" + h.targets[k].name + "' and '" + target.name + "' have one path, " +
+                       target.path);
+        }
+        if (i > 0 && target.path.front() != '/')
+            refuse("target '" + target.name + "' has the path '" + target.path +
+                   "', which means something else in each directory; begin it with a slash");
+    }
+}
+
+void check_rules(const Hierarchy& h) {
+    for (const Rule& rule : h.rules) {
+        if (rule.match.empty()) refuse("a rule has no `match`, so it is for no id; `**` is for all");
+        const Glob valid(rule.match);
+        if (!rule.pin.empty()) level_of(h, rule.pin);
+        for (const std::string& name : rule.prefer) level_of(h, name);
+        if (!rule.pin.empty() && !rule.prefer.empty())
+            refuse("the rule for '" + rule.match + "' has both `pin` and `prefer`; a pin leaves no choice");
+        if (rule.first_rank && rule.last_rank && *rule.first_rank > *rule.last_rank)
+            refuse("the rule for '" + rule.match + "' begins at a higher rank than it ends");
+    }
+}
+
+}  // namespace
+
+void check(const Hierarchy& h) {
+    if (h.targets.empty()) refuse("it has no targets; the first is the pool itself");
+    if (h.targets.size() > most_targets)
+        refuse("it has " + std::to_string(h.targets.size()) + " targets, and at most " +
+               std::to_string(most_targets) + " are possible");
+    check_names(h);
+    for (std::size_t i = 0; i < h.targets.size(); ++i) {
+        check_speed(h.targets[i], h.targets[i].write, "write");
+        check_speed(h.targets[i], h.targets[i].read, "read");
+        if (i == 0) continue;
+        const Target& above = h.targets[i - 1];
+        if (h.targets[i].write.bytes_per_second > above.write.bytes_per_second) {
+            refuse("target '" + h.targets[i].name + "' is faster to write than '" + above.name +
+                   "' above it; the fastest target comes first");
+        }
+    }
+    if (h.granularity_bytes == 0) refuse("a granularity of 0 bytes leaves nothing to count in");
+    check_rules(h);
+}
+
+std::size_t level_of(const Hierarchy& h, std::string_view target) {
+    std::string names;
+    for (std::size_t i = 0; i < h.targets.size(); ++i) {
+        if (h.targets[i].name == target) return i;
+        names += (i == 0 ? "" : ", ") + h.targets[i].name;
+    }
+    throw Error(Code::invalid_argument,
+                "there is no target '" + std::string(target) + "'; there are " + names);
+}
+
+TargetKind parse_kind(std::string_view text) {
+    for (const TargetKind kind : kinds) {
+        if (text == name_of(kind)) return kind;
+    }
+    throw_unknown("kind of target", text, kinds);
+}
+
+Policy parse_policy(std::string_view text) {
+    for (const Policy policy : policies) {
+        if (text == name_of(policy)) return policy;
+    }
+    throw_unknown("policy", text, policies);
+}
+
+}  // namespace tier
+}  // namespace pmemcpy

@@ -1,0 +1,115 @@
+#include "tier/hierarchy.hpp"
+#include "tier/rules.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pmemcpy::tier {
+namespace {
+
+const std::string whole = R"(targets:
+  - name: pool
+    kind: tmpfs
+    write: {bandwidth: 6.1 GB/s, latency: 1.2 us}
+    read: {bandwidth: 7 GB/s, latency: 1 us}
+  - name: nvme
+    kind: file
+    path: /local/scratch/
+    capacity: 400 GB
+    write: {bandwidth: 2 GB/s, latency: 80 us}
+    read: {bandwidth: 3 GB/s, latency: 90 us}
+policy: hot-data
+granularity: 4 MiB
+rules:
+  - match: "checkpoint/**"
+    ranks: 0-3
+    pin: nvme
+  - match: u
+    box: {offset: [0, 0], count: [4, 8]}
+    prefer: [nvme, pool]
+    never_evict: true
+)";
+
+std::string refusal(const std::string& yaml) {
+    try {
+        parse_hierarchy(yaml);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), Code::invalid_argument);
+        return error.what();
+    }
+    return "accepted";
+}
+
+std::string changed(const std::string& from, const std::string& to) {
+    std::string text = whole;
+    const auto at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+}
+
+TEST(hierarchy, is_what_its_file_says) {
+    const Hierarchy h = parse_hierarchy(whole);
+    ASSERT_EQ(h.targets.size(), 2u);
+    EXPECT_EQ(h.targets[0].kind, TargetKind::tmpfs);
+    EXPECT_DOUBLE_EQ(h.targets[0].write.bytes_per_second, 6.1e9);
+    EXPECT_DOUBLE_EQ(h.targets[1].read.latency_s, 90e-6);
+    EXPECT_EQ(h.targets[1].path, "/local/scratch");
+    EXPECT_EQ(h.targets[1].capacity_bytes, 400'000'000'000u);
+    EXPECT_EQ(h.policy, Policy::hot_data);
+    EXPECT_EQ(h.granularity_bytes, 4u << 20);
+    ASSERT_EQ(h.rules.size(), 2u);
+    EXPECT_EQ(h.rules[0].last_rank, 3);
+    EXPECT_EQ(h.rules[1].prefer, (std::vector<std::string>{"nvme", "pool"}));
+    EXPECT_TRUE(h.rules[1].never_evict);
+}
+
+TEST(hierarchy, written_and_read_again_is_the_same) {
+    const std::string text = to_yaml(parse_hierarchy(whole));
+    EXPECT_EQ(to_yaml(parse_hierarchy(text)), text);
+    const Hierarchy h = parse_hierarchy(text);
+    EXPECT_EQ(h.rules[1].box, (Box{{0, 0}, {4, 8}}));
+    EXPECT_EQ(h.targets[1].capacity_bytes, 400'000'000'000u);
+}
+
+TEST(hierarchy, says_what_is_wrong_with_it_and_where) {
+    const auto expect = [](const std::string& yaml, const std::string& part) {
+        EXPECT_NE(refusal(yaml).find(part), std::string::npos) << refusal(yaml);
+    };
+    expect(changed("capacity: 400 GB", "capacity: -400 GB"), "line 9: capacity: '-400 GB' is negative");
+    expect(changed("capacity: 400 GB", "capactiy: 400 GB"),
+           "line 9: a target has no key 'capactiy'; there are capacity");
+    expect(changed("capacity: 400 GB", "capacity: 400 furlongs"), "the unit 'furlongs'");
+    expect(changed("kind: file", "kind: floppy"), "'floppy' is no kind of target; there are dax, tmpfs");
+    expect(changed("policy: hot-data", "policy: hot"), "'hot' is no policy");
+    expect(changed("2 GB/s", "20 GB/s"), "'nvme' is faster to write than 'pool' above it");
+    expect(changed("    path: /local/scratch/\n", ""), "'nvme' has no path");
+    expect(changed("/local/scratch/", "scratch"), "begin it with a slash");
+    expect(changed("name: nvme", "name: pool"), "two targets have the name 'pool'");
+    expect(changed("pin: nvme", "pin: tape"), "there is no target 'tape'; there are pool, nvme");
+    expect(changed("ranks: 0-3", "ranks: 3-0"), "higher rank");
+    expect(changed("ranks: 0-3", "ranks: all"), "'all' names no ranks");
+    expect(changed("granularity: 4 MiB", "granularity: 0"), "granularity of 0");
+    expect(changed("    read: {bandwidth: 3 GB/s, latency: 90 us}\n", ""), "how fast it is to read");
+    expect(changed("count: [4, 8]", "count: [4]"), "an offset and a count for each dimension");
+    expect(changed("policy: hot-data", "policy: hot-data\npolicy: hot-data"), "there twice");
+    expect("targets: [", "no YAML");
+    expect("", "written as `key: value`");
+    expect("policy: hot-data", "no targets");
+    EXPECT_EQ(refusal(whole), "accepted");
+}
+
+TEST(hierarchy, the_first_rule_that_matches_counts) {
+    const Rules rules(parse_hierarchy(whole).rules);
+    const Box box{{2, 2}, {1, 1}};
+    EXPECT_EQ(rules.find("checkpoint/a/b", box, 3)->pin, "nvme");
+    EXPECT_EQ(rules.find("checkpoint/a/b", box, 4), nullptr);
+    EXPECT_TRUE(rules.find("u", box, -1)->never_evict);
+    EXPECT_EQ(rules.find("u", Box{{4, 0}, {1, 8}}, -1), nullptr);
+    EXPECT_EQ(rules.find("v", box, -1), nullptr);
+}
+
+}  // namespace
+}  // namespace pmemcpy::tier

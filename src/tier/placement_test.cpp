@@ -1,0 +1,221 @@
+#include "tier/placement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace pmemcpy::tier {
+namespace {
+
+constexpr double megabyte = 1e6;
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+constexpr std::uint64_t piece =
+    250'000;  // bytes that the random tests count in: an eviction is cheap for one, and dear for ten
+
+Level level(double bandwidth, double latency, std::uint64_t capacity, std::uint64_t remaining) {
+    return {bandwidth, latency, capacity, remaining, capacity - remaining, 0, false};
+}
+
+// What a walk down the targets costs that tries everything: it keeps no answers, does what it decides to a ledger of its own,
+// and moves bytes one level at a time.
+class Oracle {
+public:
+    Oracle(Policy policy, const Request& request) : policy_(policy), request_(request) {}
+
+    double best(std::vector<Level> ledger, std::uint64_t s, std::size_t i, std::uint32_t h) const {
+        if (s == 0) return 0;
+        if (i == ledger.size()) return infinite;
+        const Level& here = ledger[i];
+        const bool is_cold = policy_ == Policy::hot_data && h < here.heat;
+        if (s <= here.remaining && !is_cold) {
+            const double cost = place(here, s, here.remaining);
+            if (policy_ != Policy::max_locality || here.has_unit) return cost;
+            return std::min(cost, best(ledger, s, i + 1, h));
+        }
+        const std::uint32_t below = policy_ == Policy::hot_data && !is_cold && h > 0 ? h - 1 : h;
+        double cost = best(ledger, s, i + 1, below);
+        if (is_cold && s <= here.remaining) return std::min(cost, best(ledger, s, i, h + 1));
+        if (here.remaining > 0) {
+            // MaxBW: any part, not only what fits; for no part may be better than all or nothing.
+            const std::uint64_t least = policy_ == Policy::max_bandwidth ? piece : here.remaining;
+            for (std::uint64_t part = least; part <= here.remaining; part += piece)
+                cost =
+                    std::min(cost, place(here, part, here.remaining) + best(ledger, s - part, i + 1, below));
+        }
+        if (is_cold || s > here.capacity) return cost;
+        std::vector<Level> moved = ledger;
+        const double moving = make_room(moved, i, s);
+        if (moving < infinite) cost = std::min(cost, moving + place(moved[i], s, moved[i].remaining));
+        return cost;
+    }
+
+private:
+    double place(const Level& level, std::uint64_t s, std::uint64_t room) const {
+        const auto bytes = static_cast<double>(s);
+        switch (policy_) {
+            case Policy::max_bandwidth:
+                return bytes / level.bytes_per_second * level.latency_s;
+            case Policy::max_locality:
+                return bytes / level.bytes_per_second *
+                       (level.has_unit ? request_.dispersion : request_.dispersion + 1);
+            default:
+                return bytes / static_cast<double>(room) / (level.bytes_per_second / megabyte);
+        }
+    }
+    double make_room(std::vector<Level>& ledger, std::size_t i, std::uint64_t wanted) const {
+        Level& from = ledger[i];
+        if (wanted <= from.remaining) return 0;
+        if (i + 1 == ledger.size() || wanted > from.capacity) return infinite;
+        const std::uint64_t bytes = wanted - from.remaining;
+        if (bytes > from.movable) return infinite;
+        double cost = make_room(ledger, i + 1, bytes);
+        Level& to = ledger[i + 1];
+        if (cost == infinite) return cost;
+        from.remaining += bytes;
+        from.movable -= bytes;
+        to.remaining -= bytes;
+        to.movable += bytes;
+        const double seconds = static_cast<double>(bytes) / to.bytes_per_second;
+        return cost + (policy_ == Policy::max_bandwidth ? seconds * to.latency_s : seconds);
+    }
+
+    Policy policy_;
+    Request request_;
+};
+
+std::vector<Level> random_ledger(std::mt19937_64& random, Request& request) {
+    const auto up_to = [&](std::uint64_t most) { return random() % (most + 1); };
+    std::vector<Level> ledger(1 + up_to(4));
+    double bandwidth = 1000;
+    double latency = 1;
+    for (Level& l : ledger) {
+        const std::uint64_t capacity = up_to(9);
+        const std::uint64_t remaining = up_to(capacity);
+        l = level(bandwidth, latency, capacity * piece, remaining * piece);
+        l.movable = up_to(capacity - remaining) * piece;
+        l.heat = static_cast<std::uint32_t>(up_to(4));
+        l.has_unit = up_to(1) == 1 && capacity > l.remaining;
+        request.dispersion += l.has_unit ? 1 : 0;
+        bandwidth /= 1 + static_cast<double>(up_to(40)) / 8;
+        latency *= 1 + static_cast<double>(up_to(40)) / 8;
+    }
+    request.bytes = (1 + up_to(14)) * piece;
+    request.heat = static_cast<std::uint32_t>(up_to(4));
+    return ledger;
+}
+
+// Does what a plan says, and tells how many bytes found a place.
+std::uint64_t carry_out(const Plan& plan, std::vector<Level> ledger) {
+    std::uint64_t placed = 0;
+    for (const Plan::Step& step : plan.list()) {
+        if (step.what == Plan::What::place) {
+            EXPECT_LE(step.bytes, ledger[step.level].remaining);
+            ledger[step.level].remaining -= step.bytes;
+            placed += step.bytes;
+            continue;
+        }
+        std::vector<std::uint64_t> leaving;
+        std::uint64_t bytes = step.bytes;
+        for (std::size_t i = step.level; bytes > 0; ++i) {
+            if (i + 1 == ledger.size() || bytes > ledger[i].movable) return 0;
+            ledger[i].remaining += bytes;
+            ledger[i].movable -= bytes;
+            const std::uint64_t room = ledger[i + 1].remaining;
+            leaving.push_back(bytes);
+            bytes = bytes > room ? bytes - room : 0;
+        }
+        for (std::size_t k = 0; k < leaving.size(); ++k) ledger[step.level + k + 1].remaining -= leaving[k];
+    }
+    return placed;
+}
+
+TEST(placement, each_policy_costs_what_a_search_of_all_placements_finds_and_its_plan_can_be_carried_out) {
+    std::mt19937_64 random(20261124);
+    int possible = 0;
+    for (int round = 0; round < 20000; ++round) {
+        Request request;
+        const std::vector<Level> ledger = random_ledger(random, request);
+        for (const Policy policy : {Policy::max_bandwidth, Policy::max_locality, Policy::hot_data}) {
+            const double wanted = Oracle(policy, request).best(ledger, request.bytes, 0, request.heat);
+            const Plan plan = decide(policy, ledger, request);
+            ASSERT_EQ(plan.is_possible(), wanted < infinite) << name_of(policy) << " round " << round;
+            if (!plan.is_possible()) continue;
+            ++possible;
+            ASSERT_NEAR(plan.cost, wanted, 1e-9 * wanted) << name_of(policy) << " round " << round;
+            ASSERT_EQ(carry_out(plan, ledger), request.bytes) << name_of(policy) << " round " << round;
+        }
+    }
+    EXPECT_GT(possible, 20000);
+}
+
+// Algorithm 1's three ways, with numbers for which each is the best. Two targets of 100 and 10 bytes a second, latency 1.
+TEST(placement, max_bandwidth_splits_what_does_not_fit) {
+    const std::vector<Level> ledger = {level(100, 1, 10, 4), level(10, 1, 1000, 1000)};
+    // skip 6/10; split 4/100 + 2/10 = 0.24; flush 2/10 + 6/100 = 0.26
+    const Plan plan = decide(Policy::max_bandwidth, ledger, {6});
+    EXPECT_DOUBLE_EQ(plan.cost, 0.24);
+    ASSERT_EQ(plan.size, 2u);
+    EXPECT_EQ(plan.steps[0].bytes, 4u);
+    EXPECT_EQ(plan.steps[1].level, 1);
+}
+
+// Moving goes to where moving is cheap; here the next target is fast and full of nothing, and the one below slow.
+TEST(placement, max_bandwidth_makes_room_when_the_next_target_is_the_faster_way) {
+    // A latency that is lower below: a request there costs less than it does here, but the room is at the bottom.
+    const std::vector<Level> ledger = {level(100, 1, 10, 0), level(50, 1, 4, 4), level(1, 1, 1000, 1000)};
+    // skip, split: 4/50 + 6/1 = 6.08. flush: Move(10, 1) is 10/50, of which 6 must leave for the third, but 4 bytes are all it has.
+    const Plan split = decide(Policy::max_bandwidth, ledger, {10});
+    EXPECT_DOUBLE_EQ(split.cost, 6.08);
+    // Of 4 bytes: skip 4/50 = 0.08; flush 4/50 + 4/100 = 0.12.
+    EXPECT_DOUBLE_EQ(decide(Policy::max_bandwidth, ledger, {4}).cost, 0.08);
+}
+
+TEST(placement, what_is_larger_than_all_targets_together_has_no_place) {
+    const std::vector<Level> ledger = {level(100, 1, 10, 10), level(10, 1, 20, 20)};
+    EXPECT_TRUE(decide(Policy::max_bandwidth, ledger, {30}).is_possible());
+    for (const Policy policy :
+         {Policy::max_bandwidth, Policy::max_locality, Policy::hot_data, Policy::user_defined})
+        EXPECT_FALSE(decide(policy, ledger, {31}).is_possible());
+}
+
+TEST(placement, max_locality_follows_its_variable_down) {
+    std::vector<Level> ledger = {level(100, 1, 100, 100), level(60, 1, 1000, 900)};
+    ledger[1].has_unit = true;
+    // here: 10/100 * (1 + 1) = 0.2; below, where the variable is: 10/60 * 1
+    const Plan plan = decide(Policy::max_locality, ledger, {10, 1});
+    EXPECT_DOUBLE_EQ(plan.cost, 10.0 / 60);
+    EXPECT_EQ(plan.steps[0].level, 1);
+    // A target that is ten times slower is not worth it.
+    ledger[1].bytes_per_second = 10;
+    EXPECT_EQ(decide(Policy::max_locality, ledger, {10, 1}).steps[0].level, 0);
+}
+
+TEST(placement, hot_data_leaves_the_top_to_what_is_hotter) {
+    std::vector<Level> ledger = {level(100, 1, 10, 2), level(50, 1, 1000, 1000)};
+    ledger[0].heat = 5;
+    const Plan cold = decide(Policy::hot_data, ledger, {6, 0, 0});
+    EXPECT_EQ(cold.list().back().level, 1);
+    // A hot request has cooler data evicted, where that takes less time than its share of a slower target is worth: a tenth of a
+    // megabyte, of which half a megabyte is left below. split: 1 (all of what is left) + 0.2; evict: 0.1 / 1 + 1 / 10.
+    ledger = {level(10e6, 1, 1'000'000, 900'000), level(1e6, 1, 500'000, 500'000)};
+    const Plan hot = decide(Policy::hot_data, ledger, {1'000'000, 0, 7});
+    EXPECT_DOUBLE_EQ(hot.cost, 0.2);
+    ASSERT_EQ(hot.size, 2u);
+    EXPECT_EQ(hot.steps[0].what, Plan::What::make_room);
+    EXPECT_EQ(hot.steps[0].bytes, 100'000u);
+}
+
+TEST(placement, granularity_leaves_no_part_of_a_piece) {
+    const std::vector<Level> ledger = {level(100, 1, 100, 37), level(10, 1, 1000, 1000)};
+    const Plan plan = decide(Policy::max_bandwidth, ledger, {64}, 16);
+    ASSERT_EQ(plan.size, 2u);
+    EXPECT_EQ(plan.steps[0].bytes, 32u);
+    EXPECT_EQ(plan.steps[1].bytes, 32u);
+}
+
+}  // namespace
+}  // namespace pmemcpy::tier

@@ -1,0 +1,232 @@
+// A hierarchy as YAML. Every key is known or an error: a misspelt one would be a setting that somebody believes in.
+
+#include "tier/hierarchy.hpp"
+#include "tier/units.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <yaml-cpp/yaml.h>
+
+#include <charconv>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace pmemcpy {
+namespace {
+
+[[noreturn]] void refuse(const YAML::Node& node, const std::string& what) {
+    const YAML::Mark mark = node.Mark();
+    const std::string where = mark.line < 0 ? "" : "line " + std::to_string(mark.line + 1) + ": ";
+    throw Error(Code::invalid_argument, "hierarchy: " + where + what);
+}
+
+using Keys = std::map<std::string, std::function<void(const YAML::Node&)>>;
+
+void read_map(const YAML::Node& node, const std::string& what, const Keys& keys) {
+    if (!node.IsMap()) refuse(node, what + " is written as `key: value`, and this is not");
+    std::map<std::string, bool> seen;
+    for (const auto& entry : node) {
+        const auto key = entry.first.as<std::string>();
+        const auto reader = keys.find(key);
+        if (reader == keys.end()) {
+            std::string known;
+            for (const auto& [name, f] : keys) known += (known.empty() ? "" : ", ") + name;
+            refuse(entry.first, what + " has no key '" + key + "'; there are " + known);
+        }
+        if (std::exchange(seen[key], true)) refuse(entry.first, "the key '" + key + "' is there twice");
+        try {
+            reader->second(entry.second);
+        } catch (const Error& error) {
+            const std::string message = error.what();
+            if (error.kind() != Code::invalid_argument || message.find("hierarchy: ") != std::string::npos)
+                throw;
+            refuse(entry.second, key + ": " + message);
+        }
+    }
+}
+
+std::string text_of(const YAML::Node& node) {
+    if (!node.IsScalar()) refuse(node, "one word or number is expected here");
+    return node.as<std::string>();
+}
+
+template <class T>
+T whole_number(const YAML::Node& node) {
+    const std::string text = text_of(node);
+    T number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size())
+        refuse(node, "'" + text + "' is no whole number");
+    return number;
+}
+
+bool yes_or_no(const YAML::Node& node) {
+    const std::string text = text_of(node);
+    if (text == "true" || text == "yes") return true;
+    if (text == "false" || text == "no") return false;
+    refuse(node, "'" + text + "' is neither true nor false");
+}
+
+void read_speed(const YAML::Node& node, Speed& speed) {
+    read_map(
+        node, "a speed",
+        {{"bandwidth", [&](const auto& n) { speed.bytes_per_second = tier::parse_bandwidth(text_of(n)); }},
+         {"latency", [&](const auto& n) { speed.latency_s = tier::parse_seconds(text_of(n)); }}});
+}
+
+Target read_target(const YAML::Node& node) {
+    Target target;
+    read_map(node, "a target",
+             {{"name", [&](const auto& n) { target.name = text_of(n); }},
+              {"kind", [&](const auto& n) { target.kind = tier::parse_kind(text_of(n)); }},
+              {"path", [&](const auto& n) { target.path = text_of(n); }},
+              {"capacity", [&](const auto& n) { target.capacity_bytes = tier::parse_bytes(text_of(n)); }},
+              {"write", [&](const auto& n) { read_speed(n, target.write); }},
+              {"read", [&](const auto& n) { read_speed(n, target.read); }}});
+    while (target.path.size() > 1 && target.path.back() == '/') target.path.pop_back();
+    return target;
+}
+
+Dimensions read_numbers(const YAML::Node& node) {
+    if (!node.IsSequence()) refuse(node, "a list of numbers is expected here, as [0, 128]");
+    Dimensions numbers;
+    for (const auto& number : node) numbers.push_back(whole_number<Extent>(number));
+    return numbers;
+}
+
+Box read_box(const YAML::Node& node) {
+    Box box;
+    read_map(node, "a box",
+             {{"offset", [&](const auto& n) { box.offset = read_numbers(n); }},
+              {"count", [&](const auto& n) { box.count = read_numbers(n); }}});
+    if (box.offset.size() != box.count.size() || box.count.empty())
+        refuse(node, "a box has an offset and a count for each dimension");
+    return box;
+}
+
+// "3", or "0-15": from one rank to another.
+void read_ranks(const YAML::Node& node, Rule& rule) {
+    const std::string text = text_of(node);
+    std::int32_t first = 0;
+    const char* const last = text.data() + text.size();
+    auto [end, error] = std::from_chars(text.data(), last, first);
+    std::int32_t to = first;
+    if (error == std::errc{} && end != last && *end == '-') {
+        const auto second = std::from_chars(end + 1, last, to);
+        end = second.ptr;
+        error = second.ec;
+    }
+    if (error != std::errc{} || end != last || first < 0)
+        refuse(node, "'" + text + "' names no ranks; write 3, or 0-15");
+    rule.first_rank = first;
+    rule.last_rank = to;
+}
+
+Rule read_rule(const YAML::Node& node) {
+    Rule rule;
+    read_map(node, "a rule",
+             {{"match", [&](const auto& n) { rule.match = text_of(n); }},
+              {"box", [&](const auto& n) { rule.box = read_box(n); }},
+              {"ranks", [&](const auto& n) { read_ranks(n, rule); }},
+              {"pin", [&](const auto& n) { rule.pin = text_of(n); }},
+              {"prefer",
+               [&](const auto& n) {
+                   if (n.IsScalar()) return rule.prefer.push_back(text_of(n));
+                   for (const auto& name : n) rule.prefer.push_back(text_of(name));
+               }},
+              {"never_evict", [&](const auto& n) { rule.never_evict = yes_or_no(n); }}});
+    return rule;
+}
+
+void write_speed(YAML::Emitter& out, const char* verb, const Speed& speed) {
+    out << YAML::Key << verb << YAML::Value << YAML::Flow << YAML::BeginMap << YAML::Key << "bandwidth"
+        << YAML::Value << tier::bandwidth_text(speed.bytes_per_second) << YAML::Key << "latency"
+        << YAML::Value << tier::seconds_text(speed.latency_s) << YAML::EndMap;
+}
+
+void write_numbers(YAML::Emitter& out, const char* name, const Dimensions& numbers) {
+    out << YAML::Key << name << YAML::Value << YAML::Flow << YAML::BeginSeq;
+    for (const Extent number : numbers) out << number;
+    out << YAML::EndSeq;
+}
+
+void write_target(YAML::Emitter& out, const Target& target) {
+    out << YAML::BeginMap << YAML::Key << "name" << YAML::Value << target.name << YAML::Key << "kind"
+        << YAML::Value << name_of(target.kind);
+    if (!target.path.empty()) out << YAML::Key << "path" << YAML::Value << target.path;
+    if (target.capacity_bytes != 0)
+        out << YAML::Key << "capacity" << YAML::Value << tier::bytes_text(target.capacity_bytes);
+    write_speed(out, "write", target.write);
+    write_speed(out, "read", target.read);
+    out << YAML::EndMap;
+}
+
+void write_rule(YAML::Emitter& out, const Rule& rule) {
+    out << YAML::BeginMap << YAML::Key << "match" << YAML::Value << YAML::DoubleQuoted << rule.match;
+    if (rule.box) {
+        out << YAML::Key << "box" << YAML::Value << YAML::Flow << YAML::BeginMap;
+        write_numbers(out, "offset", rule.box->offset);
+        write_numbers(out, "count", rule.box->count);
+        out << YAML::EndMap;
+    }
+    if (rule.first_rank) {
+        out << YAML::Key << "ranks" << YAML::Value
+            << std::to_string(*rule.first_rank) + "-" +
+                   std::to_string(rule.last_rank.value_or(*rule.first_rank));
+    }
+    if (!rule.pin.empty()) out << YAML::Key << "pin" << YAML::Value << rule.pin;
+    if (!rule.prefer.empty()) {
+        out << YAML::Key << "prefer" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+        for (const std::string& name : rule.prefer) out << name;
+        out << YAML::EndSeq;
+    }
+    if (rule.never_evict) out << YAML::Key << "never_evict" << YAML::Value << true;
+    out << YAML::EndMap;
+}
+
+template <class T, class Read>
+std::vector<T> read_list(const YAML::Node& node, const char* what, const Read& read) {
+    if (!node.IsSequence())
+        refuse(node, std::string("a list of ") + what + " is expected here, each begun with `- `");
+    std::vector<T> list;
+    for (const auto& entry : node) list.push_back(read(entry));
+    return list;
+}
+
+}  // namespace
+
+Hierarchy parse_hierarchy(std::string_view yaml) {
+    Hierarchy h;
+    try {
+        const YAML::Node root = YAML::Load(std::string(yaml));
+        read_map(
+            root, "a hierarchy",
+            {{"targets", [&](const auto& n) { h.targets = read_list<Target>(n, "targets", read_target); }},
+             {"policy", [&](const auto& n) { h.policy = tier::parse_policy(text_of(n)); }},
+             {"granularity", [&](const auto& n) { h.granularity_bytes = tier::parse_bytes(text_of(n)); }},
+             {"rules", [&](const auto& n) { h.rules = read_list<Rule>(n, "rules", read_rule); }}});
+    } catch (const YAML::Exception& error) {
+        throw Error(Code::invalid_argument, std::string("hierarchy: it is no YAML: ") + error.what());
+    }
+    tier::check(h);
+    return h;
+}
+
+std::string to_yaml(const Hierarchy& h) {
+    YAML::Emitter out;
+    out.SetDoublePrecision(17);
+    out << YAML::BeginMap << YAML::Key << "targets" << YAML::Value << YAML::BeginSeq;
+    for (const Target& target : h.targets) write_target(out, target);
+    out << YAML::EndSeq << YAML::Key << "policy" << YAML::Value << name_of(h.policy) << YAML::Key
+        << "granularity" << YAML::Value << tier::bytes_text(h.granularity_bytes);
+    if (!h.rules.empty()) {
+        out << YAML::Key << "rules" << YAML::Value << YAML::BeginSeq;
+        for (const Rule& rule : h.rules) write_rule(out, rule);
+        out << YAML::EndSeq;
+    }
+    out << YAML::EndMap;
+    return std::string(out.c_str()) + "\n";
+}
+
+}  // namespace pmemcpy
