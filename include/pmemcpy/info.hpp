@@ -69,6 +69,7 @@ struct BlockInfo {
     std::uint32_t crc = 0;
     bool is_frozen = true;
     Codec::Kind codec = Codec::Kind::none;
+    std::string target{};  ///< where it lies, see <pmemcpy/tiers.hpp>; empty: in the pool
     bool has_range = false;
     std::array<std::byte, 8> minimum{};  ///< an element's bytes
     std::array<std::byte, 8> maximum{};

@@ -4,6 +4,7 @@
 #include "array/selection.hpp"
 #include "base/checked.hpp"
 #include "catalog/directory.hpp"
+#include "heap/fields.hpp"
 
 #include <pmemcpy/error.hpp>
 
@@ -145,6 +146,14 @@ std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, const A
     r.link = link;
     std::memcpy(&r.block, copy.data(), sizeof r.block);
     r.version = r.block.header.version;
+    if (const auto order = heap::field_of({copy.data(), copy.size()}, block_order); !order.empty()) {
+        if (order.size() != sizeof r.version)
+            throw Error(Code::corrupt,
+                        "a block's record has a version of " + std::to_string(order.size()) + " bytes");
+        std::memcpy(&r.version, order.data(), sizeof r.version);
+        if (r.version == 0 || r.version >= r.block.header.version)
+            throw Error(Code::corrupt, "a block's record says that it is newer than it is");
+    }
     if (r.block.dimensions != dimensions) {
         throw Error(Code::corrupt, "a block's record says " + std::to_string(r.block.dimensions) +
                                        " dimensions in an array of " + std::to_string(dimensions));
@@ -161,12 +170,15 @@ std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, const A
     return r;
 }
 
-std::vector<std::byte> write_block(const Block& block, const Selection& box) {
-    std::vector<std::byte> out;
-    append(out, &block.extent, sizeof block - sizeof block.header);
-    append(out, box.offset);
-    append(out, box.count);
-    if ((block.flags & block_strided) != 0) append(out, box.stride);
+BlockBytes write_block(const Block& block, const Selection& box, std::uint64_t moved) {
+    BlockBytes out;
+    append(out.bytes, &block.extent, sizeof block - sizeof block.header);
+    append(out.bytes, box.offset);
+    append(out.bytes, box.count);
+    if ((block.flags & block_strided) != 0) append(out.bytes, box.stride);
+    if (moved == 0) return out;
+    out.fields = out.length();
+    heap::append_field(out.bytes, block_order, std::as_bytes(std::span(&moved, 1)));
     return out;
 }
 

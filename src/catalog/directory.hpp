@@ -40,14 +40,20 @@ std::vector<std::byte> write_array(const ArrayDefinition& definition, std::uint6
 /// A block's record, decoded.
 struct BlockRecord {
     Link link;
-    std::uint64_t version = 0;
+    std::uint64_t version = 0;  // of the store that produced it: a block that was moved keeps it
     Selection box;
     Block block{};
 };
 /// Nothing when the record is no longer the one that `link` names. Throws corrupt when no store into that array can have
 /// made it; so whoever gets one need not ask whether its box lies in the array and its bytes are as many as its elements.
 std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, const ArrayDefinition& array);
-std::vector<std::byte> write_block(const Block& block, const Selection& box);
+/// The record's bytes behind its header. `moved`: with what a block of this version needs to keep it in another record.
+struct BlockBytes {
+    std::vector<std::byte> bytes;
+    std::uint64_t fields = 0;  // for the header
+    std::uint64_t length() const { return sizeof(heap::RecordHeader) + bytes.size(); }
+};
+BlockBytes write_block(const Block& block, const Selection& box, std::uint64_t moved = 0);
 
 /// The block directory of one array, followed by this process: what its slots held at the last refresh, and an
 /// index over the boxes. Derived; every use compares it with the slots themselves.

@@ -132,6 +132,11 @@ struct Block {
 };
 static_assert(sizeof(Block) == 152);
 
+enum BlockField : std::uint16_t {
+    block_order =
+        1  // 8 bytes: the version that this block has among others, of one that was moved: that of the store
+};
+
 inline constexpr std::uint64_t frozen_mark = 1ULL << 32;
 
 }  // namespace pmemcpy::catalog

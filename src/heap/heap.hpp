@@ -51,10 +51,14 @@ public:
     virtual ~Outside() = default;
     /// Only decides which extent it will be: it exists from the first map() on, so that a record can name it
     /// before it takes any space.
-    virtual Extent allocate(std::uint64_t length) = 0;
+    virtual Extent allocate(std::uint32_t target, std::uint64_t length) = 0;
+    /// Whether a record may name an extent there.
+    virtual bool may_be(std::uint32_t target) const = 0;
     /// data is null when the extent is gone.
     virtual Bytes map(const Extent& extent, bool create) = 0;
     virtual void shrink(Extent& extent, std::uint64_t length) = 0;
+    /// What was written to an extent is on its medium, and the name it is found by, when this returns.
+    virtual void settle(const Extent& extent) = 0;
     virtual void free(const Extent& extent) = 0;
     /// Recovery: frees whatever no live record names.
     virtual void keep_only(const std::vector<Extent>& extents) = 0;
@@ -81,8 +85,14 @@ public:
     void abandon_record(std::uint64_t offset, const Extent& extent);
     std::uint64_t largest_record() const { return class_bytes_.back(); }
 
-    /// Space for `length` bytes, 64-byte aligned, that belongs to the record `owner`. length 0: no extent.
-    Extent allocate_extent(std::uint64_t length, std::uint64_t record_offset);
+    /// Space for `length` bytes, 64-byte aligned, that belongs to the record at `record_offset`. length 0: no extent.
+    Extent allocate_extent(std::uint64_t length, std::uint64_t record_offset) {
+        return allocate_extent(length, record_offset, home_);
+    }
+    Extent allocate_extent(std::uint64_t length, std::uint64_t record_offset, std::uint32_t target);
+    /// The target that extents lie in unless another is asked for: the pool, or the directory beside its records.
+    std::uint32_t home() const { return home_; }
+    void set_home(std::uint32_t target) { home_ = target; }
     /// Gives an extent back if it (still) belongs to the record at `record_offset`; else nothing.
     void free_extent(const Extent& extent, std::uint64_t record_offset);
     /// Where an extent's bytes are. `create` by whoever has just allocated it. data is null when it is gone.
@@ -152,6 +162,8 @@ public:
     using UsedOf = std::function<std::uint64_t(const RecordHeader&)>;
     void set_used_of(UsedOf used_of) { used_of_ = std::move(used_of); }
     Usage usage() const;
+    /// Chunks that are somebody's. A look at the whole table, which others may be changing.
+    std::uint64_t count_taken_chunks() const;
 
     pool::Pool& pool() const { return pool_; }
     Pins& pins() { return pins_; }
@@ -255,6 +267,7 @@ private:
     ExtentOf extent_of_;
     UsedOf used_of_;
     Outside* outside_ = nullptr;
+    std::uint32_t home_ = 0;
     mutable persist::Ways ways_;
     std::vector<std::uint64_t> class_bytes_;
     std::atomic<std::uint64_t> claims_{0};  // tells the owners of a unit apart that have the same name

@@ -16,7 +16,7 @@ void Heap::prepare(std::uint64_t bytes) {
         const pool::Pool::AllocationLock lock(pool_);
         const std::uint64_t usable = pool_.usable_chunks();
         // What will be stored outside takes no space here.
-        if (wanted > usable && outside_ == nullptr) pool_.grow(wanted - usable);
+        if (wanted > usable && home_ == 0) pool_.grow(wanted - usable);
     }
     const std::uint64_t end =
         base::align_down(pool_.chunk_offset(pool_.usable_chunks()), os::huge_page_bytes);

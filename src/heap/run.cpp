@@ -67,9 +67,19 @@ void Heap::fill_holes(std::uint64_t first, std::uint64_t count) {
     }
 }
 
-Extent Heap::allocate_extent(std::uint64_t length, std::uint64_t record_offset) {
+std::uint64_t Heap::count_taken_chunks() const {
+    std::uint64_t taken = 0;
+    const std::uint64_t usable = pool_.usable_chunks();
+    for (std::uint64_t i = 0; i < usable; ++i) {
+        const auto kind = ChunkWord{persist::Medium::load(&chunk(i).word)}.kind();
+        if (kind != ChunkKind::free && kind != ChunkKind::hole) ++taken;
+    }
+    return taken;
+}
+
+Extent Heap::allocate_extent(std::uint64_t length, std::uint64_t record_offset, std::uint32_t target) {
     if (length == 0) return {};
-    if (outside_ != nullptr) return outside_->allocate(length);
+    if (target != 0) return outside_->allocate(target, length);
     if (length <= class_bytes_.back()) {
         const std::size_t size_class = class_of(std::max<std::uint64_t>(length, 64));
         return {0, 0, claim_unit(data, size_class, record_offset).offset, class_bytes_[size_class]};
@@ -102,7 +112,7 @@ bool Heap::is_sane(const Extent& extent) const {
     if (extent.length == 0) return true;
     return extent.target == 0
                ? extent.offset % record_alignment == 0 && pool_.contains(extent.offset, extent.length)
-               : outside_ != nullptr && extent.target == 1;
+               : outside_ != nullptr && outside_->may_be(extent.target);
 }
 
 void Heap::free_extent(const Extent& extent, std::uint64_t record_offset) {

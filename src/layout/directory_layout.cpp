@@ -11,21 +11,17 @@ constexpr int most_refreshes = 16;  // each one: the variable changed again mean
 
 }  // namespace
 
-DirectoryLayout::DirectoryLayout(heap::Heap& heap, const Place& place, PayloadOf payload_of)
-    : heap_(heap),
+DirectoryLayout::DirectoryLayout(heap::Heap& heap, Targets& targets, const Place& place, PayloadOf payload_of)
+    : targets_(targets),
       root_(os::File::open(place.directory, O_RDONLY | O_DIRECTORY)),
       data_(open_data(root_)),
       payloads_(heap, data_),
       names_(root_, data_),
       payload_of_(std::move(payload_of)) {
-    heap_.set_outside(&payloads_);
-    heap_.pool().set_before_sync([this] { payloads_.make_durable(); });
+    targets_.set_home(&payloads_);
 }
 
-DirectoryLayout::~DirectoryLayout() {
-    heap_.set_outside(nullptr);
-    heap_.pool().set_before_sync({});
-}
+DirectoryLayout::~DirectoryLayout() { targets_.set_home(nullptr); }
 
 void DirectoryLayout::changed(std::string_view id, std::uint64_t step) {
     if (step == 0) return refresh(id);

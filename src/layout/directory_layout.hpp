@@ -3,6 +3,7 @@
 #include "layout/names.hpp"
 #include "layout/payload_files.hpp"
 #include "layout/place.hpp"
+#include "layout/targets.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -23,7 +24,7 @@ public:
     /// The payload that an id's name should lead to now, as the records say: nothing if it should have no name.
     using PayloadOf = std::function<std::optional<std::uint64_t>(std::string_view id)>;
 
-    DirectoryLayout(heap::Heap& heap, const Place& place, PayloadOf payload_of);
+    DirectoryLayout(heap::Heap& heap, Targets& targets, const Place& place, PayloadOf payload_of);
     ~DirectoryLayout();
     DirectoryLayout(const DirectoryLayout&) = delete;
     DirectoryLayout& operator=(const DirectoryLayout&) = delete;
@@ -47,7 +48,7 @@ private:
     void refresh(std::string_view id);
     std::optional<std::uint64_t> payload_of(std::string_view id) const;
 
-    heap::Heap& heap_;
+    Targets& targets_;
     os::File root_;
     os::File data_;
     PayloadFiles payloads_;

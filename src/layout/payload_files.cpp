@@ -21,9 +21,18 @@ constexpr std::size_t looked_at_per_mapping = 2;
 
 }  // namespace
 
+PayloadFiles::PayloadFiles(heap::Heap& heap, const os::File& data, Seat seat)
+    : heap_(heap), data_(data), seat_(std::move(seat)) {
+    pool::PoolState& state = heap_.pool().state();
+    word_ = seat_.is_below() ? &state.target_bytes.at(seat_.target - 2).value : &state.payload_bytes.value;
+    const os::FileSystem kind = data_.fs_kind();
+    needs_sync_ = seat_.is_below() ? kind != os::FileSystem::tmpfs && kind != os::FileSystem::hugetlbfs
+                                   : heap_.pool().probe().needs_sync;
+}
+
 // Only a number: the record names it before the file exists, so that whoever scavenges the record removes the file.
 Extent PayloadFiles::allocate(std::uint64_t length) {
-    return {target, 0, heap_.pool().draw_version(), length};
+    return {seat_.target, 0, heap_.pool().draw_version(), length};
 }
 
 Bytes PayloadFiles::map(const Extent& extent, bool create) {
@@ -39,8 +48,9 @@ Bytes PayloadFiles::map(const Extent& extent, bool create) {
     }
     if (!file) return {};
     forget_removed();
-    const os::MapRequest request{.access = file->is_writable() ? os::Access::read_write : os::Access::read,
-                                 .map_sync = file->is_writable() && heap_.pool().probe().map_sync};
+    const os::MapRequest request{
+        .access = file->is_writable() ? os::Access::read_write : os::Access::read,
+        .map_sync = file->is_writable() && !seat_.is_below() && heap_.pool().probe().map_sync};
     auto mapping = std::make_shared<const os::Mapping>(*file, extent.length, request);
     cache_.add(extent.offset, mapping);
     if (!create) return {mapping->base(), mapping};
@@ -68,7 +78,8 @@ os::File PayloadFiles::make(const Extent& extent) {
         // Whoever may use the pool may use the payload, whatever this process's umask is.
         file->set_mode_bits((heap_.pool().file().mode_bits() & 0666) | payload_mark);
         file->allocate(0, extent.length);
-        if (pool.durability() == Durability::line || pool.durability() == Durability::byte) {
+        if (!seat_.is_below() &&
+            (pool.durability() == Durability::line || pool.durability() == Durability::byte)) {
             // What is stored is durable when the store returns; so must be the name under which it is found.
             file->sync_all();
             make_durable();
@@ -122,6 +133,14 @@ void PayloadFiles::shrink(Extent& extent, std::uint64_t length) {
     extent.length = length;
 }
 
+void PayloadFiles::settle(const Extent& extent) {
+    if (!needs_sync_) return;
+    auto file = os::File::open_in(data_, name_of_payload(extent.offset), O_RDWR);
+    if (!file) throw Error(Code::io_error, data_.path() + " has lost a file that was being written");
+    file->sync_data();
+    if (auto data = os::File::open_in(data_, ".", O_RDONLY | O_DIRECTORY)) data->sync_all();
+}
+
 void PayloadFiles::free(const Extent& extent) {
     cache_.drop(extent.offset);
     try {
@@ -139,14 +158,14 @@ void PayloadFiles::free(const Extent& extent) {
     }
 }
 
-void PayloadFiles::keep_only(const std::vector<Extent>& extents) {
+void PayloadFiles::keep_only(const std::vector<Extent>& extents, std::uint64_t from) {
     // A pool that was replaced while this process waited for it: what lies there now belongs to its successor.
     if (heap_.pool().file().link_count() == 0) return;
     std::unordered_set<std::uint64_t> live;
     for (const Extent& extent : extents) live.insert(extent.offset);
     for (const std::string& name : os::names_in(data_)) {
         const auto number = number_of_payload(name);
-        if (number ? live.contains(*number) : !is_payload_name(name)) continue;
+        if (number ? live.contains(*number) || *number >= from : !is_payload_name(name)) continue;
         os::remove_in(data_, name);
     }
     count_anew();
@@ -156,13 +175,23 @@ void PayloadFiles::keep_only(const std::vector<Extent>& extents) {
 // Added before a file exists and subtracted after it is gone, so that a death in between leaves too much, which
 // counting anew corrects before anybody is told that the pool is full.
 void PayloadFiles::reserve(std::uint64_t bytes) {
-    pool::Pool& pool = heap_.pool();
-    pool.medium().fetch_add(&pool.state().payload_bytes.value, bytes);
-    if (has_room_beside(pool.usable_chunks()) || has_room_beside(count_taken_chunks())) return;
+    const persist::Medium& m = heap_.pool().medium();
+    m.fetch_add(word_, bytes);
+    if (has_room()) return;
     count_anew();
-    pool.medium().fetch_add(&pool.state().payload_bytes.value, bytes);
-    if (has_room_beside(count_taken_chunks())) return;
+    m.fetch_add(word_, bytes);
+    if (has_room()) return;
     release(bytes);
+    throw_full(bytes);
+}
+
+void PayloadFiles::throw_full(std::uint64_t bytes) const {
+    const pool::Pool& pool = heap_.pool();
+    if (seat_.is_below()) {
+        throw Error(Code::no_space, "target '" + seat_.name + "' of " + pool.path() +
+                                        " is full: it may have " + std::to_string(*seat_.capacity_bytes) +
+                                        " bytes, and " + std::to_string(bytes) + " more are needed");
+    }
     throw Error(Code::no_space, pool.path() + " is full: with its payload files it may have " +
                                     std::to_string(pool.super().max_bytes) + " bytes, and " +
                                     std::to_string(bytes) +
@@ -180,25 +209,18 @@ void PayloadFiles::check_room(std::uint64_t bytes) const {
     if (bytes > there) check_headroom(bytes - there);
 }
 
+bool PayloadFiles::has_room() const {
+    if (seat_.is_below()) return used_bytes() <= *seat_.capacity_bytes;
+    return has_room_beside(heap_.pool().usable_chunks()) || has_room_beside(heap_.count_taken_chunks());
+}
+
 bool PayloadFiles::has_room_beside(std::uint64_t chunks) const {
     const pool::Pool& pool = heap_.pool();
     const std::uint64_t limit = (pool.super().chunk_count - chunks) * pool.super().chunk_bytes;
-    return Medium::load(&pool.state().payload_bytes.value) <= limit;
+    return used_bytes() <= limit;
 }
 
-std::uint64_t PayloadFiles::count_taken_chunks() const {
-    std::uint64_t taken = 0;
-    const std::uint64_t usable = heap_.pool().usable_chunks();
-    for (std::uint64_t i = 0; i < usable; ++i) {
-        const auto kind = heap::ChunkWord{Medium::load(&heap_.chunk(i).word)}.kind();
-        if (kind != heap::ChunkKind::free && kind != heap::ChunkKind::hole) ++taken;
-    }
-    return taken;
-}
-
-void PayloadFiles::release(std::uint64_t bytes) {
-    heap_.pool().medium().fetch_add(&heap_.pool().state().payload_bytes.value, ~bytes + 1);
-}
+void PayloadFiles::release(std::uint64_t bytes) { heap_.pool().medium().fetch_add(word_, ~bytes + 1); }
 
 void PayloadFiles::count_anew() {
     std::uint64_t bytes = 0;
@@ -206,12 +228,10 @@ void PayloadFiles::count_anew() {
         if (!number_of_payload(name)) continue;
         if (const auto named = os::look_in(data_, name)) bytes += named->size;
     }
-    heap_.pool().medium().store(&heap_.pool().state().payload_bytes.value, bytes);
+    heap_.pool().medium().store(word_, bytes);
 }
 
-std::uint64_t PayloadFiles::used_bytes() const {
-    return Medium::load(&heap_.pool().state().payload_bytes.value);
-}
+std::uint64_t PayloadFiles::used_bytes() const { return Medium::load(word_); }
 
 // On page media, syncfs: what is to be durable was stored by any process, so nobody has a list of the files it takes,
 // and fdatasync of each file in `.data` would open a million files to find the ten that changed. syncfs also carries
@@ -220,8 +240,8 @@ std::uint64_t PayloadFiles::used_bytes() const {
 // missing are the names of the files, new and freed.
 void PayloadFiles::make_durable() {
     const pool::Pool& pool = heap_.pool();
-    if (pool.probe().needs_sync) return os::sync_file_system(data_);
-    if (pool.durability() == Durability::none) return;
+    if (pool.probe().needs_sync && needs_sync_) return os::sync_file_system(data_);
+    if (pool.durability() == Durability::none || seat_.is_below()) return;
     if (auto data = os::File::open_in(data_, ".", O_RDONLY | O_DIRECTORY)) data->sync_all();
 }
 

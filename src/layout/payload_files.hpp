@@ -12,23 +12,35 @@
 
 namespace pmemcpy::layout {
 
-/// Extents that are files of their own in `.data`, named by a number that the pool never gives twice.
-class PayloadFiles final : public heap::Outside {
+/// Whose files they are.
+struct Seat {
+    std::uint32_t target = 1;  // that extents name
+    std::optional<std::uint64_t>
+        capacity_bytes{};  // of a target below the pool; else files and pool share the pool's maximum
+    std::string name{};    // that users have given the target
+    bool is_below() const { return capacity_bytes.has_value(); }
+};
+
+/// Extents that are files of their own in a directory, named by a number that the pool never gives twice.
+class PayloadFiles {
 public:
-    static constexpr std::uint32_t target = 1;
     static constexpr std::size_t most_mappings = 1024;
 
     /// `data` stays open elsewhere as long as this lives.
-    PayloadFiles(heap::Heap& heap, const os::File& data) : heap_(heap), data_(data) {}
+    PayloadFiles(heap::Heap& heap, const os::File& data, Seat seat = {});
 
-    heap::Extent allocate(std::uint64_t length) override;
-    /// Errors: no_space (and no file is left then), io_error.
-    heap::Bytes map(const heap::Extent& extent, bool create) override;
-    void shrink(heap::Extent& extent, std::uint64_t length) override;
+    heap::Extent allocate(std::uint64_t length);
+    /// data is null when the file is gone. Errors: no_space (and no file is left then), io_error.
+    heap::Bytes map(const heap::Extent& extent, bool create);
+    void shrink(heap::Extent& extent, std::uint64_t length);
+    /// The bytes of an extent and the name of its file are on the medium when this returns. Errors: io_error.
+    void settle(const heap::Extent& extent);
     /// Never throws: what cannot be removed is removed by the next recovery.
-    void free(const heap::Extent& extent) override;
-    void keep_only(const std::vector<heap::Extent>& extents) override;
+    void free(const heap::Extent& extent);
+    /// Removes all files but those of `extents`, and those with numbers that were drawn since: `from` and higher.
+    void keep_only(const std::vector<heap::Extent>& extents, std::uint64_t from = ~std::uint64_t{0});
 
+    const Seat& seat() const { return seat_; }
     /// Everything stored by anybody is on the medium when this returns: for Pool::sync.
     void make_durable();
     /// Throws no_space unless the pool with its payloads can become `bytes` large.
@@ -44,13 +56,17 @@ private:
     void reserve(std::uint64_t bytes);
     void release(std::uint64_t bytes);
     void count_anew();
+    bool has_room() const;
     bool has_room_beside(std::uint64_t chunks) const;
-    std::uint64_t count_taken_chunks() const;
+    [[noreturn]] void throw_full(std::uint64_t bytes) const;
     std::optional<os::File> open(const heap::Extent& extent) const;
     void forget_removed();
 
     heap::Heap& heap_;
     const os::File& data_;
+    Seat seat_;
+    std::uint64_t* word_;  // in the state page: bytes in the files
+    bool needs_sync_;
     persist::Ways ways_;
     MappingCache cache_{most_mappings};
     std::atomic<bool> names_are_stale_{false};

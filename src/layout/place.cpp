@@ -10,12 +10,12 @@
 namespace pmemcpy::layout {
 namespace {
 
-// Who may read a file of the pool may enter its directories, who may write it may add to them.
-unsigned directory_mode(unsigned permissions) { return permissions | (permissions & 0444) >> 2; }
-
 bool is_ours(const std::string& name) { return name == data_name || name.rfind(records_name, 0) == 0; }
 
 }  // namespace
+
+// Who may write the file may add to them.
+unsigned directory_mode(unsigned permissions) { return permissions | (permissions & 0444) >> 2; }
 
 Place place_of(const std::string& path, Layout layout) {
     std::string stripped = path;

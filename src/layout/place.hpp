@@ -22,6 +22,9 @@ struct Place {
 /// Errors: unsupported when what is there has the other layout than the one asked for.
 Place place_of(const std::string& path, Layout layout);
 
+/// Of the directories of a pool whose file has these permissions: who may read it may enter them.
+unsigned directory_mode(unsigned permissions);
+
 /// The directory of a pool and the one for payloads, made for a pool that is about to be: each only if it is missing,
 /// and taken away again unless the pool was made.
 class NewDirectories {

@@ -56,6 +56,10 @@ Pool::SyncLock::SyncLock(Pool& pool) : ByteLock(pool.runtime_->file(), sync_byte
 Pool::StepLock::StepLock(Pool& pool) : ByteLock(pool.runtime_->file(), step_byte, pool.step_mutex_) {}
 Pool::FeedLock::FeedLock(Pool& pool) : ByteLock(pool.runtime_->file(), feed_byte, pool.feed_mutex_) {}
 
+Pool::RoomLock::RoomLock(Pool& pool) : ByteLock(pool.runtime_->file(), room_byte, pool.room_mutex_) {}
+Pool::HierarchyLock::HierarchyLock(Pool& pool)
+    : ByteLock(pool.runtime_->file(), hierarchy_byte, pool.hierarchy_mutex_) {}
+
 Pool::ScopeLock::ScopeLock(Pool& pool)
     : file_(pool.runtime_->file()), is_held_(os::try_lock(file_, os::LockKind::exclusive, scope_byte, 1)) {}
 Pool::ScopeLock::~ScopeLock() {

@@ -96,7 +96,10 @@ struct PoolState {
     StateWord
         feed_position;  // after an orderly close: where the feed goes on; else a number that was drawn by lot
     StateWord scopes;   // another number with each change of what is private beside the pool
+    StateWord
+        hierarchy;  // another number with each change of the targets below the pool; 0: there were never any
+    std::array<StateWord, 14> target_bytes;  // derived, of targets 2 to 15: in their files; may be too much
 };
-static_assert(sizeof(PoolState) == 1024 && sizeof(PoolState) <= page_bytes);
+static_assert(sizeof(PoolState) == 1984 && sizeof(PoolState) <= page_bytes);
 
 }  // namespace pmemcpy::pool

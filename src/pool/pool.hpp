@@ -231,6 +231,15 @@ public:
         explicit FeedLock(Pool& pool);
     };
 
+    /// Held by whoever moves blocks out of a target for others to find room there.
+    struct RoomLock : ByteLock {
+        explicit RoomLock(Pool& pool);
+    };
+    /// Held by whoever gives the pool another hierarchy.
+    struct HierarchyLock : ByteLock {
+        explicit HierarchyLock(Pool& pool);
+    };
+
     /// Held, if nobody else holds it, by whoever moves objects between this pool and another.
     class ScopeLock {
     public:
@@ -352,6 +361,8 @@ private:
     std::mutex sync_mutex_;
     std::mutex step_mutex_;
     std::mutex feed_mutex_;
+    std::mutex room_mutex_;
+    std::mutex hierarchy_mutex_;
     Feed feed_{*this};
     std::function<void()> before_sync_;
     std::mutex news_mutex_;

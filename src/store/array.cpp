@@ -184,8 +184,8 @@ void Store::ensure_in_place(Directory& directory) {
         block.writer_rank = options_.rank;
         block.dimensions = static_cast<std::uint8_t>(d.dims.size());
         block.flags = catalog::block_in_place;
-        const std::vector<std::byte> record = catalog::write_block(block, whole);
-        draft.write(sizeof(heap::RecordHeader), record.data(), record.size());
+        const catalog::BlockBytes record = catalog::write_block(block, whole);
+        draft.write(sizeof(heap::RecordHeader), record.bytes.data(), record.bytes.size());
         const heap::Bytes there = heap_.bytes(block.extent, true);
         const bool alive = os::guarded(there.data, bytes, [&] {
             // No image shows it: what is filled in place is under no promise until it is frozen, and then flushed whole.

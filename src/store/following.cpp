@@ -32,8 +32,11 @@ std::optional<std::string> Store::note(std::string_view id, std::string_view nam
     const auto attribute = owner ? catalog_.find_attribute(*owner, name) : std::nullopt;
     const auto seen = attribute ? read_value(*attribute) : std::nullopt;
     if (!seen || seen->type().kind() != Kind::string) return std::nullopt;
-    const auto bytes = seen->inline_bytes();
-    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    std::string text;
+    decode_value(name, *seen, [&](const Type&, SerializerType, std::span<const std::byte> bytes) {
+        text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    });
+    return text;
 }
 
 void Store::set_note(std::string_view id, std::string_view name, const std::string& text) {

@@ -184,6 +184,8 @@ std::vector<BlockInfo> Store::blocks(std::string_view id) const {
         info.stored_bytes = block.block.stored_bytes;
         info.crc = block.block.crc;
         info.codec = static_cast<Codec::Kind>(block.block.codec);
+        if (block.block.extent.target >= layout::first_target_below)
+            info.target = targets_.name_of(block.block.extent.target);
         info.has_range = (block.block.flags & catalog::block_has_min_max) != 0;
         std::memcpy(info.minimum.data(), &block.block.minimum, sizeof block.block.minimum);
         std::memcpy(info.maximum.data(), &block.block.maximum, sizeof block.block.maximum);

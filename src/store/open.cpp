@@ -131,11 +131,12 @@ Store::Store(const layout::Place& place, const Options& options, catalog::Salvag
     : options_(options),
       pool_(place.records, options.mode == Mode::read, options.map_sync),
       heap_(pool_),
-      catalog_(pool_, heap_) {
+      catalog_(pool_, heap_),
+      targets_(heap_, [this] { return mounts(); }) {
     check_layout(pool_, place);
     if (place.is_directory()) {
         directory_layout_ = std::make_unique<layout::DirectoryLayout>(
-            heap_, place, [this](std::string_view id) { return payload_to_read(id); });
+            heap_, targets_, place, [this](std::string_view id) { return payload_to_read(id); });
     }
     if (salvage != nullptr) catalog_.salvage_into(*salvage);
     if (!pool_.read_only()) catalog_.set_origin(origin_of(options));
@@ -146,6 +147,7 @@ Store::Store(const layout::Place& place, const Options& options, catalog::Salvag
                     pool_.path() + " was replaced or removed while it was being opened; open it again");
     }
     heal_names();
+    if (!pool_.read_only()) targets_.finish_recovery();
 }
 
 Store::~Store() {

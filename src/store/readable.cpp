@@ -38,7 +38,7 @@ std::optional<std::uint64_t> Store::payload_to_read(std::string_view id) const {
             return std::nullopt;
         extent = only->block.extent;
     }
-    if (extent.length == 0 || extent.target != layout::PayloadFiles::target) return std::nullopt;
+    if (extent.length == 0 || extent.target != layout::directory_target) return std::nullopt;
     return extent.offset;
 }
 

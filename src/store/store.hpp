@@ -4,7 +4,9 @@
 #include "catalog/directory.hpp"
 #include "heap/heap.hpp"
 #include "layout/directory_layout.hpp"
+#include "layout/targets.hpp"
 #include "pool/pool.hpp"
+#include "store/tiering.hpp"
 
 #include <pmemcpy/pmemcpy.hpp>
 
@@ -148,6 +150,14 @@ public:
     /// Errors: permission_denied for what is beside the pool and somebody's who may not write it.
     void refuse_foreign(const os::File& file) const { pool::refuse_foreign(file, pool_.file()); }
 
+    // targets.cpp, move.cpp
+    /// Nothing where the pool has none.
+    std::optional<Hierarchy> hierarchy() const;
+    /// Null: none from here on.
+    void set_hierarchy(const Hierarchy* hierarchy);
+    std::vector<TargetInfo> targets() const;
+    std::uint64_t move(std::string_view id, std::string_view target);
+
     // step.cpp, space.cpp, verify.cpp
     void begin(std::uint64_t step);
     void commit(std::uint64_t step);
@@ -189,17 +199,22 @@ private:
     void announce(Link entry) { announce(entry.offset()); }
     bool is_visible(std::uint64_t step) const;
     bool is_committed(std::uint64_t step) const;
-    /// Runs f, and once more after taking back what dead processes and old versions hold, if space ran out.
+    /// Runs f, and again if space ran out: after taking back what dead processes and old versions hold, and then as long as
+    /// something can be moved to a lower target.
     template <class F>
     auto with_space(F&& f) {
-        try {
-            return f();
-        } catch (const Error& error) {
-            if (error.kind() != Code::no_space || !take_back_space()) throw;
+        for (int attempt = 0;; ++attempt) {
+            try {
+                return f();
+            } catch (const Error& error) {
+                if (error.kind() != Code::no_space) throw;
+                if (attempt == 0 ? !take_back_space() : !push_down()) throw;
+            }
         }
-        return f();
     }
     bool take_back_space();
+    /// Moves something out of the pool to the next target, if there is one that has room. False if nothing was moved.
+    bool push_down();
 
     std::optional<ValueSeen> find_value(std::string_view id) const;
     std::optional<ValueSeen> visible_value(std::string_view id, Link newest) const;
@@ -242,7 +257,21 @@ private:
                        const Selection& box);
     void retire_covered(Directory& directory, const Selection& box, std::uint64_t version);
     void fill_block(const ArrayDefinition& array, const void* data, const Codec& codec, catalog::Draft& draft,
-                    catalog::Block& block);
+                    catalog::Block& block, std::uint32_t target);
+    // targets.cpp: null where the pool has no hierarchy
+    std::shared_ptr<Tiering> tiering() const;
+    std::vector<layout::Mount> mounts() const;
+    std::uint32_t target_for(std::string_view id, const Selection& box, std::uint64_t bytes);
+    std::array<tier::Level, tier::most_targets> ledger_of(Tiering& tiering) const;
+    void refuse_removal(const std::vector<layout::Mount>& mounts) const;
+    // move.cpp
+    void make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes);
+    void empty(Tiering& tiering, std::size_t level, std::uint64_t bytes);
+    bool move_down(Tiering& tiering, std::size_t level, const Resident& resident);
+    std::vector<Resident> residents_of(const Tiering& tiering, std::size_t level) const;
+    bool move_block(const std::string& id, Directory& directory, const BlockRecord& from,
+                    std::uint32_t target);
+    std::uint64_t move_array(const std::string& id, std::uint32_t target);
     void load_dims(std::string_view variable, const Type& type, void* data, const Selection& selection) const;
     bool try_load(std::string_view id, Directory& directory, void* data, const Selection& selection,
                   std::optional<std::uint64_t> step, bool pin_first) const;
@@ -260,6 +289,9 @@ private:
     mutable pool::Pool pool_;
     mutable heap::Heap heap_;
     mutable catalog::Catalog catalog_;
+    mutable layout::Targets targets_;
+    mutable std::mutex tiering_mutex_;
+    mutable std::shared_ptr<Tiering> tiering_;
     std::unique_ptr<layout::DirectoryLayout> directory_layout_;  // null in the file layout
     std::atomic<std::uint64_t> step_{0};
     mutable std::mutex directories_mutex_;

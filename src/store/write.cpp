@@ -93,14 +93,14 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
             catalog::Draft& draft = drafts[place].emplace(heap_, length);
             draft.write_header(RecordKind::block, 0, length, d.incarnation, 0);
             try {
-                fill_block(d, data, chosen, draft, block);
+                fill_block(d, data, chosen, draft, block, target_for(id, box, block.raw_bytes));
                 filled = true;
             } catch (const Error& error) {
                 if (error.kind() != Code::io_error || ++place == places_tried) throw;
             }
         }
-        const std::vector<std::byte> record = catalog::write_block(block, box);
-        drafts[place]->write(sizeof(heap::RecordHeader), record.data(), record.size());
+        const catalog::BlockBytes record = catalog::write_block(block, box);
+        drafts[place]->write(sizeof(heap::RecordHeader), record.bytes.data(), record.bytes.size());
         publish_block(id, *directory, *drafts[place], box);
     });
     announce(catalog_.entry_of(d.link));
@@ -109,12 +109,12 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
 }
 
 void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& codec, catalog::Draft& draft,
-                       Block& block) {
+                       Block& block, std::uint32_t target) {
     const Medium& m = pool_.medium();
     const bool packed = codec.kind != Codec::Kind::none;
     const std::uint64_t room =
         packed ? codec::compressed_bound_bytes(block.raw_bytes, d.type.size()) : block.raw_bytes;
-    block.extent = heap_.allocate_extent(room, draft.offset());
+    block.extent = heap_.allocate_extent(room, draft.offset(), target);
     draft.owns(block.extent);
     // From here on the draft's record names the extent, so that a scavenger frees both.
     m.write(&draft.as<Block>().extent, &block.extent, sizeof block.extent);
@@ -143,6 +143,10 @@ void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& 
     if (!alive)
         throw Error(Code::io_error,
                     "the memory of " + pool_.path() + " failed while a block was being stored");
+    // Below the pool nothing is flushed line by line; and what is acknowledged is durable (law 2).
+    if (target >= layout::first_target_below &&
+        (pool_.durability() == Durability::line || pool_.durability() == Durability::byte))
+        heap_.outside()->settle(block.extent);
     block.crc = known.crc;
     if (packed || options_.checksums || element != persist::Element::none)
         block.flags |= catalog::block_has_crc;

@@ -112,6 +112,7 @@ public:
     }
 
 private:
+    bool may_split(const Level& level) const { return request_.is_divisible && level.remaining > 0; }
     static std::uint32_t cooler(std::uint32_t h) { return h == 0 ? 0 : h - 1; }
 
     Answer ask(std::uint64_t s, std::uint32_t i, std::uint32_t h) {
@@ -137,7 +138,7 @@ private:
         const double rate = level.latency_s / level.bytes_per_second;
         if (s <= level.remaining) return {static_cast<double>(s) * rate, Choice::place};
         Answer best{solve(s, i + 1, 0), Choice::skip};
-        if (level.remaining > 0) {
+        if (may_split(level)) {
             best.offer(static_cast<double>(level.remaining) * rate + solve(s - level.remaining, i + 1, 0),
                        Choice::split);
         }
@@ -158,7 +159,7 @@ private:
             return here;
         }
         Answer best{solve(s, i + 1, 0), Choice::skip};
-        if (level.remaining > 0)
+        if (may_split(level))
             best.offer(locally(level.remaining, i) + solve(s - level.remaining, i + 1, 0), Choice::split);
         best.offer(moving(s, i) + locally(s, i), Choice::flush);
         return best;
@@ -182,7 +183,7 @@ private:
         if (h >= level.heat) {
             if (fits) return {hotly(s, level.remaining, i), Choice::place};
             Answer best{solve(s, i + 1, cooler(h)), Choice::skip_cooler};
-            if (level.remaining > 0) {
+            if (may_split(level)) {
                 best.offer(
                     hotly(level.remaining, level.remaining, i) + solve(s - level.remaining, i + 1, cooler(h)),
                     Choice::split_cooler);
@@ -193,7 +194,7 @@ private:
         Answer best{solve(s, i + 1, h), Choice::skip};
         if (fits) {
             best.offer(solve(s, i, h + 1), Choice::hotter);
-        } else if (level.remaining > 0) {
+        } else if (may_split(level)) {
             best.offer(hotly(level.remaining, level.remaining, i) + solve(s - level.remaining, i + 1, h),
                        Choice::split_hotter);
         }

@@ -30,6 +30,7 @@ struct Request {
     std::uint64_t bytes = 0;       // s
     std::uint32_t dispersion = 0;  // d: in how many targets the variable lies
     std::uint32_t heat = 0;        // h
+    bool is_divisible = true;      // whether parts of it may lie in several targets
 };
 
 /// What is to be done, in this order, for a request to have its place.

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -20,6 +21,8 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <pmemcpy/tiers.hpp>
 
 #include "content.hpp"
 #include "stepping.hpp"
@@ -38,6 +41,7 @@ struct Verb {
     bool alone = false;                  // nobody else has the pool open: the survivor comes after the death
     Mode mode = Mode::update;            // in which the child opens the pool
     bool wipes = false;                  // the pool: space is wiped before it is free
+    bool has_targets = false;            // there is a directory for a target beside the pool
 };
 
 std::vector<double> numbers(std::size_t n, double first) {
@@ -64,6 +68,27 @@ void store_box(PMEM& pmem, const Box& box, double first) {
     pmem.store<double>("A", numbers(box.elements(), first).data(), box);
 }
 
+// On a disk, where nobody asks a memory cgroup for room: that takes half a million instructions for each file.
+std::string below(const std::string& pool_path) {
+    const std::filesystem::path name = std::filesystem::path(pool_path).filename();
+    return std::filesystem::temp_directory_path() / (name.string() + ".below");
+}
+
+Hierarchy two_targets(const PMEM& pmem) {
+    Hierarchy h;
+    h.targets = {
+        {.name = "pool", .kind = TargetKind::tmpfs, .write = {8e9, 1e-6}, .read = {8e9, 1e-6}},
+        {.name = "below", .path = below(pmem.info().path), .write = {1e9, 1e-5}, .read = {1e9, 1e-5}}};
+    h.rules = {{.match = "low", .pin = "below"}};
+    h.granularity_bytes = 4096;
+    return h;
+}
+
+Verb with_targets(Verb verb) {
+    verb.has_targets = true;
+    return verb;
+}
+
 Verb wiping(Verb verb) {
     verb.wipes = true;
     return verb;
@@ -88,6 +113,22 @@ std::vector<Verb> verbs() {
         pmem.alloc<double>("A", Dimensions{unlimited, 3});
         for (std::size_t i = 0; i < 7; ++i) store_box(pmem, {{i, 0}, {1, 3}}, static_cast<double>(i));
     };
+    const auto two_targets_and_array = [array](PMEM& pmem) {
+        array(pmem);
+        pmem.alloc<double>("low", Dimensions{2, 8});
+        set_hierarchy(pmem, two_targets(pmem));
+    };
+    const auto two_targets_and_low = [array](PMEM& pmem) {
+        array(pmem);
+        pmem.alloc<double>("low", Dimensions{2, 8});
+        pmem.store<double>("low", numbers(16, 9).data(), Box{{0, 0}, {2, 8}});
+        set_hierarchy(pmem, two_targets(pmem));
+    };
+    const auto array_below = [two_targets_and_array](PMEM& pmem) {
+        two_targets_and_array(pmem);
+        move(pmem, "A", "below");
+    };
+    const auto know_targets = [](PMEM& pmem) { targets(pmem); };
     return {
         {"store_new", values, nothing, [](PMEM& p) { p.store("n", 2); }},
         {"store_new_large", values, nothing, [](PMEM& p) { p.store("n", std::string(6000, 'n')); }},
@@ -167,6 +208,18 @@ std::vector<Verb> verbs() {
          true},
         {"reclaim_after_a_death", values, nothing, [](PMEM& p) { p.trim(); }, false, "erase"},
         {"reclaim_an_array_after_a_death", array, nothing, [](PMEM& p) { p.trim(); }, false, "erase_array"},
+        with_targets(
+            {"move_down", two_targets_and_low, know_targets, [](PMEM& p) { move(p, "low", "below"); }}),
+        with_targets({"move_up", array_below, know_targets, [](PMEM& p) { move(p, "A", "pool"); }}),
+        with_targets({"overwrite_below", array_below, know_targets,
+                      [](PMEM& p) {
+                          store_box(p, {{0, 0}, {4, 8}}, 300);
+                      }}),
+        with_targets({"erase_below", array_below, know_targets, [](PMEM& p) { p.erase("A"); }}),
+        with_targets({"store_below", two_targets_and_array, know_targets,
+                      [](PMEM& p) {
+                          p.store<double>("low", numbers(16, 9).data(), Box{{0, 0}, {2, 8}});
+                      }}),
         wiping({"overwrite_and_wipe", values, nothing, [](PMEM& p) { p.store("v", 2); }}),
         wiping({"erase_large_and_wipe", values, nothing, [](PMEM& p) { p.erase("w"); }}),
         wiping({"erase_array_and_wipe", array, nothing, [](PMEM& p) { p.erase("A"); }}),
@@ -179,6 +232,7 @@ public:
     explicit KilledPool(const Verb& verb)
         : verb_(verb), path_("/dev/shm/pmemcpy-kill-" + std::to_string(::getpid())) {
         remove();
+        if (verb_.has_targets) std::filesystem::create_directory(below(path_));
         {
             PMEM pmem;
             Options options = small_pool();
@@ -188,6 +242,9 @@ public:
         }
         std::ifstream file(path_, std::ios::binary);
         base_.assign(std::istreambuf_iterator<char>(file), {});
+        if (verb_.has_targets)
+            std::filesystem::copy(below(path_), below(path_) + ".base",
+                                  std::filesystem::copy_options::recursive);
     }
     ~KilledPool() { remove(); }
     KilledPool(const KilledPool&) = delete;
@@ -198,6 +255,18 @@ public:
         std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
         file.write(base_.data(), static_cast<std::streamsize>(base_.size()));
         if (!file) throw std::runtime_error("cannot put the pool back");
+        if (!verb_.has_targets) return;
+        std::filesystem::remove_all(below(path_));
+        std::filesystem::copy(below(path_) + ".base", below(path_), std::filesystem::copy_options::recursive);
+    }
+    /// Blocks' files in the target below.
+    std::size_t count_files() const {
+        std::size_t files = 0;
+        if (!verb_.has_targets) return files;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(below(path_)))
+            files +=
+                entry.is_regular_file() && !entry.path().filename().string().starts_with("claim") ? 1U : 0U;
+        return files;
     }
     /// A child that has the pool open, if the verb is not the opening itself.
     std::unique_ptr<SteppedChild> start(const Verb& verb) {
@@ -216,6 +285,8 @@ private:
     void remove() {
         ::unlink(path_.c_str());
         ::unlink((path_ + ".rt").c_str());
+        std::filesystem::remove_all(below(path_));
+        std::filesystem::remove_all(below(path_) + ".base");
     }
     Verb verb_;
     std::string path_;
@@ -410,8 +481,13 @@ protected:
         for (auto id = groups.rbegin(); id != groups.rend(); ++id)
             survivor.erase(*id);  // the inner ones first
         survivor.trim();
+        if (const std::size_t files = pool_.count_files(); files != 0)
+            return "after erasing all, " + std::to_string(files) + " files are left in the target below";
+        if (verb().has_targets) remove_hierarchy(survivor);
+        survivor.trim();
         const PoolInfo info = survivor.info();
-        if (info.metadata_bytes != 0 || info.data_bytes != 0) {
+        const bool has_notes = verb().has_targets;  // those of "/" stay
+        if ((info.metadata_bytes != 0 && !has_notes) || info.data_bytes != 0) {
             return "after erasing all, " + std::to_string(info.metadata_bytes) + " bytes of records and " +
                    std::to_string(info.data_bytes) + " of data are taken";
         }

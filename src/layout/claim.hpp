@@ -1,0 +1,16 @@
+#pragma once
+
+#include "os/file.hpp"
+#include "pool/pool.hpp"
+
+namespace pmemcpy::layout {
+
+/// The name of the directory, in that of a target, which holds a pool's payloads: of the pool's identity, so that it is found
+/// after the pool was renamed.
+std::string claimed_name(const pool::Pool& pool);
+
+/// Says in that directory whose it is. A copy of a pool file has the same identity as the pool and would take the payloads for its own.
+/// Errors: busy when they belong to another pool file that is still there; permission_denied.
+void claim(const os::File& directory, pool::Pool& pool);
+
+}  // namespace pmemcpy::layout

@@ -1,0 +1,195 @@
+#include "layout/targets.hpp"
+
+#include "layout/claim.hpp"
+#include "layout/place.hpp"
+#include "os/directory.hpp"
+#include "os/names.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pmemcpy::layout {
+
+using heap::Bytes;
+using heap::Extent;
+using persist::Medium;
+
+namespace {
+
+std::string own_directory(const Mount& mount, const pool::Pool& pool) {
+    return mount.path + "/" + claimed_name(pool);
+}
+
+os::File open_own(const Mount& mount, pool::Pool& pool) {
+    const std::string path = own_directory(mount, pool);
+    auto directory = os::File::open_if_exists(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!directory) {
+        throw Error(Code::io_error, "target '" + mount.name + "' of " + pool.path() +
+                                        " is not there: " + path +
+                                        " is missing. Mount what was there, or restore it from a copy");
+    }
+    if (!pool.read_only()) claim(*directory, pool);
+    return std::move(*directory);
+}
+
+}  // namespace
+
+Targets::Below::Below(heap::Heap& heap, const Mount& its)
+    : mount(its),
+      directory(open_own(its, heap.pool())),
+      files(heap, directory,
+            {its.number, its.capacity_bytes == 0 ? ~std::uint64_t{0} : its.capacity_bytes, its.name}) {}
+
+Targets::Targets(heap::Heap& heap, Mounts mounts) : heap_(heap), mounts_of_(std::move(mounts)) {
+    heap_.set_outside(this);
+    heap_.pool().set_before_sync([this] {
+        if (home_ != nullptr) home_->make_durable();
+        std::vector<std::shared_ptr<Below>> all;
+        {
+            const std::lock_guard lock(mutex_);
+            look_again();
+            for (const Mount& mount : mounts_) all.push_back(below_.at(mount.number));
+        }
+        for (const auto& below : all) {
+            if (below) below->files.make_durable();
+        }
+    });
+}
+
+Targets::~Targets() {
+    heap_.set_outside(nullptr);
+    heap_.pool().set_before_sync({});
+}
+
+void Targets::set_home(PayloadFiles* home) {
+    home_ = home;
+    heap_.set_home(home == nullptr ? 0 : directory_target);
+}
+
+// Holding the mutex. What is mapped or being written by somebody lives on with him.
+void Targets::look_again() {
+    const std::uint64_t now = Medium::load(&heap_.pool().state().hierarchy.value);
+    if (now == hierarchy_) return;
+    mounts_ = mounts_of_();
+    hierarchy_ = now;
+    below_ = {};
+}
+
+std::shared_ptr<Targets::Below> Targets::below(std::uint32_t target) {
+    const std::lock_guard lock(mutex_);
+    look_again();
+    std::shared_ptr<Below>& there = below_.at(target);
+    if (there) return there;
+    const auto mount =
+        std::find_if(mounts_.begin(), mounts_.end(), [&](const Mount& m) { return m.number == target; });
+    if (mount == mounts_.end()) {
+        throw Error(Code::corrupt, heap_.pool().path() + " has blocks in a target of number " +
+                                       std::to_string(target) + ", which its hierarchy does not have");
+    }
+    there = std::make_shared<Below>(heap_, *mount);
+    return there;
+}
+
+Extent Targets::allocate(std::uint32_t target, std::uint64_t length) {
+    if (target == directory_target) return home_->allocate(length);
+    return below(target)->files.allocate(length);
+}
+
+bool Targets::may_be(std::uint32_t target) const {
+    return target == directory_target ? home_ != nullptr : target < targets_end;
+}
+
+Bytes Targets::map(const Extent& extent, bool create) {
+    if (extent.target == directory_target) return home_->map(extent, create);
+    return below(extent.target)->files.map(extent, create);
+}
+
+void Targets::shrink(Extent& extent, std::uint64_t length) {
+    if (extent.target == directory_target) return home_->shrink(extent, length);
+    below(extent.target)->files.shrink(extent, length);
+}
+
+void Targets::settle(const Extent& extent) {
+    if (extent.target == directory_target) return home_->settle(extent);
+    below(extent.target)->files.settle(extent);
+}
+
+void Targets::free(const Extent& extent) {
+    if (!may_be(extent.target)) return;
+    if (extent.target == directory_target) return home_->free(extent);
+    try {
+        below(extent.target)->files.free(extent);
+    } catch (const Error&) {
+        // A target that is not there keeps its files until a recovery that finds it.
+    }
+}
+
+void Targets::keep_only(const std::vector<Extent>& extents) {
+    std::vector<Extent> at_home;
+    kept_.clear();
+    for (const Extent& extent : extents)
+        (extent.target == directory_target ? at_home : kept_).push_back(extent);
+    if (home_ != nullptr) home_->keep_only(at_home);
+    recovered_ = Medium::load(&heap_.pool().state().hierarchy.value) != 0;
+    recovered_before_ = Medium::load(&heap_.pool().state().next_version.value);
+}
+
+void Targets::finish_recovery() {
+    if (!std::exchange(recovered_, false)) return;
+    const auto kept = std::exchange(kept_, {});
+    std::vector<Mount> mounts;
+    {
+        const std::lock_guard lock(mutex_);
+        look_again();
+        mounts = mounts_;
+    }
+    for (const Mount& mount : mounts) {
+        std::vector<Extent> its;
+        std::copy_if(kept.begin(), kept.end(), std::back_inserter(its),
+                     [&](const Extent& extent) { return extent.target == mount.number; });
+        try {
+            below(mount.number)->files.keep_only(its, recovered_before_);
+        } catch (const Error&) {
+            // Not there now: a later recovery, which finds it, removes what nobody names.
+        }
+    }
+}
+
+std::uint64_t Targets::used_bytes(std::uint32_t target) const {
+    return Medium::load(&heap_.pool().state().target_bytes.at(target - first_target_below).value);
+}
+
+std::string Targets::trouble_of(std::uint32_t target) {
+    try {
+        below(target);
+        return {};
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+void Targets::prepare(const Mount& mount) {
+    pool::Pool& pool = heap_.pool();
+    if (!os::is_directory(mount.path)) {
+        throw Error(Code::not_found, "target '" + mount.name + "': there is no directory " + mount.path +
+                                         "; make it, or mount it");
+    }
+    const std::string path = own_directory(mount, pool);
+    os::make_directory(path, directory_mode(pool.file().mode_bits()));
+    claim(os::File::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), pool);
+}
+
+std::string Targets::name_of(std::uint32_t target) {
+    const std::lock_guard lock(mutex_);
+    look_again();
+    for (const Mount& mount : mounts_) {
+        if (mount.number == target) return mount.name;
+    }
+    return "target " + std::to_string(target);
+}
+
+}  // namespace pmemcpy::layout

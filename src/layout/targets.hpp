@@ -1,0 +1,81 @@
+#pragma once
+
+#include "layout/payload_files.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace pmemcpy::layout {
+
+/// A target below the pool, as the pool's hierarchy says it.
+struct Mount {
+    std::uint32_t number = 0;  // that extents name
+    std::string name;
+    std::string path;  // of a directory, in which the pool has one of its own
+    std::uint64_t capacity_bytes = 0;
+};
+
+inline constexpr std::uint32_t directory_target = 1;    // `.data`, beside the records
+inline constexpr std::uint32_t first_target_below = 2;  // and up to, but not with,
+inline constexpr std::uint32_t targets_end = 16;
+
+/// All extents outside of the pool file: which target has one, and where that is.
+class Targets final : public heap::Outside {
+public:
+    /// The targets below the pool. Asked when an extent lies there, and anew when the hierarchy's word in the state page has changed.
+    using Mounts = std::function<std::vector<Mount>()>;
+    Targets(heap::Heap& heap, Mounts mounts);
+    ~Targets() override;
+    Targets(const Targets&) = delete;
+    Targets& operator=(const Targets&) = delete;
+
+    /// The payloads beside the records, in the directory layout.
+    void set_home(PayloadFiles* home);
+
+    heap::Extent allocate(std::uint32_t target, std::uint64_t length) override;
+    bool may_be(std::uint32_t target) const override;
+    /// Errors: io_error for a target that is not there.
+    heap::Bytes map(const heap::Extent& extent, bool create) override;
+    void shrink(heap::Extent& extent, std::uint64_t length) override;
+    void settle(const heap::Extent& extent) override;
+    void free(const heap::Extent& extent) override;
+    void keep_only(const std::vector<heap::Extent>& extents) override;
+    /// What keep_only could not do below the pool, because where that is stands in the catalog.
+    void finish_recovery();
+
+    /// Bytes in the files of a target below the pool.
+    std::uint64_t used_bytes(std::uint32_t target) const;
+    /// Why a target below the pool cannot be used; empty if it can.
+    std::string trouble_of(std::uint32_t target);
+    /// Makes the pool's own directory in that of the target, if it is missing. Errors: not_found, permission_denied, busy.
+    void prepare(const Mount& mount);
+    std::string name_of(std::uint32_t target);
+
+private:
+    struct Below {
+        Below(heap::Heap& heap, const Mount& mount);
+        Mount mount;
+        os::File directory;
+        PayloadFiles files;
+    };
+    std::shared_ptr<Below> below(std::uint32_t target);
+    void look_again();
+
+    heap::Heap& heap_;
+    Mounts mounts_of_;
+    PayloadFiles* home_ = nullptr;
+    std::mutex mutex_;
+    std::uint64_t hierarchy_ = 0;  // the state page's word when the mounts were asked for
+    std::vector<Mount> mounts_;
+    std::array<std::shared_ptr<Below>, targets_end> below_{};
+    bool recovered_ = false;
+    std::uint64_t recovered_before_ = 0;  // versions drawn since are not what recovery has seen
+    std::vector<heap::Extent> kept_;
+};
+
+}  // namespace pmemcpy::layout

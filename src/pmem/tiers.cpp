@@ -1,0 +1,46 @@
+#include "os/file.hpp"
+#include "pmem/sides.hpp"
+
+#include <pmemcpy/error.hpp>
+#include <pmemcpy/tiers.hpp>
+
+#include <fcntl.h>
+
+#include <string>
+
+namespace pmemcpy {
+
+using pmem::Sides;
+
+Hierarchy read_hierarchy(const std::string& path) {
+    constexpr std::uint64_t longest = 1 << 20;
+    const auto file = os::File::open_if_exists(path, O_RDONLY);
+    if (!file)
+        throw Error(Code::not_found, "there is no hierarchy at " + path + "; `pmemcpy profile` writes one");
+    const std::uint64_t size = file->size();
+    if (!file->is_regular() || size > longest)
+        throw Error(Code::invalid_argument, path + " is no hierarchy: it is no text file of at most 1 MiB");
+    std::string text(size, '\0');
+    file->read_exactly(text.data(), text.size(), 0);
+    try {
+        return parse_hierarchy(text);
+    } catch (const Error& error) {
+        throw Error(error.kind(), path + ": " + error.what());
+    }
+}
+
+void set_hierarchy(PMEM& pool, const Hierarchy& hierarchy) {
+    Sides::of(pool).shared()->set_hierarchy(&hierarchy);
+}
+
+void remove_hierarchy(PMEM& pool) { Sides::of(pool).shared()->set_hierarchy(nullptr); }
+
+std::optional<Hierarchy> hierarchy_of(const PMEM& pool) { return Sides::of(pool).shared()->hierarchy(); }
+
+std::vector<TargetInfo> targets(const PMEM& pool) { return Sides::of(pool).shared()->targets(); }
+
+std::uint64_t move(PMEM& pool, std::string_view id, std::string_view target) {
+    return Sides::of(pool).shared()->move(id, target);
+}
+
+}  // namespace pmemcpy

@@ -1,0 +1,207 @@
+// Blocks from one target to another: copied, compared with their checksum, published where they are now, and only then retired where
+// they were. For readers it is as if somebody had stored the same box with the same bytes; but a block that was moved stays as old as it
+// was, so that what was stored over it since still covers it (law 3).
+
+#include "array/selection.hpp"
+#include "persist/copy.hpp"
+#include "store/pin.hpp"
+#include "store/store.hpp"
+#include "tier/hierarchy.hpp"
+
+#include <algorithm>
+
+namespace pmemcpy::store {
+
+using catalog::Block;
+using heap::RecordKind;
+
+namespace {
+
+std::string called(const BlockRecord& block, const std::string& id) {
+    return "block " + to_string(block.box) + " of '" + id + "'";
+}
+
+}  // namespace
+
+// False when there is nothing to move, or somebody else was faster.
+bool Store::move_block(const std::string& id, Directory& directory, const BlockRecord& from,
+                       std::uint32_t target) {
+    if (from.block.extent.length == 0 || from.block.extent.target == target) return false;
+    if ((from.block.flags & catalog::block_in_place) != 0 || !is_committed(from.block.step)) return false;
+    const Pin pin(heap_, from.link);
+    if (!pin) return false;
+    const heap::Bytes source = heap_.bytes(from.block.extent);
+    if (source.data == nullptr)
+        throw Error(Code::corrupt, called(from, id) + " has lost its payload file; it cannot be moved");
+
+    const pool::Pool& pool = pool_;
+    const persist::Medium& m = pool.medium();
+    Block block = from.block;
+    const std::uint64_t length = catalog::write_block(block, from.box, from.version).length();
+    catalog::Draft draft(heap_, length);
+    draft.write_header(RecordKind::block, 0, length, directory.definition().incarnation, 0,
+                       catalog::write_block(block, from.box, from.version).fields);
+    block.extent = heap_.allocate_extent(block.stored_bytes, draft.offset(), target);
+    draft.owns(block.extent);
+    m.write(&draft.as<Block>().extent, &block.extent, sizeof block.extent);
+    {
+        const heap::Bytes there = heap_.bytes(block.extent, true);
+        persist::Characteristic found;
+        if (!persist::store(m, there.place(), source.data, block.stored_bytes, {persist::Element::none, true},
+                            found)) {
+            throw Error(Code::io_error,
+                        "the memory of " + called(from, id) + " is damaged (SIGBUS), or that of the target");
+        }
+        if ((block.flags & catalog::block_has_crc) != 0 && found.crc != block.crc) {
+            throw Error(
+                Code::corrupt,
+                called(from, id) + " has another checksum than when it was stored, so it stays where it is");
+        }
+    }
+    if (target != 0) heap_.outside()->settle(block.extent);
+    const catalog::BlockBytes record = catalog::write_block(block, from.box, from.version);
+    draft.write(sizeof(heap::RecordHeader), record.bytes.data(), record.bytes.size());
+
+    const std::lock_guard one_thread(directory.mutex());
+    if (!directory.refresh()) return false;
+    for (const std::uint64_t handle : directory.same_box(from.box)) {
+        if (!(directory.block(handle).link == from.link)) continue;
+        std::uint64_t* const slot = directory.slot_word(handle);
+        directory.vouch();
+        auto& header = draft.as<heap::RecordHeader>();
+        const std::uint64_t home = pool_.offset_of(slot);
+        const Link replaced = from.link.dead();
+        m.write(&header.home, &home, sizeof home);
+        m.write(&header.word, &replaced, sizeof replaced);
+        const Link fresh = draft.seal(pool_.draw_version());
+        if (!heap_.replace(slot, from.link, fresh)) return false;
+        draft.keep();
+        if (!directory.is_published()) heap_.retire(fresh);  // erased meanwhile, see publish_block
+        return true;
+    }
+    return false;
+}
+
+std::uint64_t Store::move_array(const std::string& id, std::uint32_t target) {
+    const auto definition = defined(id);
+    const auto directory = definition && is_array(*definition) ? directory_of(*definition) : nullptr;
+    if (!directory) return 0;
+    std::vector<BlockRecord> blocks;
+    {
+        const std::lock_guard one_thread(directory->mutex());
+        if (!directory->refresh()) return 0;
+        for (const auto& [handle, block] : directory->blocks()) blocks.push_back(block);
+    }
+    std::uint64_t moved = 0;
+    for (const BlockRecord& block : blocks) {
+        const bool is_moved = with_space([&] { return move_block(id, *directory, block, target); });
+        if (is_moved) moved += block.block.stored_bytes;
+        heap_.reclaim();
+    }
+    return moved;
+}
+
+std::uint64_t Store::move(std::string_view id, std::string_view target) {
+    check_writable();
+    const auto t = tiering();
+    if (!t)
+        throw Error(Code::invalid_argument,
+                    path() + " has no hierarchy, so there is nowhere to move anything to");
+    const std::uint32_t number = t->numbers[tier::level_of(t->hierarchy, target)];
+    const bool whole_pool = id == "/";
+    if (!whole_pool && is_group(id) != true) {
+        if (!exists(id)) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + path());
+        return move_array(std::string(id), number);
+    }
+    std::uint64_t moved = 0;
+    for (const std::string& each : ids(whole_pool ? "" : std::string(id) + "/", false))
+        moved += move_array(each, number);
+    return moved;
+}
+
+// All blocks of a level that may leave it, the oldest first. Those that rules hold there are not among them.
+std::vector<Resident> Store::residents_of(const Tiering& t, std::size_t level) const {
+    std::vector<Resident> all;
+    for (const std::string& id : ids("", false)) {
+        const auto definition = defined(id);
+        const auto directory = definition && is_array(*definition) ? directory_of(*definition) : nullptr;
+        if (!directory || (directory->definition().flags & catalog::array_contiguous) != 0) continue;
+        const std::lock_guard one_thread(directory->mutex());
+        if (!directory->refresh()) continue;
+        for (const auto& [handle, block] : directory->blocks()) {
+            if (block.block.extent.target != t.numbers[level] || block.block.extent.length == 0) continue;
+            if (!is_committed(block.block.step)) continue;
+            const Rule* rule = t.rules.find(id, array::bounding_box(block.box), block.block.writer_rank);
+            if (rule != nullptr && (rule->never_evict || !rule->pin.empty())) continue;
+            all.push_back({block.block.written_ns, block.block.extent.length, id, block});
+        }
+    }
+    std::sort(all.begin(), all.end(),
+              [](const Resident& a, const Resident& b) { return a.written_ns < b.written_ns; });
+    return all;
+}
+
+// Moves blocks to the next target until `bytes` find room in this one, or nothing is left that may go.
+void Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes) {
+    const pool::Pool::RoomLock one_at_a_time(pool_);
+    empty(t, level, bytes);
+}
+
+// The next target makes room itself first, and so on down.
+void Store::empty(Tiering& t, std::size_t level, std::uint64_t bytes) {
+    if (level + 1 >= t.numbers.size()) return;
+    auto& leaving = t.leaving[level];
+    bool has_looked = false;
+    for (;;) {
+        {
+            const std::lock_guard lock(t.mutex);
+            t.counted_at_ns = 0;  // others may have made room meanwhile
+        }
+        const auto ledger = ledger_of(t);
+        if (ledger[level].remaining >= bytes) return;
+        std::uint64_t wanted = bytes - ledger[level].remaining;
+        if (ledger[level + 1].remaining < wanted) empty(t, level + 1, wanted);
+        if (leaving.empty()) {
+            if (std::exchange(has_looked, true)) return;
+            const auto all = residents_of(t, level);
+            leaving.assign(all.begin(), all.end());
+        }
+        while (wanted > 0 && !leaving.empty()) {
+            const Resident next = std::move(leaving.front());
+            leaving.pop_front();
+            if (move_down(t, level, next)) wanted -= std::min(wanted, next.bytes);
+        }
+        take_back_space();
+    }
+}
+
+// To the next target that has room.
+bool Store::move_down(Tiering& t, std::size_t level, const Resident& resident) {
+    const auto definition = defined(resident.id);
+    const auto directory = definition && is_array(*definition) ? directory_of(*definition) : nullptr;
+    if (!directory) return false;
+    const auto ledger = ledger_of(t);
+    for (std::size_t to = level + 1; to < t.numbers.size(); ++to) {
+        if (ledger[to].remaining < resident.bytes) continue;
+        try {
+            return move_block(resident.id, *directory, resident.block, t.numbers[to]);
+        } catch (const Error& error) {
+            // Fuller than it seemed, or failing: the next one may do. What is damaged stays where it is, and is told by who loads it.
+            if (error.kind() != Code::no_space && error.kind() != Code::io_error) return false;
+        }
+    }
+    return false;
+}
+
+bool Store::push_down() {
+    const auto t = tiering();
+    if (!t || read_only()) return false;
+    constexpr std::uint64_t least_chunks = 8;
+    const auto before = heap_.count_taken_chunks();
+    const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
+    const std::uint64_t free = (pool_.super().chunk_count - before) * chunk_bytes;
+    make_room(*t, 0, free + least_chunks * chunk_bytes);
+    return heap_.count_taken_chunks() < before;
+}
+
+}  // namespace pmemcpy::store

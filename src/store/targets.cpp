@@ -1,0 +1,287 @@
+// The targets below a pool: what its hierarchy is, and to which of them a new block goes.
+
+#include "array/selection.hpp"
+#include "os/process.hpp"
+#include "os/space.hpp"
+#include "store/store.hpp"
+#include "tier/hierarchy.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace pmemcpy::store {
+
+using persist::Medium;
+
+namespace {
+
+constexpr std::string_view hierarchy_note = "pmemcpy:hierarchy";
+constexpr std::uint64_t recount_ns = 5'000'000;
+
+// The note: a line for each target below the pool, by which its extents are found also by who does not read YAML; an empty line; the
+// hierarchy as YAML.
+struct Note {
+    std::vector<layout::Mount> mounts;
+    std::string yaml;
+};
+
+Note parse_note(const std::string& text) {
+    Note note;
+    std::istringstream lines(text);
+    std::string line;
+    while (std::getline(lines, line) && !line.empty()) {
+        std::istringstream words(line);
+        layout::Mount mount;
+        if (!(words >> mount.number >> mount.capacity_bytes) || mount.number < layout::first_target_below ||
+            mount.number >= layout::targets_end) {
+            throw Error(Code::corrupt, "the pool's hierarchy makes no sense: '" + line + "'");
+        }
+        words.ignore();
+        std::getline(words, mount.path, '\t');
+        std::getline(words, mount.name);
+        note.mounts.push_back(std::move(mount));
+    }
+    note.yaml.assign(std::istreambuf_iterator<char>(lines), {});
+    return note;
+}
+
+std::string text_of(const Note& note) {
+    std::string text;
+    for (const layout::Mount& mount : note.mounts) {
+        text += std::to_string(mount.number) + " " + std::to_string(mount.capacity_bytes) + " " + mount.path +
+                "\t" + mount.name + "\n";
+    }
+    return text + "\n" + note.yaml;
+}
+
+// Who has been a target before keeps its number; others get one that none has.
+std::vector<layout::Mount> number(const Hierarchy& hierarchy, const std::vector<layout::Mount>& before) {
+    std::vector<layout::Mount> mounts;
+    const auto is_taken = [&](std::uint32_t n) {
+        const auto has = [n](const layout::Mount& m) { return m.number == n; };
+        return std::any_of(before.begin(), before.end(), has) ||
+               std::any_of(mounts.begin(), mounts.end(), has);
+    };
+    for (std::size_t i = 1; i < hierarchy.targets.size(); ++i) {
+        const Target& target = hierarchy.targets[i];
+        const auto known = std::find_if(before.begin(), before.end(),
+                                        [&](const layout::Mount& m) { return m.path == target.path; });
+        std::uint32_t n = layout::first_target_below;
+        if (known != before.end()) {
+            n = known->number;
+        } else {
+            while (is_taken(n)) ++n;
+        }
+        mounts.push_back({n, target.name, target.path, target.capacity_bytes});
+    }
+    return mounts;
+}
+
+void refuse_odd_text(const Hierarchy& hierarchy) {
+    for (const Target& target : hierarchy.targets) {
+        if ((target.name + target.path).find_first_of("\t\n") != std::string::npos)
+            throw Error(Code::invalid_argument,
+                        "hierarchy: a name or path has a tab or an end of line in it");
+    }
+}
+
+}  // namespace
+
+std::vector<layout::Mount> Store::mounts() const {
+    const auto text = note("/", hierarchy_note);
+    return text ? parse_note(*text).mounts : std::vector<layout::Mount>{};
+}
+
+std::optional<Hierarchy> Store::hierarchy() const {
+    check_readable();
+    const auto text = note("/", hierarchy_note);
+    if (!text) return std::nullopt;
+    return parse_hierarchy(parse_note(*text).yaml);
+}
+
+void Store::set_hierarchy(const Hierarchy* hierarchy) {
+    check_writable();
+    if (in_step())
+        throw Error(Code::unsupported, "in a step the hierarchy stays as it is; set it after commit");
+    if (heap_.home() != 0) {
+        throw Error(Code::unsupported,
+                    path() +
+                        " is a pool in a directory, whose payloads lie in files that other programs "
+                        "read; only a pool of one file has a hierarchy");
+    }
+    if (hierarchy != nullptr) {
+        tier::check(*hierarchy);
+        refuse_odd_text(*hierarchy);
+        if (hierarchy->policy == Policy::hot_data) {
+            throw Error(
+                Code::unsupported,
+                "the policy hot-data needs to know how often each variable is read, which nobody counts yet");
+        }
+    }
+    const pool::Pool::HierarchyLock one_at_a_time(pool_);
+    const std::vector<layout::Mount> before = mounts();
+    Note note;
+    if (hierarchy != nullptr) note = {number(*hierarchy, before), to_yaml(*hierarchy)};
+    for (const layout::Mount& mount : note.mounts) targets_.prepare(mount);
+    refuse_removal(note.mounts);
+    if (hierarchy == nullptr) {
+        remove_note("/", hierarchy_note);
+    } else {
+        set_note("/", hierarchy_note, text_of(note));
+    }
+    pool_.medium().fetch_add(&pool_.state().hierarchy.value, 1);
+    pool_.medium().persist(&pool_.state().hierarchy.value, sizeof(std::uint64_t));
+}
+
+// A block that lies where nobody looks any more would be lost.
+void Store::refuse_removal(const std::vector<layout::Mount>& mounts) const {
+    for (const layout::Mount& old : this->mounts()) {
+        const auto stays = std::any_of(mounts.begin(), mounts.end(),
+                                       [&](const layout::Mount& m) { return m.number == old.number; });
+        if (stays) continue;
+        for (const std::string& id : ids("", false)) {
+            const auto definition = defined(id);
+            const auto directory = definition && is_array(*definition) ? directory_of(*definition) : nullptr;
+            if (!directory) continue;
+            const std::lock_guard one_thread(directory->mutex());
+            if (!directory->refresh()) continue;
+            for (const auto& [handle, block] : directory->blocks()) {
+                if (block.block.extent.target != old.number) continue;
+                throw Error(Code::busy,
+                            "target '" + old.name + "' holds blocks of '" + id +
+                                "', so it cannot be left out; `pmemcpy move` brings them elsewhere");
+            }
+        }
+    }
+}
+
+std::shared_ptr<Tiering> Store::tiering() const {
+    const std::uint64_t word = Medium::load(&pool_.state().hierarchy.value);
+    if (word == 0) return nullptr;
+    const std::lock_guard lock(tiering_mutex_);
+    if (tiering_ && tiering_->word == word) return tiering_->numbers.size() > 1 ? tiering_ : nullptr;
+    Hierarchy hierarchy;
+    std::vector<std::uint32_t> numbers = {0};
+    if (const auto text = note("/", hierarchy_note)) {
+        const Note its = parse_note(*text);
+        hierarchy = parse_hierarchy(its.yaml);
+        for (const layout::Mount& mount : its.mounts) numbers.push_back(mount.number);
+    }
+    tiering_ = std::make_shared<Tiering>(std::move(hierarchy), std::move(numbers), word);
+    tiering_->leaving.resize(tiering_->numbers.size());
+    return tiering_->numbers.size() > 1 ? tiering_ : nullptr;
+}
+
+std::array<tier::Level, tier::most_targets> Store::ledger_of(Tiering& t) const {
+    std::array<tier::Level, tier::most_targets> ledger;
+    const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
+    for (std::size_t i = 0; i < t.numbers.size(); ++i) {
+        const Target& target = t.hierarchy.targets[i];
+        tier::Level& level = ledger[i];
+        level.bytes_per_second = target.write.bytes_per_second;
+        level.latency_s = target.write.latency_s;
+        std::uint64_t used = 0;
+        if (i == 0) {
+            // A little is left for records: who moves something needs one.
+            const std::uint64_t all = pool_.super().chunk_count * chunk_bytes;
+            const std::uint64_t most =
+                target.capacity_bytes == 0 ? all : std::min(all, target.capacity_bytes);
+            level.capacity = most - std::min(most, std::max(most / 64, 2 * chunk_bytes));
+            const std::lock_guard lock(t.mutex);
+            const std::uint64_t now = os::monotonic_ns();
+            if (t.counted_at_ns == 0 || now - t.counted_at_ns > recount_ns) {
+                t.counted_at_ns = now;
+                used = heap_.count_taken_chunks() * chunk_bytes;
+                t.pool_free = level.capacity - std::min(level.capacity, used);
+            }
+            level.remaining = std::min(t.pool_free, level.capacity);
+        } else if (!targets_.trouble_of(t.numbers[i]).empty()) {
+            continue;  // set aside: without capacity
+        } else {
+            level.capacity = target.capacity_bytes == 0 ? UINT64_MAX / 4 : target.capacity_bytes;
+            used = targets_.used_bytes(t.numbers[i]);
+            level.remaining = level.capacity - std::min(level.capacity, used);
+        }
+        level.movable = level.capacity - level.remaining;
+    }
+    return ledger;
+}
+
+std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::uint64_t bytes) {
+    const auto t = tiering();
+    if (!t || bytes == 0) return heap_.home();
+    const Rule* rule = t->rules.find(id, array::bounding_box(box), options_.rank);
+    auto ledger = ledger_of(*t);
+    const auto take = [&](std::size_t level) {
+        if (level == 0) {
+            const std::lock_guard lock(t->mutex);
+            t->pool_free -= std::min(t->pool_free, bytes);
+        }
+        return t->numbers[level];
+    };
+    if (rule != nullptr && !rule->pin.empty()) {
+        const std::size_t level = tier::level_of(t->hierarchy, rule->pin);
+        if (ledger[level].remaining < bytes) make_room(*t, level, bytes);
+        return take(level);
+    }
+    if (rule != nullptr) {
+        for (const std::string& name : rule->prefer) {
+            const std::size_t level = tier::level_of(t->hierarchy, name);
+            if (ledger[level].remaining >= bytes) return take(level);
+        }
+    }
+    tier::Request request{.bytes = bytes, .is_divisible = false};
+    if (t->hierarchy.policy == Policy::max_locality) {
+        if (const auto definition = defined(id)) {
+            const auto directory = directory_of(*definition);
+            const std::lock_guard one_thread(directory->mutex());
+            directory->refresh();
+            for (const auto& [handle, block] : directory->blocks()) {
+                const auto at = std::find(t->numbers.begin(), t->numbers.end(), block.block.extent.target);
+                if (at != t->numbers.end())
+                    ledger[static_cast<std::size_t>(at - t->numbers.begin())].has_unit = true;
+            }
+            request.dispersion = static_cast<std::uint32_t>(
+                std::count_if(ledger.begin(), ledger.end(), [](const tier::Level& l) { return l.has_unit; }));
+        }
+    }
+    const tier::Plan plan = tier::decide(t->hierarchy.policy, {ledger.data(), t->numbers.size()}, request,
+                                         t->hierarchy.granularity_bytes);
+    if (!plan.is_possible()) return heap_.home();  // who allocates there tells why it cannot be
+    for (const tier::Plan::Step& step : plan.list()) {
+        if (step.what == tier::Plan::What::make_room) {
+            make_room(*t, step.level, bytes);
+        } else {
+            return take(step.level);
+        }
+    }
+    return heap_.home();
+}
+
+std::vector<TargetInfo> Store::targets() const {
+    check_readable();
+    const auto t = tiering();
+    std::vector<TargetInfo> infos;
+    const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
+    TargetInfo top;
+    if (t) top.target = t->hierarchy.targets[0];
+    if (!t) top.target.name = "pool";
+    const std::uint64_t all = pool_.super().chunk_count * chunk_bytes;
+    top.capacity_bytes = top.target.capacity_bytes == 0 ? all : std::min(all, top.target.capacity_bytes);
+    top.used_bytes = heap_.count_taken_chunks() * chunk_bytes;
+    infos.push_back(std::move(top));
+    for (std::size_t i = 1; t && i < t->numbers.size(); ++i) {
+        TargetInfo info;
+        info.target = t->hierarchy.targets[i];
+        info.trouble = targets_.trouble_of(t->numbers[i]);
+        info.used_bytes = targets_.used_bytes(t->numbers[i]);
+        info.capacity_bytes = info.target.capacity_bytes;
+        if (info.capacity_bytes == 0 && info.trouble.empty())
+            info.capacity_bytes =
+                info.used_bytes + os::free_bytes(os::File::open(info.target.path, O_RDONLY | O_DIRECTORY));
+        infos.push_back(std::move(info));
+    }
+    return infos;
+}
+
+}  // namespace pmemcpy::store

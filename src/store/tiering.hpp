@@ -1,0 +1,46 @@
+#pragma once
+
+#include "catalog/directory.hpp"
+#include "tier/placement.hpp"
+#include "tier/rules.hpp"
+
+#include <pmemcpy/tiers.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace pmemcpy::store {
+
+/// A block that may leave its target.
+struct Resident {
+    std::uint64_t written_ns;
+    std::uint64_t bytes;
+    std::string id;
+    catalog::BlockRecord block;
+};
+
+/// The hierarchy of a pool as one process follows it, until somebody sets another one.
+struct Tiering {
+    Tiering(Hierarchy its, std::vector<std::uint32_t> its_numbers, std::uint64_t its_word)
+        : hierarchy(std::move(its)),
+          rules(hierarchy.rules),
+          numbers(std::move(its_numbers)),
+          word(its_word) {}
+
+    const Hierarchy hierarchy;
+    const tier::Rules rules;
+    const std::vector<std::uint32_t> numbers;  // of each level its target, as extents name it
+    const std::uint64_t word;                  // the state page's, when it was read
+
+    std::mutex mutex;
+    // What is free in the pool is counted now and then, and estimated in between.
+    std::uint64_t pool_free = 0;
+    std::uint64_t counted_at_ns = 0;
+    std::vector<std::deque<Resident>>
+        leaving;  // by level: the next to go, found by the last look at everything
+};
+
+}  // namespace pmemcpy::store

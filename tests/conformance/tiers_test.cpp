@@ -1,0 +1,440 @@
+// Length: one promise after another of the same handful of targets.
+// Targets below a pool: where blocks lie makes no difference to who reads them.
+
+#include <pmemcpy/tiers.hpp>
+
+#include "tests/folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace pmemcpy {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t mebibyte = 1 << 20;
+constexpr std::uint64_t numbers_in_block = mebibyte / 8;
+
+std::vector<double> numbers(std::uint64_t n, double first) {
+    std::vector<double> values(n);
+    std::iota(values.begin(), values.end(), first);
+    return values;
+}
+
+class tiers : public testing::Test {
+protected:
+    tiers() {
+        fs::create_directory(below_ / "nvme");
+        fs::create_directory(below_ / "pfs");
+    }
+    std::string pool_path() const { return here_ / "pool"; }
+    PMEM open(std::uint64_t max_bytes = 8 * mebibyte, Mode mode = Mode::create_or_update) const {
+        Options options;
+        options.mode = mode;
+        options.max_bytes = max_bytes;
+        options.chunk_bytes = 64 << 10;
+        return open_at(pool_path(), options);
+    }
+    static PMEM open_at(const std::string& path, const Options& options = {}) {
+        PMEM pool;
+        pool.mmap(path, options);
+        return pool;
+    }
+    Hierarchy hierarchy(std::uint64_t nvme_bytes = 0) const {
+        Hierarchy h;
+        h.targets = {{.name = "pool", .kind = TargetKind::tmpfs, .write = {8e9, 1e-6}, .read = {9e9, 1e-6}},
+                     {.name = "nvme",
+                      .kind = TargetKind::file,
+                      .path = below_ / "nvme",
+                      .capacity_bytes = nvme_bytes,
+                      .write = {2e9, 50e-6},
+                      .read = {3e9, 60e-6}},
+                     {.name = "pfs",
+                      .kind = TargetKind::shared,
+                      .path = below_ / "pfs",
+                      .write = {1e8, 1e-3},
+                      .read = {1e8, 1e-3}}};
+        h.granularity_bytes = 64 << 10;
+        return h;
+    }
+    /// One array of blocks of a mebibyte each, block i of the numbers from i on.
+    static void alloc_blocks(PMEM& pool, const std::string& id) {
+        pool.alloc<double>(id, {unlimited, numbers_in_block});
+    }
+    static void store_block(PMEM& pool, const std::string& id, std::uint64_t i, double first) {
+        pool.store<double>(id, numbers(numbers_in_block, first).data(), Box{{i, 0}, {1, numbers_in_block}});
+    }
+    static void expect_block(const PMEM& pool, const std::string& id, std::uint64_t i, double first) {
+        std::vector<double> found(numbers_in_block);
+        pool.load<double>(id, found.data(), Box{{i, 0}, {1, numbers_in_block}});
+        ASSERT_EQ(found, numbers(numbers_in_block, first)) << id << " block " << i;
+    }
+    static std::size_t count_in(const PMEM& pool, const std::string& id, const std::string& target) {
+        std::size_t count = 0;
+        for (const BlockInfo& block : pool.blocks(id)) count += block.target == target ? 1U : 0U;
+        return count;
+    }
+    /// Files of blocks in a target's directory.
+    std::size_t files_in(const std::string& target) const {
+        std::size_t count = 0;
+        for (const auto& entry : fs::recursive_directory_iterator(below_ / target))
+            count += entry.is_regular_file() && entry.path().filename() != "claim" ? 1U : 0U;
+        return count;
+    }
+    static Code code_of(const std::function<void()>& f, const std::string& part = {}) {
+        try {
+            f();
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+            return error.kind();
+        }
+        ADD_FAILURE() << "nothing was thrown";
+        return Code::corrupt;
+    }
+
+    Folder here_;
+    Folder below_{fs::temp_directory_path()};
+};
+
+TEST_F(tiers, a_pool_may_be_a_tenth_of_what_is_stored_in_it) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy(16 * mebibyte));
+    alloc_blocks(pool, "A");
+    for (std::uint64_t i = 0; i < 80; ++i) store_block(pool, "A", i, static_cast<double>(i));
+    for (std::uint64_t i = 0; i < 80; ++i) expect_block(pool, "A", i, static_cast<double>(i));
+    EXPECT_GT(count_in(pool, "A", ""), 2u);
+    EXPECT_GT(count_in(pool, "A", "nvme"), 8u);
+    EXPECT_GT(count_in(pool, "A", "pfs"), 40u);
+    EXPECT_TRUE(pool.verify().empty());
+    pool.munmap();
+    PMEM again = open(0, Mode::read);
+    for (std::uint64_t i = 0; i < 80; ++i) expect_block(again, "A", i, static_cast<double>(i));
+    const auto infos = targets(again);
+    ASSERT_EQ(infos.size(), 3u);
+    EXPECT_LE(infos[0].used_bytes, 8 * mebibyte);
+    EXPECT_EQ(infos[1].used_bytes, count_in(again, "A", "nvme") * mebibyte);
+    EXPECT_LE(infos[1].used_bytes, 16 * mebibyte);
+    EXPECT_EQ(infos[2].used_bytes, count_in(again, "A", "pfs") * mebibyte);
+}
+
+TEST_F(tiers, blocks_go_down_and_come_back_with_all_that_is_known_of_them) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy());
+    alloc_blocks(pool, "g/A");
+    for (std::uint64_t i = 0; i < 3; ++i) store_block(pool, "g/A", i, static_cast<double>(i));
+    const auto before = pool.blocks("g/A");
+    EXPECT_EQ(move(pool, "g/A", "pfs"), 3 * mebibyte);
+    EXPECT_EQ(move(pool, "g/A", "pfs"), 0u);
+    EXPECT_EQ(files_in("pfs"), 3u);
+    auto after = pool.blocks("g/A");
+    ASSERT_EQ(after.size(), before.size());
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        EXPECT_EQ(after[i].target, "pfs");
+        EXPECT_EQ(after[i].box, before[i].box);
+        EXPECT_EQ(after[i].version, before[i].version);
+        EXPECT_EQ(after[i].written_ns, before[i].written_ns);
+        EXPECT_EQ(after[i].crc, before[i].crc);
+        EXPECT_EQ(after[i].max_as<double>(), before[i].max_as<double>());
+    }
+    for (std::uint64_t i = 0; i < 3; ++i) expect_block(pool, "g/A", i, static_cast<double>(i));
+    EXPECT_EQ(move(pool, "/", "nvme"), 3 * mebibyte);
+    EXPECT_EQ(move(pool, "g", "pool"), 3 * mebibyte);
+    EXPECT_EQ(count_in(pool, "g/A", ""), 3u);
+    EXPECT_EQ(files_in("pfs") + files_in("nvme"), 0u);
+    for (std::uint64_t i = 0; i < 3; ++i) expect_block(pool, "g/A", i, static_cast<double>(i));
+}
+
+// Law 3: a block that is moved under a newer one that lies over it does not come to lie on top.
+TEST_F(tiers, what_was_stored_over_a_block_stays_over_it_when_it_is_moved) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy());
+    std::mt19937_64 random(5);
+    constexpr std::uint64_t length = 4000;
+    pool.alloc<double>("A", {length});
+    std::vector<double> wanted(length, -1);
+    pool.store<double>("A", wanted.data(), Box{{0}, {length}});
+    for (int round = 0; round < 300; ++round) {
+        const std::uint64_t begin = random() % (length - 1);
+        const std::uint64_t count = 1 + random() % (length - begin);
+        const auto values = numbers(count, round * 1e4);
+        pool.store<double>("A", values.data(), Box{{begin}, {count}});
+        std::copy(values.begin(), values.end(), wanted.begin() + static_cast<std::ptrdiff_t>(begin));
+        const char* const names[] = {"pool", "nvme", "pfs"};
+        if (round % 3 == 0) move(pool, "A", names[random() % 3]);
+        std::vector<double> found(length);
+        pool.load<double>("A", found.data(), Box{{0}, {length}});
+        ASSERT_EQ(found, wanted) << "round " << round;
+    }
+    pool.munmap();
+    PMEM again = open(0, Mode::read);
+    std::vector<double> found(length);
+    again.load<double>("A", found.data(), Box{{0}, {length}});
+    EXPECT_EQ(found, wanted);
+}
+
+TEST_F(tiers, a_view_shows_what_it_showed_while_its_block_is_moved_and_erased) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy());
+    alloc_blocks(pool, "A");
+    store_block(pool, "A", 0, 7);
+    auto in_pool = std::make_optional(pool.view<double>("A", Box{{0, 0}, {1, numbers_in_block}}));
+    move(pool, "A", "nvme");
+    auto in_nvme = std::make_optional(pool.view<double>("A", Box{{0, 0}, {1, numbers_in_block}}));
+    move(pool, "A", "pool");
+    pool.erase("A");
+    for (std::uint64_t i = 0; i < numbers_in_block; i += 1000) {
+        ASSERT_EQ(in_pool->data()[i], 7 + static_cast<double>(i));
+        ASSERT_EQ(in_nvme->data()[i], 7 + static_cast<double>(i));
+    }
+    EXPECT_EQ(files_in("nvme"), 1u);
+    in_pool.reset();
+    in_nvme.reset();
+    pool.compact();
+    EXPECT_EQ(files_in("nvme"), 0u);
+}
+
+TEST_F(tiers, erasing_and_overwriting_leaves_nothing_below) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy());
+    alloc_blocks(pool, "A");
+    for (std::uint64_t i = 0; i < 20; ++i) store_block(pool, "A", i, 1);
+    EXPECT_GT(files_in("nvme"), 0u);
+    pool.erase("A");
+    pool.compact();
+    EXPECT_EQ(files_in("nvme"), 0u);
+    EXPECT_EQ(targets(pool)[1].used_bytes, 0u);
+}
+
+TEST_F(tiers, a_compressed_block_a_fortran_array_and_steps_are_moved_like_any_other) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy());
+    ArrayOptions fortran;
+    fortran.order = Order::fortran;
+    pool.alloc<double>("F", {50, 20}, fortran);
+    pool.store<double>("F", numbers(1000, 3).data(), Box{{0, 0}, {50, 20}});
+    if (is_available(Codec::Kind::lz4)) {
+        ArrayOptions packed;
+        packed.codec = Codec{Codec::Kind::lz4};
+        pool.alloc<double>("P", {1000}, packed);
+        pool.store<double>("P", numbers(1000, 4).data(), Box{{0}, {1000}});
+    }
+    pool.alloc<double>("S", {1000});
+    for (std::uint64_t step = 1; step < 4; ++step) {
+        pool.begin(step);
+        pool.store<double>("S", numbers(1000, static_cast<double>(step)).data(), Box{{0}, {1000}});
+        pool.commit(step);
+        move(pool, "S", step % 2 == 1 ? "pfs" : "nvme");
+    }
+    move(pool, "/", "nvme");
+    std::vector<double> found(1000);
+    pool.load<double>("F", found.data(), Box{{0, 0}, {50, 20}});
+    EXPECT_EQ(found, numbers(1000, 3));
+    if (pool.exists("P")) {
+        EXPECT_EQ(count_in(pool, "P", "nvme"), 1u);
+        pool.load<double>("P", found.data(), Box{{0}, {1000}});
+        EXPECT_EQ(found, numbers(1000, 4));
+    }
+    pool.load<double>("S", found.data(), Box{{0}, {1000}});
+    EXPECT_EQ(found, numbers(1000, 3));
+    // What lies in a step that is not committed stays where it is.
+    pool.begin(9);
+    pool.store<double>("S", numbers(1000, 9).data(), Box{{0}, {1000}});
+    EXPECT_EQ(move(pool, "S", "pfs"), 8000u);
+    pool.abandon();
+    pool.load<double>("S", found.data(), Box{{0}, {1000}});
+    EXPECT_EQ(found, numbers(1000, 3));
+}
+
+TEST_F(tiers, values_and_arrays_in_place_stay_and_find_room_when_blocks_fill_the_pool) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy());
+    alloc_blocks(pool, "A");
+    for (std::uint64_t i = 0; i < 12; ++i) store_block(pool, "A", i, static_cast<double>(i));
+    const std::string text(3 * mebibyte, 't');
+    pool.store("text", text);
+    ArrayOptions in_place;
+    in_place.contiguous = true;
+    pool.alloc<double>("C", {numbers_in_block}, in_place);
+    pool.store<double>("C", numbers(numbers_in_block, 5).data(), Box{{0}, {numbers_in_block}});
+    EXPECT_EQ(move(pool, "/", "pfs"), 12 * mebibyte);
+    EXPECT_EQ(pool.load<std::string>("text"), text);
+    std::vector<double> found(numbers_in_block);
+    pool.load<double>("C", found.data(), Box{{0}, {numbers_in_block}});
+    EXPECT_EQ(found, numbers(numbers_in_block, 5));
+}
+
+TEST_F(tiers, rules_pin_prefer_and_keep) {
+    Hierarchy h = hierarchy();
+    h.rules = {{.match = "low/*", .pin = "pfs"},
+               {.match = "mid/*", .prefer = {"nvme", "pool"}},
+               {.match = "stay", .never_evict = true}};
+    PMEM pool = open();
+    set_hierarchy(pool, h);
+    for (const char* const id : {"low/A", "mid/A", "stay", "B"}) alloc_blocks(pool, id);
+    for (std::uint64_t i = 0; i < 3; ++i) {
+        for (const char* const id : {"low/A", "mid/A", "stay"}) store_block(pool, id, i, 1);
+    }
+    for (std::uint64_t i = 0; i < 12; ++i) store_block(pool, "B", i, 1);
+    EXPECT_EQ(count_in(pool, "low/A", "pfs"), 3u);
+    EXPECT_EQ(count_in(pool, "mid/A", "nvme"), 3u);
+    EXPECT_EQ(count_in(pool, "stay", ""), 3u);
+    EXPECT_GT(count_in(pool, "B", ""), 0u);
+}
+
+TEST_F(tiers, max_locality_keeps_a_variable_together) {
+    Hierarchy h = hierarchy();
+    h.targets[1].write = {7e9, 2e-6};  // nearly as fast: worth it
+    h.policy = Policy::max_locality;
+    PMEM pool = open();
+    set_hierarchy(pool, h);
+    for (const char* const id : {"A", "B"}) alloc_blocks(pool, id);
+    store_block(pool, "A", 0, 1);
+    move(pool, "A", "nvme");
+    store_block(pool, "A", 1, 1);
+    store_block(pool, "B", 0, 1);
+    EXPECT_EQ(count_in(pool, "A", "nvme"), 2u);
+    EXPECT_EQ(count_in(pool, "B", ""), 1u);
+}
+
+TEST_F(tiers, others_that_have_the_pool_open_follow_a_new_hierarchy) {
+    PMEM first = open();
+    PMEM second = open();
+    alloc_blocks(first, "A");
+    EXPECT_EQ(code_of([&] {
+                  for (std::uint64_t i = 0; i < 20; ++i) store_block(second, "A", i, static_cast<double>(i));
+              }),
+              Code::no_space);
+    set_hierarchy(first, hierarchy());
+    for (std::uint64_t i = 0; i < 20; ++i) store_block(second, "A", i, static_cast<double>(i));
+    for (std::uint64_t i = 0; i < 20; ++i) expect_block(first, "A", i, static_cast<double>(i));
+    Hierarchy h = hierarchy();
+    h.rules = {{.match = "**", .pin = "pfs"}};
+    set_hierarchy(second, h);
+    store_block(first, "A", 20, 20);
+    EXPECT_EQ(first.blocks("A").back().target, "pfs");
+    EXPECT_EQ(hierarchy_of(first)->rules.size(), 1u);
+}
+
+TEST_F(tiers, refuse_what_would_lose_or_mislead) {
+    PMEM pool = open();
+    EXPECT_EQ(hierarchy_of(pool), std::nullopt);
+    EXPECT_EQ(code_of([&] { move(pool, "/", "nvme"); }, "no hierarchy"), Code::invalid_argument);
+    Hierarchy h = hierarchy();
+    h.targets[2].path = below_ / "nothing";
+    EXPECT_EQ(code_of([&] { set_hierarchy(pool, h); }, "there is no directory"), Code::not_found);
+    h = hierarchy();
+    h.policy = Policy::hot_data;
+    EXPECT_EQ(code_of([&] { set_hierarchy(pool, h); }, "hot-data"), Code::unsupported);
+    h = hierarchy();
+    std::swap(h.targets[1], h.targets[2]);
+    EXPECT_EQ(code_of([&] { set_hierarchy(pool, h); }, "the fastest target comes first"),
+              Code::invalid_argument);
+    EXPECT_EQ(hierarchy_of(pool), std::nullopt);
+
+    set_hierarchy(pool, hierarchy());
+    alloc_blocks(pool, "A");
+    store_block(pool, "A", 0, 1);
+    EXPECT_EQ(code_of([&] { move(pool, "A", "tape"); }, "there are pool, nvme, pfs"), Code::invalid_argument);
+    EXPECT_EQ(code_of([&] { move(pool, "B", "pfs"); }), Code::not_found);
+    move(pool, "A", "pfs");
+    EXPECT_EQ(code_of([&] { remove_hierarchy(pool); }, "target 'pfs' holds blocks of 'A'"), Code::busy);
+    h = hierarchy();
+    h.targets.pop_back();
+    EXPECT_EQ(code_of([&] { set_hierarchy(pool, h); }), Code::busy);
+    move(pool, "A", "pool");
+    set_hierarchy(pool, h);
+    remove_hierarchy(pool);
+    EXPECT_EQ(hierarchy_of(pool), std::nullopt);
+    EXPECT_EQ(targets(pool).size(), 1u);
+    expect_block(pool, "A", 0, 1);
+
+    PMEM reader = open(0, Mode::read);
+    EXPECT_EQ(code_of([&] { set_hierarchy(reader, hierarchy()); }), Code::permission_denied);
+}
+
+TEST_F(tiers, a_copy_of_the_pool_file_may_read_the_blocks_and_not_write) {
+    {
+        PMEM pool = open();
+        set_hierarchy(pool, hierarchy());
+        alloc_blocks(pool, "A");
+        store_block(pool, "A", 0, 1);
+        move(pool, "A", "nvme");
+    }
+    fs::copy_file(pool_path(), here_ / "copy");
+    {
+        Options options;
+        options.mode = Mode::read;
+        const PMEM copy = open_at(here_ / "copy", options);
+        expect_block(copy, "A", 0, 1);
+        PMEM writer = open_at(here_ / "copy");
+        EXPECT_EQ(code_of([&] { expect_block(writer, "A", 0, 1); }, "is a copy"), Code::busy);
+        writer.erase("A");
+        writer.compact();
+    }
+    PMEM pool = open();
+    expect_block(pool, "A", 0, 1);
+    pool.munmap();
+    // Of a pool that is gone the copy takes the place.
+    fs::remove(pool_path());
+    fs::remove(here_ / "copy");
+}
+
+TEST_F(tiers, a_target_that_is_away_is_set_aside_until_it_is_back) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy());
+    alloc_blocks(pool, "A");
+    alloc_blocks(pool, "B");
+    store_block(pool, "A", 0, 1);
+    move(pool, "A", "nvme");
+    pool.munmap();
+    fs::rename(below_ / "nvme", below_ / "away");
+    fs::create_directory(below_ / "nvme");  // as an empty mount point
+    pool = open();
+    EXPECT_EQ(code_of([&] { expect_block(pool, "A", 0, 1); }, "target 'nvme'"), Code::io_error);
+    EXPECT_NE(targets(pool)[1].trouble, "");
+    EXPECT_FALSE(pool.verify().empty());
+    for (std::uint64_t i = 0; i < 20; ++i) store_block(pool, "B", i, static_cast<double>(i));
+    EXPECT_EQ(count_in(pool, "B", "nvme"), 0u);
+    EXPECT_GT(count_in(pool, "B", "pfs"), 10u);
+    fs::remove(below_ / "nvme");
+    fs::rename(below_ / "away", below_ / "nvme");
+    expect_block(pool, "A", 0, 1);
+    EXPECT_EQ(targets(pool)[1].trouble, "");
+}
+
+TEST_F(tiers, a_damaged_block_stays_where_it_is_and_says_so) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy());
+    alloc_blocks(pool, "A");
+    store_block(pool, "A", 0, 1);
+    move(pool, "A", "nvme");
+    for (const auto& entry : fs::recursive_directory_iterator(below_ / "nvme")) {
+        if (!entry.is_regular_file() || entry.path().filename() == "claim") continue;
+        std::FILE* file = std::fopen(entry.path().c_str(), "r+");
+        ASSERT_NE(file, nullptr);
+        std::fseek(file, 4096, SEEK_SET);
+        std::fputc('!', file);
+        std::fclose(file);
+    }
+    EXPECT_EQ(code_of([&] { move(pool, "A", "pool"); }, "another checksum"), Code::corrupt);
+    EXPECT_EQ(count_in(pool, "A", "nvme"), 1u);
+    EXPECT_EQ(pool.verify().size(), 1u);
+}
+
+TEST_F(tiers, a_pool_in_a_directory_has_none) {
+    PMEM pool = open_at(here_ / "directory/");
+    EXPECT_EQ(code_of([&] { set_hierarchy(pool, hierarchy()); }, "pool in a directory"), Code::unsupported);
+}
+
+}  // namespace
+}  // namespace pmemcpy
