@@ -28,6 +28,7 @@ CHAPTERS = [
     ("extract.hpp", "Extractors"),
     ("namespaces.hpp", "Namespaces"),
     ("scope.hpp", "Private objects"),
+    ("tiers.hpp", "Tiers"),
     ("copy.hpp", "Copies"),
     ("mosiqs.hpp", "The words of MOSIQS"),
     ("glob.hpp", "Globs"),

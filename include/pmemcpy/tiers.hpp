@@ -11,8 +11,7 @@
 // Tiers: slower, larger places under a pool, into which blocks go when the pool is full, and from which they are read like any
 // others. Nothing but this has to be said, once:
 //
-//     pmemcpy profile /lustre/run7 -o hierarchy.yaml     # measures the pool's device and what is to lie under it
-//     pmemcpy tiers run.pmem hierarchy.yaml
+//     pmemcpy tiers run.pmem hierarchy.yaml     # targets, from the fastest to the slowest, and how fast they are
 //
 // From then on every process that stores into the pool follows it, also those that have it open. docs/tiers.md says how to choose.
 

@@ -149,7 +149,7 @@ void Store::refuse_removal(const std::vector<layout::Mount>& mounts) const {
                 if (block.block.extent.target != old.number) continue;
                 throw Error(Code::busy,
                             "target '" + old.name + "' holds blocks of '" + id +
-                                "', so it cannot be left out; `pmemcpy move` brings them elsewhere");
+                                "', so it cannot be left out; `pmemcpy stage` brings them elsewhere");
             }
         }
     }

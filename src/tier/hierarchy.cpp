@@ -64,7 +64,7 @@ void check_speed(const Target& target, const Speed& speed, const char* verb) {
     const bool is_given = speed.bytes_per_second > 0 && speed.latency_s > 0;
     if (is_given) return;
     refuse("target '" + target.name + "' says nothing of how fast it is to " + verb + "; give `" + verb +
-           ": {bandwidth: 2 GB/s, latency: 80 us}`, or let `pmemcpy profile` measure it");
+           ": {bandwidth: 2 GB/s, latency: 80 us}`");
 }
 
 void check_names(const Hierarchy& h) {

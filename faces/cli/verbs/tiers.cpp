@@ -1,0 +1,128 @@
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <pmemcpy/tiers.hpp>
+
+#include "cli/call/exit_code.hpp"
+#include "cli/call/invocation.hpp"
+#include "cli/element/element.hpp"
+#include "cli/pool/describe.hpp"
+#include "cli/pool/open.hpp"
+#include "cli/terminal/size.hpp"
+#include "cli/terminal/table.hpp"
+
+namespace pmemcpy::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+    std::string pool;
+    std::optional<std::string> file;
+    bool yaml = false;
+    bool remove = false;
+};
+
+void print_json(const PMEM& pmem) {
+    Json list = Json::array();
+    for (const TargetInfo& info : targets(pmem)) {
+        list.push_back({{"name", info.target.name},
+                        {"kind", name_of(info.target.kind)},
+                        {"path", info.target.path},
+                        {"used_bytes", info.used_bytes},
+                        {"capacity_bytes", info.capacity_bytes},
+                        {"trouble", info.trouble}});
+    }
+    const auto hierarchy = hierarchy_of(pmem);
+    fmt::print("{}\n", dump({{"policy", hierarchy ? Json(name_of(hierarchy->policy)) : Json(nullptr)},
+                             {"targets", std::move(list)}}));
+}
+
+void print_table(const PMEM& pmem) {
+    Table table({{}, {}, {}, {}, {}});
+    table.add({"target", "kind", "used", "of", "where"});
+    for (const TargetInfo& info : targets(pmem)) {
+        const std::string where = info.target.path.empty() ? "the pool" : printable(info.target.path);
+        table.add({printable(info.target.name), name_of(info.target.kind), human_size(info.used_bytes),
+                   info.capacity_bytes == 0 ? "?" : human_size(info.capacity_bytes),
+                   info.trouble.empty() ? where : where + " (set aside)"});
+    }
+    fmt::print("{}", table.text());
+    for (const TargetInfo& info : targets(pmem)) {
+        if (!info.trouble.empty()) fmt::print(stderr, "pmemcpy: {}\n", info.trouble);
+    }
+}
+
+int tiers(const Arguments& arguments, bool json) {
+    if (arguments.file && arguments.remove)
+        throw Error(Code::invalid_argument,
+                    "either a FILE gives the pool a hierarchy, or --remove takes it away");
+    if (arguments.file || arguments.remove) {
+        // Read before the pool is opened: who mistypes a path changes nothing.
+        const auto hierarchy =
+            arguments.file ? std::make_optional(read_hierarchy(*arguments.file)) : std::nullopt;
+        PMEM pmem = open_for_writing(arguments.pool);
+        if (hierarchy) set_hierarchy(pmem, *hierarchy);
+        if (!hierarchy) remove_hierarchy(pmem);
+        return exit_ok;
+    }
+    const PMEM pmem = open_for_reading(arguments.pool);
+    if (arguments.yaml) {
+        const auto hierarchy = hierarchy_of(pmem);
+        if (!hierarchy) throw Error(Code::not_found, arguments.pool + " has no hierarchy");
+        fmt::print("{}", to_yaml(*hierarchy));
+    } else if (json) {
+        print_json(pmem);
+    } else {
+        print_table(pmem);
+    }
+    return exit_ok;
+}
+
+struct Staging {
+    std::string pool;
+    std::string id;
+    std::string target;
+};
+
+int stage(const Staging& arguments, bool json) {
+    PMEM pmem = open_for_writing(arguments.pool);
+    const std::uint64_t bytes = move(pmem, arguments.id, arguments.target);
+    if (json) {
+        fmt::print("{}\n", dump({{"moved_bytes", bytes}}));
+    } else {
+        fmt::print("{} moved to {}\n", human_size(bytes), arguments.target);
+    }
+    return exit_ok;
+}
+
+}  // namespace
+
+void add_tiers(CLI::App& command, Invocation& invocation) {
+    const auto arguments = std::make_shared<Arguments>();
+    Verb(command, invocation, "tiers", "Show the targets under a pool, or give it a hierarchy of them")
+        .needs("POOL", arguments->pool, "The pool")
+        .takes("FILE", arguments->file, "A hierarchy as YAML, for all who have the pool open")
+        .takes("--yaml", arguments->yaml, "Print the pool's hierarchy as such a file")
+        .takes("--remove", arguments->remove, "Take the hierarchy away; all blocks must lie in the pool")
+        .takes_json()
+        .tells(
+            "When the pool is full, its oldest blocks go to the next target. docs/tiers.md lists the keys of "
+            "FILE.\n")
+        .runs([arguments](bool json) { return tiers(*arguments, json); });
+}
+
+void add_stage(CLI::App& command, Invocation& invocation) {
+    const auto arguments = std::make_shared<Staging>();
+    Verb(command, invocation, "stage", "Move the blocks of a variable or group to a target")
+        .needs("POOL", arguments->pool, "The pool")
+        .needs("ID", arguments->id, "A variable or group; / is all")
+        .needs("TARGET", arguments->target, "Name of the target, as `pmemcpy tiers POOL` lists it")
+        .takes_json()
+        .runs([arguments](bool json) { return stage(*arguments, json); });
+}
+
+}  // namespace pmemcpy::cli

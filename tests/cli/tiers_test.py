@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""A hierarchy under a pool, as the command sets it, shows it and takes it away; what it does is tested in tests/conformance.
+
+usage: tiers_test.py PMEMCPY FILL FILL_KINDS [unittest arguments]
+"""
+
+from pathlib import Path
+
+from with_pool import WithPool, main
+
+SPEEDS = "write: {bandwidth: %s, latency: 1 us}, read: {bandwidth: %s, latency: 1 us}"
+
+
+class Tiers(WithPool):
+    def hierarchy(self, **changes: str) -> str:
+        below = Path(self.pool).parent / "below"
+        below.mkdir(exist_ok=True)
+        fast, slow = SPEEDS % ("8 GB/s", "8 GB/s"), SPEEDS % (changes.get("slow", "1 GB/s"), "1 GB/s")
+        path = Path(self.pool).parent / "hierarchy.yaml"
+        path.write_text(
+            f"targets:\n  - {{name: pool, kind: tmpfs, {fast}}}\n"
+            f"  - {{name: nvme, kind: {changes.get('kind', 'file')}, path: {changes.get('path', below)}, {slow}}}\n"
+        )
+        return str(path)
+
+    def test_a_pool_without_one_has_itself(self) -> None:
+        self.assertIn("the pool", self.text("tiers", self.pool))
+        self.assertIsNone(self.json("tiers", self.pool)["policy"])
+        self.assertIn("has no hierarchy", self.refused(2, "stage", self.pool, "/", "nvme"))
+
+    def test_is_set_shown_followed_and_taken_away(self) -> None:
+        self.assertEqual(self.text("tiers", self.pool, self.hierarchy()), "")
+        known = self.json("tiers", self.pool)
+        self.assertEqual((known["policy"], [t["name"] for t in known["targets"]]), ("max-bandwidth", ["pool", "nvme"]))
+        self.assertIn("latency: 1 us", self.text("tiers", self.pool, "--yaml"))
+        before = self.text("cat", self.pool, "ocean/TEMP")
+        self.assertGreater(self.json("stage", self.pool, "ocean", "nvme")["moved_bytes"], 0)
+        self.assertEqual(self.text("cat", self.pool, "ocean/TEMP"), before)
+        self.assertEqual(self.text("verify", self.pool).count("damaged"), 0)
+        self.assertGreater(self.json("tiers", self.pool)["targets"][1]["used_bytes"], 0)
+        self.assertIn("holds blocks of", self.refused(7, "tiers", self.pool, "--remove"))
+        self.text("stage", self.pool, "/", "pool")
+        self.text("tiers", self.pool, "--remove")
+        self.assertEqual(self.text("cat", self.pool, "ocean/TEMP"), before)
+
+    def test_mistakes_are_named(self) -> None:
+        self.assertIn("line 3", self.refused(2, "tiers", self.pool, self.hierarchy(kind="floppy")))
+        self.assertIn("is faster to write", self.refused(2, "tiers", self.pool, self.hierarchy(slow="9 GB/s")))
+        self.assertIn("no directory", self.refused(1, "tiers", self.pool, self.hierarchy(path="/nowhere/at/all")))
+        self.assertIn("no hierarchy at", self.refused(1, "tiers", self.pool, "nothing.yaml"))
+
+
+if __name__ == "__main__":
+    main()
