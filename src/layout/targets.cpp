@@ -134,7 +134,7 @@ void Targets::keep_only(const std::vector<Extent>& extents) {
     for (const Extent& extent : extents)
         (extent.target == directory_target ? at_home : kept_).push_back(extent);
     if (home_ != nullptr) home_->keep_only(at_home);
-    recovered_ = Medium::load(&heap_.pool().state().hierarchy.value) != 0;
+    recovered_ = true;
     recovered_before_ = Medium::load(&heap_.pool().state().next_version.value);
 }
 
@@ -142,10 +142,15 @@ void Targets::finish_recovery() {
     if (!std::exchange(recovered_, false)) return;
     const auto kept = std::exchange(kept_, {});
     std::vector<Mount> mounts;
-    {
+    try {
         const std::lock_guard lock(mutex_);
         look_again();
         mounts = mounts_;
+        std::uint64_t* const word = &heap_.pool().state().hierarchy.value;
+        // Whoever set it may have died before the word came to the medium.
+        if (!mounts.empty() && Medium::load(word) == 0) heap_.pool().medium().fetch_add(word, 1);
+    } catch (const Error&) {
+        return;  // damaged: who meets a block below is told
     }
     for (const Mount& mount : mounts) {
         std::vector<Extent> its;

@@ -26,7 +26,7 @@ std::string called(const BlockRecord& block, const std::string& id) {
 // False when there is nothing to move, or somebody else was faster.
 bool Store::move_block(const std::string& id, Directory& directory, const BlockRecord& from,
                        std::uint32_t target) {
-    if (from.block.extent.length == 0 || from.block.extent.target == target) return false;
+    if (from.block.extent.length == 0) return false;
     if ((from.block.flags & catalog::block_in_place) != 0 || !is_committed(from.block.step)) return false;
     const Pin pin(heap_, from.link);
     if (!pin) return false;
@@ -94,6 +94,7 @@ std::uint64_t Store::move_array(const std::string& id, std::uint32_t target) {
     }
     std::uint64_t moved = 0;
     for (const BlockRecord& block : blocks) {
+        if (block.block.extent.target == target) continue;
         const bool is_moved = with_space([&] { return move_block(id, *directory, block, target); });
         if (is_moved) moved += block.block.stored_bytes;
         heap_.reclaim();

@@ -178,6 +178,7 @@ private:
     std::uint64_t fingerprint_of(std::string_view id, bool with_attributes) const;
     friend class Inspection;
     friend class Watching;
+    friend class MoveWithin;  // of the crash tests, which have no target but the pool
     /// A value's record as one reader has copied it.
     struct ValueSeen {
         ValueSeen() {}  // NOLINT(modernize-use-equals-default): leaves the bytes of `copy` as they are

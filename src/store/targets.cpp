@@ -129,8 +129,7 @@ void Store::set_hierarchy(const Hierarchy* hierarchy) {
     } else {
         set_note("/", hierarchy_note, text_of(note));
     }
-    pool_.medium().fetch_add(&pool_.state().hierarchy.value, 1);
-    pool_.medium().persist(&pool_.state().hierarchy.value, sizeof(std::uint64_t));
+    pool_.medium().fetch_add(&pool_.state().hierarchy.value, 1);  // never flushed: recovery finds the note
 }
 
 // A block that lies where nobody looks any more would be lost.

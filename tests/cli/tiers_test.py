@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A hierarchy under a pool, as the command sets it, shows it and takes it away; what it does is tested in tests/conformance.
+"""A hierarchy under a pool, as the command sets and shows it; what it does is tested in tests/conformance.
 
 usage: tiers_test.py PMEMCPY FILL FILL_KINDS [unittest arguments]
 """

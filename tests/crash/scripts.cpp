@@ -13,6 +13,7 @@
 #endif
 
 #include "base/hash.hpp"
+#include "moving.hpp"
 #include "operations.hpp"
 #include "pmem/sides.hpp"
 #include "pool/geometry.hpp"
@@ -453,6 +454,19 @@ Script codings() {
              close_pool()}};
 }
 
+// Blocks to other places. What was stored over one stays over it.
+Script moving() {
+    const auto move_all = [](PMEM& pmem) { store::MoveWithin::all_of(pmem, "A"); };
+    const Operation move{"move A", Effect::neutral, move_all};
+    const Operation move_in_step{"move A in a step", Effect::hidden, move_all};
+    return {"moving",
+            small_pool(),
+            {open_pool(), alloc("A", {8, 8}), store_box("A", {{0, 0}, {4, 8}}, 0),
+             store_box("A", {{2, 0}, {4, 4}}, 100), move, store_box("A", {{1, 1}, {2, 6}}, 200), sync_pool(),
+             move, begin(1), store_box("A", {{0, 0}, {4, 8}}, 300, Effect::hidden), move_in_step, commit(1),
+             move, sync_pool(), move, erase("A"), store_int("a", 1), close_pool()}};
+}
+
 // A device that holds a pool becomes another one.
 Script formatting() {
     Options anew = small_pool();
@@ -470,10 +484,29 @@ Script formatting() {
 }  // namespace
 
 std::vector<Script> scripts() {
-    return {values(),           arrays(),   appending(), attributes(), names(),      long_names(), chains(),
-            covering(),         steps(),    looked_at(), old_steps(),  lookalikes(), space(),      growing(),
-            erasing_unsynced(), sessions(), filling(),   in_place(),   codings(),    formatting(), wiping(),
-            beginning_to_wipe()};
+    return {values(),
+            arrays(),
+            appending(),
+            attributes(),
+            names(),
+            long_names(),
+            chains(),
+            covering(),
+            steps(),
+            looked_at(),
+            old_steps(),
+            lookalikes(),
+            space(),
+            growing(),
+            erasing_unsynced(),
+            sessions(),
+            filling(),
+            in_place(),
+            codings(),
+            formatting(),
+            wiping(),
+            beginning_to_wipe(),
+            moving()};
 }
 
 }  // namespace pmemcpy::crash
