@@ -41,7 +41,8 @@ class Memo {
 public:
     /// The entry of this question, or one to write its answer to.
     Entry& at(std::uint64_t s, std::uint32_t i, std::uint32_t h) {
-        std::size_t place = (s * 0x9e3779b97f4a7c15ULL >> 40 ^ i * 37 ^ h * 151) % entries_.size();
+        std::size_t place =
+            (s * 0x9e3779b97f4a7c15ULL >> 40 ^ i * std::size_t{37} ^ h * std::size_t{151}) % entries_.size();
         for (int tried = 0; tried < 8; ++tried) {
             Entry& entry = entries_[place];
             if (entry.choice == Choice::none || (entry.s == s && entry.i == i && entry.h == h)) return entry;

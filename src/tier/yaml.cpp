@@ -31,8 +31,10 @@ void read_map(const YAML::Node& node, const std::string& what, const Keys& keys)
         const auto reader = keys.find(key);
         if (reader == keys.end()) {
             std::string known;
-            for (const auto& [name, f] : keys) known += (known.empty() ? "" : ", ") + name;
-            refuse(entry.first, what + " has no key '" + key + "'; there are " + known);
+            for (const auto& [name, f] : keys) known.append(known.empty() ? "" : ", ").append(name);
+            refuse(
+                entry.first,
+                std::string(what).append(" has no key '").append(key).append("'; there are ").append(known));
         }
         if (std::exchange(seen[key], true)) refuse(entry.first, "the key '" + key + "' is there twice");
         try {
@@ -41,7 +43,7 @@ void read_map(const YAML::Node& node, const std::string& what, const Keys& keys)
             const std::string message = error.what();
             if (error.kind() != Code::invalid_argument || message.find("hierarchy: ") != std::string::npos)
                 throw;
-            refuse(entry.second, key + ": " + message);
+            refuse(entry.second, std::string(key).append(": ").append(message));
         }
     }
 }
