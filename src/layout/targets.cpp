@@ -48,14 +48,16 @@ Targets::Targets(heap::Heap& heap, Mounts mounts) : heap_(heap), mounts_of_(std:
     heap_.set_outside(this);
     heap_.pool().set_before_sync([this] {
         if (home_ != nullptr) home_->make_durable();
-        std::vector<std::shared_ptr<Below>> all;
+        if (Medium::load(&heap_.pool().state().hierarchy.value) == 0) return;
+        std::vector<Mount> all;
         {
             const std::lock_guard lock(mutex_);
             look_again();
-            for (const Mount& mount : mounts_) all.push_back(below_.at(mount.number));
+            all = mounts_;
         }
-        for (const auto& below : all) {
-            if (below) below->files.make_durable();
+        // All of them, for what others have stored there has to be durable too. One that is away was synced when it was unmounted.
+        for (const Mount& mount : all) {
+            if (trouble_of(mount.number).empty()) below(mount.number)->files.make_durable();
         }
     });
 }
