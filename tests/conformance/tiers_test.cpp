@@ -150,6 +150,8 @@ TEST_F(tiers, blocks_go_down_and_come_back_with_all_that_is_known_of_them) {
     EXPECT_EQ(move(pool, "/", "nvme"), 3 * mebibyte);
     EXPECT_EQ(move(pool, "g", "pool"), 3 * mebibyte);
     EXPECT_EQ(count_in(pool, "g/A", ""), 3u);
+    if (pool.durability() == Durability::page)
+        pool.sync();  // until then what was moved keeps its old place (law 10)
     EXPECT_EQ(files_in("pfs") + files_in("nvme"), 0u);
     for (std::uint64_t i = 0; i < 3; ++i) expect_block(pool, "g/A", i, static_cast<double>(i));
 }
