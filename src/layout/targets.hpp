@@ -70,7 +70,8 @@ private:
     Mounts mounts_of_;
     PayloadFiles* home_ = nullptr;
     std::mutex mutex_;
-    std::uint64_t hierarchy_ = ~std::uint64_t{0};  // none yet; the state page's word when the mounts were asked for
+    std::uint64_t hierarchy_ =
+        ~std::uint64_t{0};  // none yet; the state page's word when the mounts were asked for
     std::vector<Mount> mounts_;
     std::array<std::shared_ptr<Below>, targets_end> below_{};
     bool recovered_ = false;

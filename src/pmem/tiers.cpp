@@ -16,7 +16,8 @@ Hierarchy read_hierarchy(const std::string& path) {
     constexpr std::uint64_t longest = 1 << 20;
     const auto file = os::File::open_if_exists(path, O_RDONLY);
     if (!file)
-        throw Error(Code::not_found, "there is no hierarchy at " + path + "; docs/tiers.md shows how to write one");
+        throw Error(Code::not_found,
+                    "there is no hierarchy at " + path + "; docs/tiers.md shows how to write one");
     const std::uint64_t size = file->size();
     if (!file->is_regular() || size > longest)
         throw Error(Code::invalid_argument, path + " is no hierarchy: it is no text file of at most 1 MiB");
