@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -275,14 +277,14 @@ TEST_P(QueryTest, reads_only_blocks_that_can_have_such_elements) {
     // Behind the pool's back the second row, whose block says 10 to 19, becomes large.
     std::vector<double> row(10);
     std::iota(row.begin(), row.end(), 10);
-    const std::string_view wanted(reinterpret_cast<const char*>(row.data()), 80);
     std::fstream file(folder_ / "pool", std::ios::in | std::ios::out | std::ios::binary);
-    const std::string all{std::istreambuf_iterator<char>(file), {}};
-    const std::size_t at = all.find(wanted);
-    ASSERT_NE(at, std::string::npos);
-    ASSERT_EQ(all.find(wanted, at + 1), std::string::npos);
+    std::vector<double> all(std::filesystem::file_size(folder_ / "pool") / sizeof(double));
+    file.read(reinterpret_cast<char*>(all.data()), static_cast<std::streamsize>(all.size() * sizeof(double)));
+    const auto found_row = std::search(all.begin(), all.end(), row.begin(), row.end());
+    ASSERT_NE(found_row, all.end());
+    ASSERT_EQ(std::search(found_row + 1, all.end(), row.begin(), row.end()), all.end());
+    const std::size_t at = static_cast<std::size_t>(found_row - all.begin()) * sizeof(double);
     std::fill(row.begin(), row.end(), 500);
-    file.clear();
     file.seekp(static_cast<std::streamoff>(at));
     file.write(reinterpret_cast<const char*>(row.data()), 80);
     file.close();
