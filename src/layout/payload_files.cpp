@@ -72,7 +72,7 @@ os::File PayloadFiles::make(const Extent& extent) {
     bool exists = false;
     try {
         check_headroom(extent.length);
-        auto file = os::File::open_in(data_, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+        auto file = create(name);
         if (!file) throw Error(Code::io_error, data_.path() + " was removed while the pool was open");
         exists = true;
         // Whoever may use the pool may use the payload, whatever this process's umask is.
@@ -90,6 +90,21 @@ os::File PayloadFiles::make(const Extent& extent) {
         release(extent.length);
         throw;
     }
+}
+
+// Where a power loss took the record of a file, and with it how far numbers were drawn, its number is drawn again: what
+// lies there belongs to nobody. Recovery removes such files of the pool's own; below it, it has to leave those with
+// numbers that others may have drawn meanwhile.
+std::optional<os::File> PayloadFiles::create(const std::string& name) {
+    const auto open = [&] { return os::File::open_in(data_, name, O_RDWR | O_CREAT | O_EXCL, 0600); };
+    try {
+        return open();
+    } catch (const Error& error) {
+        if (error.kind() != Code::already_exists) throw;
+    }
+    const auto left = os::look_in(data_, name);
+    if (os::remove_in(data_, name) && left) release(left->size);
+    return open();
 }
 
 // Asked before allocating, because on tmpfs an overrun of the memory cgroup kills.

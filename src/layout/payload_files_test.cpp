@@ -162,6 +162,20 @@ TEST_F(payload_files, that_no_record_names_go_in_recovery) {
     EXPECT_FALSE(files_->take_names_are_stale());
 }
 
+// Power went after a file below the pool was made and before its record and the number that was drawn were on the
+// medium. Recovery kept the file, for all it knew another process had just drawn its number; the next store that drew
+// it failed with "already exists".
+TEST_F(payload_files, that_lost_their_record_and_their_number_give_way) {
+    const Extent lost = store(std::string(1000, 'x'));
+    files_->keep_only({}, lost.offset);
+    ASSERT_TRUE(fs::exists(path(lost)));
+    const Extent again{lost.target, 0, lost.offset, 10};
+    std::memcpy(files_->map(again, true).data, "0123456789", 10);
+    EXPECT_EQ(read(map_elsewhere(again), again), "0123456789");
+    EXPECT_EQ(fs::file_size(path(again)), 10u);
+    EXPECT_EQ(files_->used_bytes(), 10u);
+}
+
 TEST_F(payload_files, removed_elsewhere_do_not_stay_mapped) {
     const Extent gone = store("gone");
     fs::remove(path(gone));
