@@ -72,6 +72,7 @@ private:
     Content observe_now(const PMEM& pmem) const;
     std::string judge(const Content& found) const;
     std::string judge_alone(const Content& found) const;
+    bool was_there_by_another_name(const std::string& key, std::uint64_t hash) const;
     void recover_and_check();
     static void store_later(PMEM& pmem);
     Content observe_without_later(const PMEM& pmem) const;

@@ -67,9 +67,44 @@ std::string Explorer::judge_alone(const Content& found) const {
         const bool had_content = any([&, value = hash](const Content& c) {
             return std::any_of(c.begin(), c.end(), [&](const auto& entry) { return entry.second == value; });
         });
-        if (!was_there || !had_content) return "'" + key + "' has a content it never had";
+        if ((!was_there || !had_content) && !was_there_by_another_name(key, hash))
+            return "'" + key + "' has a content it never had";
     }
     return {};
+}
+
+// What was set of a variable right before or after it was renamed may be there while the other name is: the rename is a
+// unit of its own, which has come or not. The variable is told by its content, which stays in a rename.
+bool Explorer::was_there_by_another_name(const std::string& key, std::uint64_t hash) const {
+    const std::size_t end = key.find_first_of("@[");
+    if (end == std::string::npos) return false;
+    const std::string name = key.substr(0, end);
+    const std::string part = key.substr(end);
+    const auto gave_way = [](const Content& before, const Content& after, const std::string& from,
+                             const std::string& to) {
+        const auto old = before.find(from);
+        const auto renamed = after.find(to);
+        return old != before.end() && renamed != after.end() && old->second == renamed->second &&
+               !after.contains(from) && !before.contains(to);
+    };
+    std::set<std::string> others;
+    for (std::size_t i = allowed_.first; i < allowed_.last; ++i) {
+        const Content& before = run_.contents[i];
+        const Content& after = run_.contents[i + 1];
+        for (const Content* either : {&before, &after}) {
+            for (const auto& [other, ignored] : *either) {
+                if (gave_way(before, after, other, name) || gave_way(before, after, name, other))
+                    others.insert(other);
+            }
+        }
+    }
+    for (std::size_t i = allowed_.first; i <= allowed_.last; ++i) {
+        for (const std::string& other : others) {
+            const auto there = run_.contents[i].find(other + part);
+            if (there != run_.contents[i].end() && there->second == hash) return true;
+        }
+    }
+    return false;
 }
 
 std::string Explorer::judge(const Content& found) const {
