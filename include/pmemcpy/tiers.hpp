@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <pmemcpy/box.hpp>
 #include <pmemcpy/pmemcpy.hpp>
@@ -50,6 +51,28 @@ enum class Policy {
     user_defined,   ///< as the rules say; what none names goes to the first target that has room
 };
 
+/// What becomes of a block after it was stored. Source: Hermes, section 3.2.1.
+enum class Buffering {
+    none,           ///< it stays where it is until there is no room
+    write_back,     ///< copied to the flush target soon, in the background
+    write_through,  ///< copied to the flush target before the store returns; of a step, before commit returns
+    bypass,         ///< stored in the flush target at once
+};
+
+/// How blocks are copied to the target where they are to survive: the block stays where it is, the copy is made besides.
+struct Flush {
+    std::string to{};             ///< the name of a target; empty: the last
+    double period_s = 5;          ///< how often who has the pool open looks for what was stored since
+    bool on_close = false;        ///< munmap waits until all is copied
+    double bytes_per_second = 0;  ///< at most, in the background; 0: as fast as it goes
+};
+
+/// A target that is fuller than `high` is emptied to `low`, in the background. Parts of its capacity.
+struct Watermarks {
+    double high = 0.9;
+    double low = 0.75;
+};
+
 /// What a user knows better, for the ids that a glob matches. Of several rules that match the first counts. Rules count under every
 /// policy.
 struct Rule {
@@ -59,6 +82,8 @@ struct Rule {
     std::string pin{};  ///< the name of a target: there and nowhere else, even if that means no_space
     std::vector<std::string> prefer{};  ///< names of targets: tried in this order, before the policy is asked
     bool never_evict = false;           ///< stays where it was put until somebody moves it
+    std::optional<Buffering> mode{};    ///< else the hierarchy's
+    bool drop_after_flush = false;  ///< gives up its place when there is a copy: it is read from there then
 };
 
 /// The targets under a pool, the fastest first, and how they are used.
@@ -67,6 +92,9 @@ struct Hierarchy {
     Policy policy = Policy::max_bandwidth;
     std::uint64_t granularity_bytes = 1 << 20;  ///< decisions count capacity in such pieces
     std::vector<Rule> rules{};
+    Buffering mode = Buffering::write_back;
+    Flush flush{};
+    Watermarks watermarks{};
 };
 
 /// A target as it is now.
@@ -77,10 +105,36 @@ struct TargetInfo {
     std::string trouble{};  ///< why nothing is put there at present; empty if it is well
 };
 
+/// What there is to flush, or to wait for.
+struct FlushProgress {
+    std::uint64_t blocks = 0, of_blocks = 0;
+    std::uint64_t bytes = 0, of_bytes = 0;
+};
+
+/// Where a block is and what it survives. Each failure includes those before it.
+struct Receipt {
+    enum class Survives {
+        process,  ///< any process, not the node's power
+        power,    ///< as far as the pool's Durability promises it: at once, or since the last sync
+        node,     ///< there is a copy in a target that other nodes see
+    };
+    Selection box;
+    std::string target;
+    bool is_flushed = false;  ///< the flush target has it, or a copy
+    Survives survives = Survives::process;
+    /// Seconds until it is flushed if all goes as the hierarchy says: what waits before it over the target's bandwidth. Nothing if it
+    /// is, or if nobody is to do it.
+    std::optional<double> flushed_in_s{};
+};
+
 /// "dax", "tmpfs", "file", "shared".
 const char* name_of(TargetKind kind) noexcept;
 /// "max-bandwidth", "max-locality", "hot-data", "user-defined".
 const char* name_of(Policy policy) noexcept;
+/// "none", "write-back", "write-through", "bypass".
+const char* name_of(Buffering mode) noexcept;
+/// "process", "power", "node".
+const char* name_of(Receipt::Survives failure) noexcept;
 
 /// A hierarchy as YAML; docs/tiers.md lists the keys. Errors: invalid_argument with the line: unknown keys, sizes and speeds that make
 /// no sense, targets that are not in the order of their speed, rules that name none of them; unsupported by a build without yaml-cpp.
@@ -111,5 +165,18 @@ std::vector<TargetInfo> targets(const PMEM& pool);
 /// Errors: not_found; invalid_argument for a target that the pool does not have; no_space (what was moved stays there); corrupt,
 ///     when a block has another checksum than when it was stored: it stays where it is; io_error.
 std::uint64_t move(PMEM& pool, std::string_view id, std::string_view target);
+
+/// Copies what the flush target does not have yet of a variable, or of all in a group ("/": the pool), and returns the bytes copied. In
+/// modes other than `none` this goes on by itself; here somebody waits for it. A copy counts from when it is durable as a whole.
+/// `progress`, if given, is called after each block; false stops.
+/// Crash: what was copied is; nothing is half copied.
+/// Errors: invalid_argument where the pool has no hierarchy, or it has no target below the pool; not_found; no_space; io_error; corrupt for a
+///     block that has another checksum than when it was stored.
+std::uint64_t flush(PMEM& pool, std::string_view id = "/",
+                    const std::function<bool(const FlushProgress&)>& progress = {});
+/// What is to be flushed by the hierarchy's modes, and is not yet. Looks at all blocks.
+FlushProgress unflushed(const PMEM& pool);
+/// Of each block of an array. Errors: not_found, invalid_argument for what is no array or a pool without a hierarchy.
+std::vector<Receipt> receipts(const PMEM& pool, std::string_view id);
 
 }  // namespace pmemcpy

@@ -137,6 +137,21 @@ std::vector<std::byte> write_array(const ArrayDefinition& d, std::uint64_t writt
     return out;
 }
 
+std::uint64_t version_of(const heap::RecordCopy& block) {
+    heap::RecordHeader header;
+    std::memcpy(&header, block.data(), sizeof header);
+    const auto order = heap::field_of({block.data(), block.size()}, block_order);
+    if (order.empty()) return header.version;
+    std::uint64_t version = 0;
+    if (order.size() != sizeof version)
+        throw Error(Code::corrupt,
+                    "a block's record has a version of " + std::to_string(order.size()) + " bytes");
+    std::memcpy(&version, order.data(), sizeof version);
+    if (version == 0 || version >= header.version)
+        throw Error(Code::corrupt, "a block's record says that it is newer than it is");
+    return version;
+}
+
 std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, const ArrayDefinition& array) {
     const int dimensions = array.dims.size();
     heap::RecordCopy copy;
@@ -145,15 +160,7 @@ std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, const A
     BlockRecord r;
     r.link = link;
     std::memcpy(&r.block, copy.data(), sizeof r.block);
-    r.version = r.block.header.version;
-    if (const auto order = heap::field_of({copy.data(), copy.size()}, block_order); !order.empty()) {
-        if (order.size() != sizeof r.version)
-            throw Error(Code::corrupt,
-                        "a block's record has a version of " + std::to_string(order.size()) + " bytes");
-        std::memcpy(&r.version, order.data(), sizeof r.version);
-        if (r.version == 0 || r.version >= r.block.header.version)
-            throw Error(Code::corrupt, "a block's record says that it is newer than it is");
-    }
+    r.version = version_of(copy);
     if (r.block.dimensions != dimensions) {
         throw Error(Code::corrupt, "a block's record says " + std::to_string(r.block.dimensions) +
                                        " dimensions in an array of " + std::to_string(dimensions));

@@ -47,6 +47,8 @@ struct BlockRecord {
 /// Nothing when the record is no longer the one that `link` names. Throws corrupt when no store into that array can have
 /// made it; so whoever gets one need not ask whether its box lies in the array and its bytes are as many as its elements.
 std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, const ArrayDefinition& array);
+/// The version of a block's record, as BlockRecord has it. Errors: corrupt.
+std::uint64_t version_of(const heap::RecordCopy& block);
 /// The record's bytes behind its header. `moved`: with what a block of this version needs to keep it in another record.
 struct BlockBytes {
     std::vector<std::byte> bytes;

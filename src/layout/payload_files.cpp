@@ -158,6 +158,7 @@ void PayloadFiles::settle(const Extent& extent) {
 
 void PayloadFiles::free(const Extent& extent) {
     cache_.drop(extent.offset);
+    if (is_copy(extent.offset)) return;  // its block may have another place now, and this copy still
     try {
         const std::string name = name_of_payload(extent.offset);
         const auto named = os::look_in(data_, name);

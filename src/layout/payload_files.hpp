@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,19 @@ struct Seat {
         capacity_bytes{};  // of a target below the pool; else files and pool share the pool's maximum
     std::string name{};    // that users have given the target
     bool is_below() const { return capacity_bytes.has_value(); }
+};
+
+/// Copies of blocks lie among the files of a target under numbers with this bit, and below it the version of the block.
+inline constexpr std::uint64_t copy_bit = std::uint64_t{1} << 63;
+inline bool is_copy(std::uint64_t number) { return (number & copy_bit) != 0; }
+
+/// What tells a copy of this very block from one of another that had its version before a power loss.
+struct CopyMark {
+    std::uint64_t version = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t written_ns = 0;
+    std::uint32_t crc = 0;
+    bool has_crc = false;
 };
 
 /// Extents that are files of their own in a directory, named by a number that the pool never gives twice.
@@ -39,6 +53,19 @@ public:
     void free(const heap::Extent& extent);
     /// Removes all files but those of `extents`, and those with numbers that were drawn since: `from` and higher.
     void keep_only(const std::vector<heap::Extent>& extents, std::uint64_t from = ~std::uint64_t{0});
+
+    // copies.cpp
+    /// Copies a block's bytes into a file of its own, which appears when it is durable and whole. `written` is called with the bytes of
+    /// each piece; false gives up. True if there is a copy now, whoever made it.
+    /// Errors: no_space, io_error; corrupt when the bytes have another checksum than the mark.
+    bool make_copy(const CopyMark& mark, const std::byte* from,
+                   const std::function<bool(std::uint64_t)>& written);
+    bool has_copy(const CopyMark& mark) const;
+    /// Of which versions there are copies, going by their names.
+    std::vector<std::uint64_t> copies() const;
+    void remove_copy(std::uint64_t version);
+    /// What killed processes have left of copies.
+    void remove_torn_copies();
 
     const Seat& seat() const { return seat_; }
     /// Everything stored by anybody is on the medium when this returns: for Pool::sync.

@@ -166,6 +166,11 @@ void Targets::finish_recovery() {
     }
 }
 
+std::shared_ptr<PayloadFiles> Targets::files_of(std::uint32_t target) {
+    const auto there = below(target);
+    return {there, &there->files};
+}
+
 std::uint64_t Targets::used_bytes(std::uint32_t target) const {
     return Medium::load(&heap_.pool().state().target_bytes.at(target - first_target_below).value);
 }

@@ -55,6 +55,8 @@ public:
     /// Makes the pool's own directory in that of the target, if it is missing. Errors: not_found, permission_denied, busy.
     void prepare(const Mount& mount);
     std::string name_of(std::uint32_t target);
+    /// Errors: io_error for a target that is not there.
+    std::shared_ptr<PayloadFiles> files_of(std::uint32_t target);
 
 private:
     struct Below {

@@ -31,6 +31,18 @@ Sides::Sides(std::shared_ptr<store::Store> shared, const Options& options)
     : shared_(std::move(shared)), options_(options_of_own(*shared_, options)) {
     if (!shared_->is_device()) path_ = shared_->path_beside(".private-" + std::to_string(os::user_id()));
     look_again();
+    if (shared_->read_only()) return;
+    shared_->set_on_hierarchy([this] { move_in_background(); });
+    try {
+        if (shared_->background()) move_in_background();
+    } catch (const Error&) {
+        // A hierarchy that cannot be read keeps nobody from what lies in the pool; who needs it is told.
+    }
+}
+
+void Sides::move_in_background() {
+    const std::lock_guard lock(mover_mutex_);
+    if (!mover_) mover_ = std::make_unique<mover::Mover>(shared_->path());
 }
 
 void Sides::look_again() {
@@ -109,6 +121,11 @@ void Sides::enter_step(std::uint64_t step) {
 }
 
 void Sides::close() {
+    shared_->set_on_hierarchy({});
+    {
+        const std::lock_guard lock(mover_mutex_);
+        mover_.reset();
+    }
     const std::lock_guard lock(mutex_);
     if (opened_) opened_->munmap();
     own_ = nullptr;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "mover/mover.hpp"
 #include "store/store.hpp"
 
 #include <atomic>
@@ -49,6 +50,7 @@ public:
     std::mutex& moving() { return moving_mutex_; }
 
 private:
+    void move_in_background();
     void look_again();
     void open_own(Mode mode);
 
@@ -61,6 +63,8 @@ private:
     std::unique_ptr<PMEM> opened_;
     std::atomic<std::uint64_t> step_ = 0;
     std::mutex moving_mutex_;
+    std::mutex mover_mutex_;
+    std::unique_ptr<mover::Mover> mover_;  // null as long as no hierarchy wants it
 };
 
 /// Notes: on a group that it is private; on the private pool, that something is being moved, and under which name in the shared one.

@@ -31,7 +31,9 @@ Hierarchy read_hierarchy(const std::string& path) {
 }
 
 void set_hierarchy(PMEM& pool, const Hierarchy& hierarchy) {
-    Sides::of(pool).shared()->set_hierarchy(&hierarchy);
+    store::Store& store = *Sides::of(pool).shared();
+    store.set_hierarchy(&hierarchy);
+    static_cast<void>(store.background());  // what is to be done there begins now, not with the next store
 }
 
 void remove_hierarchy(PMEM& pool) { Sides::of(pool).shared()->set_hierarchy(nullptr); }
@@ -42,6 +44,17 @@ std::vector<TargetInfo> targets(const PMEM& pool) { return Sides::of(pool).share
 
 std::uint64_t move(PMEM& pool, std::string_view id, std::string_view target) {
     return Sides::of(pool).shared()->move(id, target);
+}
+
+std::uint64_t flush(PMEM& pool, std::string_view id,
+                    const std::function<bool(const FlushProgress&)>& progress) {
+    return Sides::of(pool).shared()->flush(id, false, progress);
+}
+
+FlushProgress unflushed(const PMEM& pool) { return Sides::of(pool).shared()->unflushed(); }
+
+std::vector<Receipt> receipts(const PMEM& pool, std::string_view id) {
+    return Sides::of(pool).shared()->receipts(id);
 }
 
 }  // namespace pmemcpy

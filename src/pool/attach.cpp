@@ -60,11 +60,15 @@ Pool::RoomLock::RoomLock(Pool& pool) : ByteLock(pool.runtime_->file(), room_byte
 Pool::HierarchyLock::HierarchyLock(Pool& pool)
     : ByteLock(pool.runtime_->file(), hierarchy_byte, pool.hierarchy_mutex_) {}
 
-Pool::ScopeLock::ScopeLock(Pool& pool)
-    : file_(pool.runtime_->file()), is_held_(os::try_lock(file_, os::LockKind::exclusive, scope_byte, 1)) {}
-Pool::ScopeLock::~ScopeLock() {
-    if (is_held_) os::unlock(file_, scope_byte, 1);
+Pool::CopiesLock::CopiesLock(Pool& pool) : ByteLock(pool.runtime_->file(), copies_byte, pool.copies_mutex_) {}
+
+Pool::TriedLock::TriedLock(os::File& file, std::uint64_t byte)
+    : file_(file), byte_(byte), is_held_(os::try_lock(file_, os::LockKind::exclusive, byte_, 1)) {}
+Pool::TriedLock::~TriedLock() {
+    if (is_held_) os::unlock(file_, byte_, 1);
 }
+Pool::ScopeLock::ScopeLock(Pool& pool) : TriedLock(pool.runtime_->file(), scope_byte) {}
+Pool::LeadLock::LeadLock(Pool& pool) : TriedLock(pool.runtime_->file(), lead_byte) {}
 
 void Pool::attach(Lifecycle& lifecycle) {
     check_usable();

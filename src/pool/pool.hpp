@@ -239,19 +239,34 @@ public:
     struct HierarchyLock : ByteLock {
         explicit HierarchyLock(Pool& pool);
     };
+    /// Held while a copy below the pool becomes a block's place, and while copies of blocks that are gone are removed.
+    struct CopiesLock : ByteLock {
+        explicit CopiesLock(Pool& pool);
+    };
 
-    /// Held, if nobody else holds it, by whoever moves objects between this pool and another.
-    class ScopeLock {
+    /// A lock byte that is held if nobody else holds it. Threads that share a Pool share it.
+    class TriedLock {
     public:
-        explicit ScopeLock(Pool& pool);
-        ~ScopeLock();
-        ScopeLock(const ScopeLock&) = delete;
-        ScopeLock& operator=(const ScopeLock&) = delete;
+        ~TriedLock();
+        TriedLock(const TriedLock&) = delete;
+        TriedLock& operator=(const TriedLock&) = delete;
         explicit operator bool() const { return is_held_; }
+
+    protected:
+        TriedLock(os::File& file, std::uint64_t byte);
 
     private:
         os::File& file_;
+        std::uint64_t byte_;
         bool is_held_;
+    };
+    /// By whoever moves objects between this pool and another.
+    struct ScopeLock : TriedLock {
+        explicit ScopeLock(Pool& pool);
+    };
+    /// By whoever moves blocks between targets in the background.
+    struct LeadLock : TriedLock {
+        explicit LeadLock(Pool& pool);
     };
 
     /// Held, under the AllocationLock, by whoever looks whether a group is empty and then erases it.
@@ -363,6 +378,7 @@ private:
     std::mutex feed_mutex_;
     std::mutex room_mutex_;
     std::mutex hierarchy_mutex_;
+    std::mutex copies_mutex_;
     Feed feed_{*this};
     std::function<void()> before_sync_;
     std::mutex news_mutex_;

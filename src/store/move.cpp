@@ -3,6 +3,8 @@
 // was, so that what was stored over it since still covers it (law 3).
 
 #include "array/selection.hpp"
+#include "base/crc32c.hpp"
+#include "os/guard.hpp"
 #include "persist/copy.hpp"
 #include "store/pin.hpp"
 #include "store/store.hpp"
@@ -23,6 +25,11 @@ std::string called(const BlockRecord& block, const std::string& id) {
 
 }  // namespace
 
+std::shared_ptr<Directory> Store::directory_of(const std::string& id) const {
+    const auto definition = defined(id);
+    return definition && is_array(*definition) ? directory_of(*definition) : nullptr;
+}
+
 // False when there is nothing to move, or somebody else was faster.
 bool Store::move_block(const std::string& id, Directory& directory, const BlockRecord& from,
                        std::uint32_t target) {
@@ -30,12 +37,10 @@ bool Store::move_block(const std::string& id, Directory& directory, const BlockR
     if ((from.block.flags & catalog::block_in_place) != 0 || !is_committed(from.block.step)) return false;
     const Pin pin(heap_, from.link);
     if (!pin) return false;
-    const heap::Bytes source = heap_.bytes(from.block.extent);
-    if (source.data == nullptr)
-        throw Error(Code::corrupt, called(from, id) + " has lost its payload file; it cannot be moved");
-
-    const pool::Pool& pool = pool_;
-    const persist::Medium& m = pool.medium();
+    const auto t = tiering();
+    if (t && t->flush_level > 0 && target == t->numbers[t->flush_level] &&
+        (t->has_background() || targets_.files_of(target)->has_copy(mark_of(from))))
+        return move_to_copy(id, directory, from, target);
     Block block = from.block;
     const std::uint64_t length = catalog::write_block(block, from.box, from.version).length();
     catalog::Draft draft(heap_, length);
@@ -43,37 +48,71 @@ bool Store::move_block(const std::string& id, Directory& directory, const BlockR
                        catalog::write_block(block, from.box, from.version).fields);
     block.extent = heap_.allocate_extent(block.stored_bytes, draft.offset(), target);
     draft.owns(block.extent);
-    m.write(&draft.as<Block>().extent, &block.extent, sizeof block.extent);
-    {
-        const heap::Bytes there = heap_.bytes(block.extent, true);
-        persist::Characteristic found;
-        if (!persist::store(m, there.place(), source.data, block.stored_bytes, {persist::Element::none, true},
-                            found)) {
-            throw Error(Code::io_error,
-                        "the memory of " + called(from, id) + " is damaged (SIGBUS), or that of the target");
-        }
-        if ((block.flags & catalog::block_has_crc) != 0 && found.crc != block.crc) {
-            throw Error(
-                Code::corrupt,
-                called(from, id) + " has another checksum than when it was stored, so it stays where it is");
-        }
-    }
+    pool_.medium().write(&draft.as<Block>().extent, &block.extent, sizeof block.extent);
+    copy_block(id, from, heap_.bytes(block.extent, true));
     if (target != 0) heap_.outside()->settle(block.extent);
+    return put_in_place(directory, from, block, draft);
+}
+
+void Store::copy_block(const std::string& id, const BlockRecord& from, const heap::Bytes& there) {
+    const heap::Bytes source = heap_.bytes(from.block.extent);
+    if (source.data == nullptr)
+        throw Error(Code::corrupt, called(from, id) + " has lost its payload file; it cannot be moved");
+    persist::Characteristic found;
+    if (!persist::store(pool_.medium(), there.place(), source.data, from.block.stored_bytes,
+                        {persist::Element::none, true}, found)) {
+        throw Error(Code::io_error,
+                    "the memory of " + called(from, id) + " is damaged (SIGBUS), or that of the target");
+    }
+    if ((from.block.flags & catalog::block_has_crc) != 0 && found.crc != from.block.crc) {
+        throw Error(
+            Code::corrupt,
+            called(from, id) + " has another checksum than when it was stored, so it stays where it is");
+    }
+}
+
+bool Store::holds(const heap::Extent& extent, std::uint32_t crc) const {
+    const heap::Bytes there = heap_.bytes(extent);
+    std::uint32_t found = ~crc;
+    return there.data != nullptr &&
+           os::guarded(there.data, extent.length,
+                       [&] { found = base::crc32c(0, there.data, extent.length); }) &&
+           found == crc;
+}
+
+// What has a copy where it is to go needs no other.
+bool Store::move_to_copy(const std::string& id, Directory& directory, const BlockRecord& from,
+                         std::uint32_t target) {
+    if (!flush_block(id, from, {})) return false;
+    Block block = from.block;
+    const catalog::BlockBytes record = catalog::write_block(block, from.box, from.version);
+    catalog::Draft draft(heap_, record.length());
+    draft.write_header(RecordKind::block, 0, record.length(), directory.definition().incarnation, 0,
+                       record.fields);
+    block.extent = {target, 0, layout::copy_bit | from.version, block.stored_bytes};
+    if ((block.flags & catalog::block_has_crc) != 0 && !holds(block.extent, block.crc)) {
+        const pool::Pool::CopiesLock lock(pool_);
+        targets_.files_of(target)->remove_copy(from.version);
+        return false;
+    }
+    // Nobody removes it between the look and the publishing.
+    const pool::Pool::CopiesLock lock(pool_);
+    if (!targets_.files_of(target)->has_copy(mark_of(from))) return false;
+    return put_in_place(directory, from, block, draft);
+}
+
+// Publishes the record of a block that was copied in the slot of the one it was copied from.
+bool Store::put_in_place(Directory& directory, const BlockRecord& from, const Block& block,
+                         catalog::Draft& draft) {
     const catalog::BlockBytes record = catalog::write_block(block, from.box, from.version);
     draft.write(sizeof(heap::RecordHeader), record.bytes.data(), record.bytes.size());
-
     const std::lock_guard one_thread(directory.mutex());
     if (!directory.refresh()) return false;
     for (const std::uint64_t handle : directory.same_box(from.box)) {
         if (!(directory.block(handle).link == from.link)) continue;
         std::uint64_t* const slot = directory.slot_word(handle);
         directory.vouch();
-        auto& header = draft.as<heap::RecordHeader>();
-        const std::uint64_t home = pool_.offset_of(slot);
-        const Link replaced = from.link.dead();
-        m.write(&header.home, &home, sizeof home);
-        m.write(&header.word, &replaced, sizeof replaced);
-        const Link fresh = draft.seal(pool_.draw_version());
+        const Link fresh = seal_for(draft, slot, from.link);
         if (!heap_.replace(slot, from.link, fresh)) return false;
         draft.keep();
         if (!directory.is_published()) heap_.retire(fresh);  // erased meanwhile, see publish_block
@@ -83,8 +122,7 @@ bool Store::move_block(const std::string& id, Directory& directory, const BlockR
 }
 
 std::uint64_t Store::move_array(const std::string& id, std::uint32_t target) {
-    const auto definition = defined(id);
-    const auto directory = definition && is_array(*definition) ? directory_of(*definition) : nullptr;
+    const auto directory = directory_of(id);
     if (!directory) return 0;
     std::vector<BlockRecord> blocks;
     {
@@ -124,8 +162,7 @@ std::uint64_t Store::move(std::string_view id, std::string_view target) {
 std::vector<Resident> Store::residents_of(const Tiering& t, std::size_t level) const {
     std::vector<Resident> all;
     for (const std::string& id : ids("", false)) {
-        const auto definition = defined(id);
-        const auto directory = definition && is_array(*definition) ? directory_of(*definition) : nullptr;
+        const auto directory = directory_of(id);
         if (!directory || (directory->definition().flags & catalog::array_contiguous) != 0) continue;
         const std::lock_guard one_thread(directory->mutex());
         if (!directory->refresh()) continue;
@@ -178,8 +215,7 @@ void Store::empty(Tiering& t, std::size_t level, std::uint64_t bytes) {
 
 // To the next target that has room.
 bool Store::move_down(Tiering& t, std::size_t level, const Resident& resident) {
-    const auto definition = defined(resident.id);
-    const auto directory = definition && is_array(*definition) ? directory_of(*definition) : nullptr;
+    const auto directory = directory_of(resident.id);
     if (!directory) return false;
     const auto ledger = ledger_of(t);
     for (std::size_t to = level + 1; to < t.numbers.size(); ++to) {

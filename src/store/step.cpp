@@ -83,6 +83,7 @@ void Store::commit(std::uint64_t step) {
     step_ = 0;
     pool_.enter_step(0);
     settle_names();
+    if (Medium::load(&pool_.state().hierarchy.value) != 0) flush_step();
 }
 
 // Others in the step would commit half of it. So it is as broken as by a death: what was stored in it goes when the last of

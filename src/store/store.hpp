@@ -158,6 +158,25 @@ public:
     std::vector<TargetInfo> targets() const;
     std::uint64_t move(std::string_view id, std::string_view target);
 
+    // flush.cpp
+    /// Copies what the flush target does not have of an id, or of all in a group. `for_modes`: only what the modes say.
+    std::uint64_t flush(std::string_view id, bool for_modes,
+                        const std::function<bool(const FlushProgress&)>& progress,
+                        const std::function<bool(std::uint64_t)>& written = {});
+    FlushProgress unflushed() const;
+    std::vector<Receipt> receipts(std::string_view id) const;
+    /// Empties targets that are fuller than their high watermark, down to the low one.
+    void keep_watermarks();
+    /// Removes copies whose blocks are gone. `also_odd`: and such as only look like copies, after a power loss.
+    void sweep_copies(bool also_odd);
+    /// Nothing where nothing is to be done in the background.
+    std::optional<Flush> background() const;
+    /// Called once for each hierarchy that wants something done in the background, by the thread that first meets it.
+    void set_on_hierarchy(std::function<void()> f) { on_hierarchy_ = std::move(f); }
+    /// Rises with every store by anybody.
+    std::uint64_t newest_version() const { return persist::Medium::load(&pool_.state().next_version.value); }
+    pool::Pool::LeadLock try_lead() { return pool::Pool::LeadLock(pool_); }
+
     // step.cpp, space.cpp, verify.cpp
     void begin(std::uint64_t step);
     void commit(std::uint64_t step);
@@ -259,6 +278,7 @@ private:
     void retire_covered(Directory& directory, const Selection& box, std::uint64_t version);
     void fill_block(const ArrayDefinition& array, const void* data, const Codec& codec, catalog::Draft& draft,
                     catalog::Block& block, std::uint32_t target);
+    Link seal_for(catalog::Draft& draft, const std::uint64_t* slot, Link old);
     // targets.cpp: null where the pool has no hierarchy
     std::shared_ptr<Tiering> tiering() const;
     std::vector<layout::Mount> mounts() const;
@@ -272,7 +292,23 @@ private:
     std::vector<Resident> residents_of(const Tiering& tiering, std::size_t level) const;
     bool move_block(const std::string& id, Directory& directory, const BlockRecord& from,
                     std::uint32_t target);
+    bool move_to_copy(const std::string& id, Directory& directory, const BlockRecord& from,
+                      std::uint32_t target);
+    bool holds(const Extent& extent, std::uint32_t crc) const;
+    void copy_block(const std::string& id, const BlockRecord& from, const heap::Bytes& there);
+    bool put_in_place(Directory& directory, const BlockRecord& from, const catalog::Block& block,
+                      catalog::Draft& draft);
     std::uint64_t move_array(const std::string& id, std::uint32_t target);
+    /// Null for what is no array, or none any more.
+    std::shared_ptr<Directory> directory_of(const std::string& id) const;
+    // flush.cpp
+    static layout::CopyMark mark_of(const BlockRecord& block);
+    bool flush_block(const std::string& id, const BlockRecord& block,
+                     const std::function<bool(std::uint64_t)>& written);
+    void flush_through(const std::string& id, Directory& directory, const Selection* box);
+    void flush_step();
+    std::vector<Resident> unflushed_in(const Tiering& tiering, std::string_view id, bool for_modes) const;
+    void forget_copies(std::uint32_t target);
     void load_dims(std::string_view variable, const Type& type, void* data, const Selection& selection) const;
     bool try_load(std::string_view id, Directory& directory, void* data, const Selection& selection,
                   std::optional<std::uint64_t> step, bool pin_first) const;
@@ -293,6 +329,7 @@ private:
     mutable layout::Targets targets_;
     mutable std::mutex tiering_mutex_;
     mutable std::shared_ptr<Tiering> tiering_;
+    std::function<void()> on_hierarchy_;
     std::unique_ptr<layout::DirectoryLayout> directory_layout_;  // null in the file layout
     std::atomic<std::uint64_t> step_{0};
     mutable std::mutex directories_mutex_;

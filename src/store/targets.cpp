@@ -129,6 +129,11 @@ void Store::set_hierarchy(const Hierarchy* hierarchy) {
     } else {
         set_note("/", hierarchy_note, text_of(note));
     }
+    for (const layout::Mount& mount : before) {
+        const auto stays = std::any_of(note.mounts.begin(), note.mounts.end(),
+                                       [&](const layout::Mount& m) { return m.number == mount.number; });
+        if (!stays) forget_copies(mount.number);
+    }
     pool_.medium().fetch_add(&pool_.state().hierarchy.value, 1);  // never flushed: recovery finds the note
 }
 
@@ -139,8 +144,7 @@ void Store::refuse_removal(const std::vector<layout::Mount>& mounts) const {
                                        [&](const layout::Mount& m) { return m.number == old.number; });
         if (stays) continue;
         for (const std::string& id : ids("", false)) {
-            const auto definition = defined(id);
-            const auto directory = definition && is_array(*definition) ? directory_of(*definition) : nullptr;
+            const auto directory = directory_of(id);
             if (!directory) continue;
             const std::lock_guard one_thread(directory->mutex());
             if (!directory->refresh()) continue;
@@ -168,6 +172,7 @@ std::shared_ptr<Tiering> Store::tiering() const {
     }
     tiering_ = std::make_shared<Tiering>(std::move(hierarchy), std::move(numbers), word);
     tiering_->leaving.resize(tiering_->numbers.size());
+    if (on_hierarchy_ && tiering_->has_background()) on_hierarchy_();
     return tiering_->numbers.size() > 1 ? tiering_ : nullptr;
 }
 
@@ -229,6 +234,8 @@ std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::
             if (ledger[level].remaining >= bytes) return take(level);
         }
     }
+    if ((rule != nullptr ? rule->mode.value_or(t->hierarchy.mode) : t->hierarchy.mode) == Buffering::bypass)
+        return t->numbers[t->flush_level];
     tier::Request request{.bytes = bytes, .is_divisible = false};
     if (t->hierarchy.policy == Policy::max_locality) {
         if (const auto definition = defined(id)) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "catalog/directory.hpp"
+#include "tier/hierarchy.hpp"
 #include "tier/placement.hpp"
 #include "tier/rules.hpp"
 
@@ -28,12 +29,18 @@ struct Tiering {
         : hierarchy(std::move(its)),
           rules(hierarchy.rules),
           numbers(std::move(its_numbers)),
+          flush_level(numbers.size() > 1 ? tier::flush_level(hierarchy) : 0),
           word(its_word) {}
+
+    Buffering mode_of(const std::string& id, const catalog::BlockRecord& block) const;
+    /// Whether any block may have to be copied, or brought down, by whoever works in the background.
+    bool has_background() const;
 
     const Hierarchy hierarchy;
     const tier::Rules rules;
     const std::vector<std::uint32_t> numbers;  // of each level its target, as extents name it
-    const std::uint64_t word;                  // the state page's, when it was read
+    const std::size_t flush_level;
+    const std::uint64_t word;  // the state page's, when it was read
 
     std::mutex mutex;
     // What is free in the pool is counted now and then, and estimated in between.

@@ -91,6 +91,7 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
         if (!pin->holds()) continue;
         pin->bytes = heap_.bytes(found.block.extent);
         std::byte* begin = pin->bytes.data;
+        if (begin == nullptr && !heap::is_current(pool_, found.link)) continue;  // erased before it was pinned
         if (begin == nullptr)
             throw Error(Code::corrupt, "block " + to_string(found.box) + " of '" + std::string(id) +
                                            "' has lost its payload");

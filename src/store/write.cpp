@@ -105,6 +105,7 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
     });
     announce(catalog_.entry_of(d.link));
     name_changed(id);
+    if (Medium::load(&pool_.state().hierarchy.value) != 0) flush_through(std::string(id), *directory, &box);
     heap_.reclaim();
 }
 
@@ -157,6 +158,17 @@ void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& 
     }
 }
 
+// A block's record that is to be published in this slot, in which there is `old` or nothing.
+Link Store::seal_for(catalog::Draft& draft, const std::uint64_t* slot, Link old) {
+    auto& header = draft.as<heap::RecordHeader>();
+    const std::uint64_t home = pool_.offset_of(slot);
+    const Link replaced = old.is_record() ? old.dead() : Link{};
+    pool_.medium().write(&header.home, &home, sizeof home);
+    pool_.medium().write(&header.word, &replaced, sizeof replaced);
+    // Drawn after the look at the slot, so that it is higher than the version it replaces (law 1).
+    return draft.seal(pool_.draw_version());
+}
+
 void Store::publish_block(std::string_view id, Directory& directory, catalog::Draft& draft,
                           const Selection& box) {
     const std::lock_guard one_thread(directory.mutex());
@@ -186,12 +198,7 @@ void Store::publish_block(std::string_view id, Directory& directory, catalog::Dr
             expected = empty.empty;
         }
         directory.vouch();
-        const std::uint64_t home = pool_.offset_of(slot);
-        const Link replaced = old.is_record() ? old.dead() : Link{};
-        m.write(&header.home, &home, sizeof home);
-        m.write(&header.word, &replaced, sizeof replaced);
-        // Drawn after the look at the slot, so that it is higher than the version it replaces (law 1).
-        const Link fresh = draft.seal(pool_.draw_version());
+        const Link fresh = seal_for(draft, slot, old);
         if (old.is_record()) {
             if (!heap_.replace(slot, old, fresh)) continue;
         } else {

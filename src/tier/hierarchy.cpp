@@ -3,6 +3,7 @@
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/glob.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -13,6 +14,9 @@ namespace {
 constexpr std::array kinds = {TargetKind::dax, TargetKind::tmpfs, TargetKind::file, TargetKind::shared};
 constexpr std::array policies = {Policy::max_bandwidth, Policy::max_locality, Policy::hot_data,
                                  Policy::user_defined};
+
+constexpr std::array modes = {Buffering::none, Buffering::write_back, Buffering::write_through,
+                              Buffering::bypass};
 
 template <class Names>
 [[noreturn]] void throw_unknown(std::string_view what, std::string_view text, const Names& names) {
@@ -48,6 +52,32 @@ const char* name_of(Policy policy) noexcept {
             return "hot-data";
         case Policy::user_defined:
             return "user-defined";
+    }
+    return "unknown";
+}
+
+const char* name_of(Buffering mode) noexcept {
+    switch (mode) {
+        case Buffering::none:
+            return "none";
+        case Buffering::write_back:
+            return "write-back";
+        case Buffering::write_through:
+            return "write-through";
+        case Buffering::bypass:
+            return "bypass";
+    }
+    return "unknown";
+}
+
+const char* name_of(Receipt::Survives failure) noexcept {
+    switch (failure) {
+        case Receipt::Survives::process:
+            return "process";
+        case Receipt::Survives::power:
+            return "power";
+        case Receipt::Survives::node:
+            return "node";
     }
     return "unknown";
 }
@@ -99,7 +129,26 @@ void check_rules(const Hierarchy& h) {
             refuse("the rule for '" + rule.match + "' has both `pin` and `prefer`; a pin leaves no choice");
         if (rule.first_rank && rule.last_rank && *rule.first_rank > *rule.last_rank)
             refuse("the rule for '" + rule.match + "' begins at a higher rank than it ends");
+        if (rule.never_evict && rule.drop_after_flush)
+            refuse("the rule for '" + rule.match + "' has both `never_evict` and `drop_after_flush`");
+        if (rule.mode == Buffering::bypass && !rule.pin.empty())
+            refuse("the rule for '" + rule.match +
+                   "' has both `pin` and the mode bypass, which is a pin to the flush target");
     }
+}
+
+void check_flushing(const Hierarchy& h) {
+    const bool is_used =
+        !h.flush.to.empty() || std::any_of(h.rules.begin(), h.rules.end(), [](const Rule& rule) {
+            return rule.drop_after_flush || rule.mode.value_or(Buffering::none) != Buffering::none;
+        });
+    if (is_used && flush_level(h) == 0)
+        refuse("there is nothing to flush to: a target below the pool is needed");
+    if (!(h.flush.period_s > 0)) refuse("flush: `every` is a time above zero, as 5 s");
+    if (!(h.flush.bytes_per_second >= 0)) refuse("flush: `bandwidth` is above zero, as 500 MB/s");
+    const Watermarks& w = h.watermarks;
+    if (!(w.low > 0 && w.low <= w.high && w.high <= 1))
+        refuse("watermarks: 0 < low <= high <= 1 is needed, as {high: 0.9, low: 0.75}");
 }
 
 }  // namespace
@@ -122,6 +171,7 @@ void check(const Hierarchy& h) {
     }
     if (h.granularity_bytes == 0) refuse("a granularity of 0 bytes leaves nothing to count in");
     check_rules(h);
+    check_flushing(h);
 }
 
 std::size_t level_of(const Hierarchy& h, std::string_view target) {
@@ -139,6 +189,18 @@ TargetKind parse_kind(std::string_view text) {
         if (text == name_of(kind)) return kind;
     }
     throw_unknown("kind of target", text, kinds);
+}
+
+Buffering parse_mode(std::string_view text) {
+    for (const Buffering mode : modes) {
+        if (text == name_of(mode)) return mode;
+    }
+    throw_unknown("mode", text, modes);
+}
+
+std::size_t flush_level(const Hierarchy& hierarchy) {
+    return hierarchy.flush.to.empty() ? hierarchy.targets.size() - 1
+                                      : level_of(hierarchy, hierarchy.flush.to);
 }
 
 Policy parse_policy(std::string_view text) {

@@ -125,6 +125,29 @@ void read_ranks(const YAML::Node& node, Rule& rule) {
     rule.last_rank = to;
 }
 
+double read_part(const YAML::Node& node) {
+    try {
+        return node.as<double>();
+    } catch (const YAML::Exception&) {
+        refuse(node, "a part of one is expected here, as 0.9");
+    }
+}
+
+void read_flush(const YAML::Node& node, Flush& flush) {
+    read_map(
+        node, "flush",
+        {{"to", [&](const auto& n) { flush.to = text_of(n); }},
+         {"every", [&](const auto& n) { flush.period_s = tier::parse_seconds(text_of(n)); }},
+         {"on_close", [&](const auto& n) { flush.on_close = yes_or_no(n); }},
+         {"bandwidth", [&](const auto& n) { flush.bytes_per_second = tier::parse_bandwidth(text_of(n)); }}});
+}
+
+void read_watermarks(const YAML::Node& node, Watermarks& marks) {
+    read_map(node, "watermarks",
+             {{"high", [&](const auto& n) { marks.high = read_part(n); }},
+              {"low", [&](const auto& n) { marks.low = read_part(n); }}});
+}
+
 Rule read_rule(const YAML::Node& node) {
     Rule rule;
     read_map(node, "a rule",
@@ -137,7 +160,9 @@ Rule read_rule(const YAML::Node& node) {
                    if (n.IsScalar()) return rule.prefer.push_back(text_of(n));
                    for (const auto& name : n) rule.prefer.push_back(text_of(name));
                }},
-              {"never_evict", [&](const auto& n) { rule.never_evict = yes_or_no(n); }}});
+              {"never_evict", [&](const auto& n) { rule.never_evict = yes_or_no(n); }},
+              {"mode", [&](const auto& n) { rule.mode = tier::parse_mode(text_of(n)); }},
+              {"drop_after_flush", [&](const auto& n) { rule.drop_after_flush = yes_or_no(n); }}});
     return rule;
 }
 
@@ -184,6 +209,8 @@ void write_rule(YAML::Emitter& out, const Rule& rule) {
         out << YAML::EndSeq;
     }
     if (rule.never_evict) out << YAML::Key << "never_evict" << YAML::Value << true;
+    if (rule.mode) out << YAML::Key << "mode" << YAML::Value << name_of(*rule.mode);
+    if (rule.drop_after_flush) out << YAML::Key << "drop_after_flush" << YAML::Value << true;
     out << YAML::EndMap;
 }
 
@@ -207,6 +234,9 @@ Hierarchy parse_hierarchy(std::string_view yaml) {
             {{"targets", [&](const auto& n) { h.targets = read_list<Target>(n, "targets", read_target); }},
              {"policy", [&](const auto& n) { h.policy = tier::parse_policy(text_of(n)); }},
              {"granularity", [&](const auto& n) { h.granularity_bytes = tier::parse_bytes(text_of(n)); }},
+             {"mode", [&](const auto& n) { h.mode = tier::parse_mode(text_of(n)); }},
+             {"flush", [&](const auto& n) { read_flush(n, h.flush); }},
+             {"watermarks", [&](const auto& n) { read_watermarks(n, h.watermarks); }},
              {"rules", [&](const auto& n) { h.rules = read_list<Rule>(n, "rules", read_rule); }}});
     } catch (const YAML::Exception& error) {
         throw Error(Code::invalid_argument, std::string("hierarchy: it is no YAML: ") + error.what());
@@ -221,7 +251,17 @@ std::string to_yaml(const Hierarchy& h) {
     out << YAML::BeginMap << YAML::Key << "targets" << YAML::Value << YAML::BeginSeq;
     for (const Target& target : h.targets) write_target(out, target);
     out << YAML::EndSeq << YAML::Key << "policy" << YAML::Value << name_of(h.policy) << YAML::Key
-        << "granularity" << YAML::Value << tier::bytes_text(h.granularity_bytes);
+        << "granularity" << YAML::Value << tier::bytes_text(h.granularity_bytes) << YAML::Key << "mode"
+        << YAML::Value << name_of(h.mode);
+    out << YAML::Key << "flush" << YAML::Value << YAML::Flow << YAML::BeginMap;
+    if (!h.flush.to.empty()) out << YAML::Key << "to" << YAML::Value << h.flush.to;
+    out << YAML::Key << "every" << YAML::Value << tier::seconds_text(h.flush.period_s) << YAML::Key
+        << "on_close" << YAML::Value << h.flush.on_close;
+    if (h.flush.bytes_per_second > 0)
+        out << YAML::Key << "bandwidth" << YAML::Value << tier::bandwidth_text(h.flush.bytes_per_second);
+    out << YAML::EndMap << YAML::Key << "watermarks" << YAML::Value << YAML::Flow << YAML::BeginMap
+        << YAML::Key << "high" << YAML::Value << h.watermarks.high << YAML::Key << "low" << YAML::Value
+        << h.watermarks.low << YAML::EndMap;
     if (!h.rules.empty()) {
         out << YAML::Key << "rules" << YAML::Value << YAML::BeginSeq;
         for (const Rule& rule : h.rules) write_rule(out, rule);

@@ -43,8 +43,33 @@ class Tiers(WithPool):
         self.text("tiers", self.pool, "--remove")
         self.assertEqual(self.text("cat", self.pool, "ocean/TEMP"), before)
 
+    def test_is_drained_and_says_what_survives(self) -> None:
+        self.assertIn("no target to flush to", self.refused(2, "drain", self.pool))
+        path = self.hierarchy(kind="shared")
+        Path(path).write_text(Path(path).read_text() + "mode: none\n")
+        self.text("tiers", self.pool, path)
+        receipts = self.json("receipt", self.pool, "ocean/TEMP")
+        self.assertEqual({r["is_flushed"] for r in receipts}, {False})
+        self.assertIn("pool", self.text("receipt", self.pool, "ocean/TEMP"))
+        self.assertGreater(self.json("drain", self.pool, "ocean")["flushed_bytes"], 0)
+        self.assertEqual(self.json("drain", self.pool, "ocean")["flushed_bytes"], 0)
+        receipts = self.json("receipt", self.pool, "ocean/TEMP")
+        self.assertEqual({(r["is_flushed"], r["target"]) for r in receipts}, {(True, "pool")})
+        self.assertEqual(self.json("tiers", self.pool)["unflushed_blocks"], 0)
+        self.assertIn("nothing", self.refused(1, "receipt", self.pool, "nothing"))
+
+    def test_flushes_by_itself(self) -> None:
+        path = self.hierarchy()
+        Path(path).write_text(Path(path).read_text() + "flush: {every: 50 ms, on_close: yes}\n")
+        self.text("tiers", self.pool, path)
+        self.assertEqual(self.json("tiers", self.pool)["unflushed_blocks"], 0)
+        self.assertNotIn("not flushed", self.text("tiers", self.pool))
+
     def test_mistakes_are_named(self) -> None:
         self.assertIn("line 3", self.refused(2, "tiers", self.pool, self.hierarchy(kind="floppy")))
+        path = self.hierarchy()
+        Path(path).write_text(Path(path).read_text() + "mode: sometimes\n")
+        self.assertIn("'sometimes' is no mode", self.refused(2, "tiers", self.pool, path))
         self.assertIn("is faster to write", self.refused(2, "tiers", self.pool, self.hierarchy(slow="9 GB/s")))
         self.assertIn("no directory", self.refused(1, "tiers", self.pool, self.hierarchy(path="/nowhere/at/all")))
         self.assertIn("no hierarchy at", self.refused(1, "tiers", self.pool, "nothing.yaml"))

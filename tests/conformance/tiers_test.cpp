@@ -65,6 +65,7 @@ protected:
                       .write = {1e8, 1e-3},
                       .read = {1e8, 1e-3}}};
         h.granularity_bytes = 64 << 10;
+        h.mode = Buffering::none;
         return h;
     }
     /// One array of blocks of a mebibyte each, block i of the numbers from i on.

@@ -81,6 +81,7 @@ Hierarchy two_targets(const PMEM& pmem) {
         {.name = "below", .path = below(pmem.info().path), .write = {1e9, 1e-5}, .read = {1e9, 1e-5}}};
     h.rules = {{.match = "low", .pin = "below"}};
     h.granularity_bytes = 4096;
+    h.mode = Buffering::none;  // nobody but the verb that is killed does anything
     return h;
 }
 
@@ -127,6 +128,10 @@ std::vector<Verb> verbs() {
     const auto array_below = [two_targets_and_array](PMEM& pmem) {
         two_targets_and_array(pmem);
         move(pmem, "A", "below");
+    };
+    const auto flushed = [two_targets_and_low](PMEM& pmem) {
+        two_targets_and_low(pmem);
+        flush(pmem);
     };
     const auto know_targets = [](PMEM& pmem) { targets(pmem); };
     return {
@@ -210,6 +215,8 @@ std::vector<Verb> verbs() {
         {"reclaim_an_array_after_a_death", array, nothing, [](PMEM& p) { p.trim(); }, false, "erase_array"},
         with_targets(
             {"move_down", two_targets_and_low, know_targets, [](PMEM& p) { move(p, "low", "below"); }}),
+        with_targets({"flush", two_targets_and_low, know_targets, [](PMEM& p) { flush(p); }}),
+        with_targets({"move_to_a_copy", flushed, know_targets, [](PMEM& p) { move(p, "low", "below"); }}),
         with_targets({"move_up", array_below, know_targets, [](PMEM& p) { move(p, "A", "pool"); }}),
         with_targets({"overwrite_below", array_below, know_targets,
                       [](PMEM& p) {
@@ -481,6 +488,7 @@ protected:
         for (auto id = groups.rbegin(); id != groups.rend(); ++id)
             survivor.erase(*id);  // the inner ones first
         survivor.trim();
+        if (hierarchy_of(survivor)) flush(survivor);  // which also removes copies of what is gone
         if (const std::size_t files = pool_.count_files(); files != 0)
             return "after erasing all, " + std::to_string(files) + " files are left in the target below";
         if (verb().has_targets) remove_hierarchy(survivor);

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
 #include "cli/pool/open.hpp"
+#include "cli/terminal/progress.hpp"
 #include "cli/terminal/size.hpp"
 #include "cli/terminal/table.hpp"
 
@@ -37,7 +39,11 @@ void print_json(const PMEM& pmem) {
                         {"trouble", info.trouble}});
     }
     const auto hierarchy = hierarchy_of(pmem);
+    const FlushProgress left = hierarchy ? unflushed(pmem) : FlushProgress{};
     fmt::print("{}\n", dump({{"policy", hierarchy ? Json(name_of(hierarchy->policy)) : Json(nullptr)},
+                             {"mode", hierarchy ? Json(name_of(hierarchy->mode)) : Json(nullptr)},
+                             {"unflushed_blocks", left.of_blocks},
+                             {"unflushed_bytes", left.of_bytes},
                              {"targets", std::move(list)}}));
 }
 
@@ -51,6 +57,12 @@ void print_table(const PMEM& pmem) {
                    info.trouble.empty() ? where : where + " (set aside)"});
     }
     fmt::print("{}", table.text());
+    if (hierarchy_of(pmem)) {
+        const FlushProgress left = unflushed(pmem);
+        if (left.of_blocks > 0)
+            fmt::print("{} in {} blocks are not flushed yet; `pmemcpy drain` waits for them\n",
+                       human_size(left.of_bytes), left.of_blocks);
+    }
     for (const TargetInfo& info : targets(pmem)) {
         if (!info.trouble.empty()) fmt::print(stderr, "pmemcpy: {}\n", info.trouble);
     }
@@ -99,6 +111,63 @@ int stage(const Staging& arguments, bool json) {
     return exit_ok;
 }
 
+struct Draining {
+    std::string pool;
+    std::string id = "/";
+};
+
+int drain(const Draining& arguments, bool json) {
+    PMEM pmem = open_for_writing(arguments.pool);
+    std::uint64_t bytes = 0;
+    {
+        Progress progress("drain");
+        bytes = flush(pmem, arguments.id, [&](const FlushProgress& p) {
+            progress.show(p.bytes, p.of_bytes);
+            return true;
+        });
+    }
+    if (json) {
+        fmt::print("{}\n", dump({{"flushed_bytes", bytes}}));
+    } else {
+        fmt::print("{} flushed\n", human_size(bytes));
+    }
+    return exit_ok;
+}
+
+struct Asked {
+    std::string pool;
+    std::string id;
+};
+
+int receipt(const Asked& arguments, bool json) {
+    const PMEM pmem = open_for_reading(arguments.pool);
+    const std::vector<Receipt> all = receipts(pmem, arguments.id);
+    if (json) {
+        Json list = Json::array();
+        for (const Receipt& each : all) {
+            list.push_back({{"box", to_string(each.box)},
+                            {"target", each.target},
+                            {"is_flushed", each.is_flushed},
+                            {"survives", name_of(each.survives)},
+                            {"flushed_in_s", each.flushed_in_s ? Json(*each.flushed_in_s) : Json(nullptr)}});
+        }
+        fmt::print("{}\n", dump(list));
+        return exit_ok;
+    }
+    Table table({{}, {}, {}, {}});
+    table.add({"block", "target", "flushed", "survives the loss of a"});
+    for (const Receipt& each : all) {
+        std::string when = each.is_flushed ? "yes" : "no";
+        if (each.flushed_in_s) when = fmt::format("in {:.0f} s", std::ceil(*each.flushed_in_s));
+        const char* failure =
+            each.survives == Receipt::Survives::power ? "process, power" : name_of(each.survives);
+        table.add({to_string(each.box), printable(each.target), when,
+                   each.survives == Receipt::Survives::node ? "process, power, node" : failure});
+    }
+    fmt::print("{}", table.text());
+    return exit_ok;
+}
+
 }  // namespace
 
 void add_tiers(CLI::App& command, Invocation& invocation) {
@@ -123,6 +192,24 @@ void add_stage(CLI::App& command, Invocation& invocation) {
         .needs("TARGET", arguments->target, "Name of the target, as `pmemcpy tiers POOL` lists it")
         .takes_json()
         .runs([arguments](bool json) { return stage(*arguments, json); });
+}
+
+void add_drain(CLI::App& command, Invocation& invocation) {
+    const auto arguments = std::make_shared<Draining>();
+    Verb(command, invocation, "drain", "Copy to the flush target what it does not have yet, and wait for it")
+        .needs("POOL", arguments->pool, "The pool")
+        .takes("ID", arguments->id, "A variable or group; all, if it is left out")
+        .takes_json()
+        .runs([arguments](bool json) { return drain(*arguments, json); });
+}
+
+void add_receipt(CLI::App& command, Invocation& invocation) {
+    const auto arguments = std::make_shared<Asked>();
+    Verb(command, invocation, "receipt", "Show where each block of an array is, and what it survives")
+        .needs("POOL", arguments->pool, "The pool, which has a hierarchy")
+        .needs("ID", arguments->id, "An array")
+        .takes_json()
+        .runs([arguments](bool json) { return receipt(*arguments, json); });
 }
 
 }  // namespace pmemcpy::cli

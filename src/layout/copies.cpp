@@ -1,0 +1,148 @@
+// Copies of blocks, which are made while the block stays where it is. A copy is a hint: it is looked at, and compared with its block,
+// whenever it is to be used; losing all of them loses nothing but time.
+
+#include "base/crc32c.hpp"
+#include "layout/payload_files.hpp"
+#include "layout/payload_name.hpp"
+#include "os/directory.hpp"
+#include "os/guard.hpp"
+#include "os/lock.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace pmemcpy::layout {
+
+namespace {
+
+constexpr std::uint64_t piece_bytes = 4 << 20;
+constexpr std::string_view torn_prefix = "copying-";
+
+/// Behind the block's bytes.
+struct Trailer {
+    std::uint64_t magic;
+    std::uint32_t format;
+    std::uint32_t has_crc;
+    std::uint64_t version;
+    std::uint64_t bytes;
+    std::uint64_t written_ns;
+    std::uint32_t crc;
+    std::uint32_t checksum;  // of all before it
+};
+static_assert(sizeof(Trailer) == 48);
+
+constexpr std::uint64_t trailer_magic = 0x59504f432d4d5050;  // "PPM-COPY"
+constexpr std::uint32_t trailer_format = 1;
+
+Trailer trailer_of(const CopyMark& mark) {
+    Trailer t{trailer_magic, trailer_format,  mark.has_crc ? 1U : 0U,      mark.version,
+              mark.bytes,    mark.written_ns, mark.has_crc ? mark.crc : 0, 0};
+    t.checksum = base::crc32c(0, reinterpret_cast<const std::byte*>(&t), offsetof(Trailer, checksum));
+    return t;
+}
+
+}  // namespace
+
+bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
+                             const std::function<bool(std::uint64_t)>& written) {
+    const std::string name = name_of_payload(copy_bit | mark.version);
+    if (has_copy(mark)) return true;
+    if (os::look_in(data_, name)) {
+        // Of a block that a power loss took, whose version was drawn again; or, since we looked, of this one after all.
+        const pool::Pool::CopiesLock lock(heap_.pool());
+        if (has_copy(mark)) return true;
+        remove_copy(mark.version);
+    }
+    const std::uint64_t total = mark.bytes + sizeof(Trailer);
+    const std::string torn = std::string(torn_prefix) + name_of_payload(heap_.pool().draw_version());
+    reserve(total);
+    bool is_there = false;
+    try {
+        check_headroom(total);
+        auto file = os::File::open_in(data_, torn, O_RDWR | O_CREAT | O_EXCL, 0600);
+        if (!file) throw Error(Code::io_error, data_.path() + " was removed while the pool was open");
+        is_there = true;
+        // While it is held nobody takes this for what a killed process has left.
+        if (!os::try_lock(*file, os::LockKind::exclusive, 0, 1))
+            throw Error(Code::busy, data_.path() + ": somebody locks a file that is just being made");
+        file->set_mode_bits((heap_.pool().file().mode_bits() & 0666) | payload_mark);
+        file->allocate(0, total);
+        std::vector<std::byte> piece(std::min(piece_bytes, mark.bytes));
+        std::uint32_t crc = 0;
+        for (std::uint64_t at = 0; at < mark.bytes; at += piece.size()) {
+            const std::uint64_t length = std::min<std::uint64_t>(piece.size(), mark.bytes - at);
+            // What is summed is what is written, whatever happens to the memory meanwhile.
+            if (!os::guarded(from + at, length, [&] { std::memcpy(piece.data(), from + at, length); }))
+                throw Error(Code::io_error, "the memory of a block is damaged (SIGBUS); it cannot be copied");
+            crc = base::crc32c(crc, piece.data(), length);
+            file->write_exactly(piece.data(), length, at);
+            if (written && !written(length)) {
+                os::remove_in(data_, torn);
+                release(total);
+                return false;
+            }
+        }
+        if (mark.has_crc && crc != mark.crc)
+            throw Error(Code::corrupt, "a block has another checksum than when it was stored");
+        const Trailer trailer = trailer_of(mark);
+        file->write_exactly(&trailer, sizeof trailer, mark.bytes);
+        if (needs_sync_) file->sync_data();
+        const bool is_first = os::rename_new_in(data_, torn, data_, name);
+        if (!is_first) {
+            os::remove_in(data_, torn);
+            release(total);
+        }
+        if (needs_sync_) {
+            if (auto data = os::File::open_in(data_, ".", O_RDONLY | O_DIRECTORY)) data->sync_all();
+        }
+        return is_first || has_copy(mark);
+    } catch (...) {
+        if (is_there) os::remove_in(data_, torn);
+        release(total);
+        throw;
+    }
+}
+
+bool PayloadFiles::has_copy(const CopyMark& mark) const {
+    const std::string name = name_of_payload(copy_bit | mark.version);
+    const auto named = os::look_in(data_, name);
+    if (!named || named->what != os::Named::regular || named->size != mark.bytes + sizeof(Trailer))
+        return false;
+    const auto file = os::File::open_in(data_, name, O_RDONLY);
+    if (!file) return false;
+    Trailer found{};
+    file->read_exactly(&found, sizeof found, mark.bytes);
+    const Trailer expected = trailer_of(mark);
+    return std::memcmp(&found, &expected, sizeof found) == 0;
+}
+
+std::vector<std::uint64_t> PayloadFiles::copies() const {
+    std::vector<std::uint64_t> versions;
+    for (const std::string& name : os::names_in(data_)) {
+        const auto number = number_of_payload(name);
+        if (number && is_copy(*number)) versions.push_back(*number & ~copy_bit);
+    }
+    return versions;
+}
+
+void PayloadFiles::remove_copy(std::uint64_t version) {
+    const std::string name = name_of_payload(copy_bit | version);
+    const auto named = os::look_in(data_, name);
+    if (!named || named->what != os::Named::regular || !os::remove_in(data_, name)) return;
+    cache_.drop(copy_bit | version);
+    release(named->size);
+}
+
+void PayloadFiles::remove_torn_copies() {
+    for (const std::string& name : os::names_in(data_)) {
+        if (!name.starts_with(torn_prefix)) continue;
+        auto file = os::File::open_in(data_, name, O_RDWR);
+        if (!file || !os::try_lock(*file, os::LockKind::exclusive, 0, 1)) continue;
+        os::remove_in(data_, name);
+    }
+    count_anew();
+}
+
+}  // namespace pmemcpy::layout

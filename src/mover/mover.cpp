@@ -1,0 +1,157 @@
+#include "mover/mover.hpp"
+
+#include "os/fork.hpp"
+#include "store/store.hpp"
+
+#include <pmemcpy/error.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace pmemcpy::mover {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto nap =
+    100ms;  // between two looks at whether the targets are full, and whether the leader is gone
+constexpr auto after_error = 1s;  // what is full or away now may not be then
+
+}  // namespace
+
+class Mover::Worker {
+public:
+    explicit Worker(std::string path)
+        : path_(std::move(path)), fork_generation_(os::fork_generation()), thread_([this] { work(); }) {}
+
+    bool is_of_another_process() const { return fork_generation_ != os::fork_generation(); }
+
+    void stop() {
+        {
+            const std::lock_guard lock(mutex_);
+            stops_ = true;
+        }
+        wake_.notify_all();
+        thread_.join();
+    }
+
+private:
+    void work() {
+        auto pause = Clock::duration(0ms);
+        while (!sleeps_through(pause)) {
+            try {
+                take_a_turn();
+                pause = nap;
+            } catch (const Error&) {
+                // A target or the pool's space: named to those who store and ask. It is tried again.
+                due_ = Clock::now();
+                pause = after_error;
+            }
+        }
+        try {
+            finish();
+        } catch (const Error&) {
+            // What is left is found by the next who has the pool open, and shown by unflushed().
+        }
+        lead_.reset();
+        if (store_) store_->close();
+    }
+
+    bool sleeps_through(Clock::duration time) {
+        std::unique_lock lock(mutex_);
+        return wake_.wait_for(lock, time, [&] { return stops_.load(); });
+    }
+
+    void attach() {
+        if (store_) return;
+        Options options;
+        options.mode = Mode::update;
+        store_ = store::Store::open(path_, options);
+    }
+
+    void take_a_turn() {
+        attach();
+        const auto duty = store_->background();
+        if (!duty) return lead_.reset();
+        if (!leads()) return;
+        store_->keep_watermarks();
+        if (Clock::now() < due_ || store_->newest_version() == looked_at_) return;
+        const std::uint64_t before = store_->newest_version();
+        Pace pace(*this, duty->bytes_per_second);
+        store_->flush(
+            "/", true, [&](const FlushProgress&) { return !stops_.load(); },
+            [&](std::uint64_t bytes) { return pace.allows(bytes); });
+        store_->sweep_copies(false);
+        if (!stops_) looked_at_ = before;
+        due_ = Clock::now() +
+               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(duty->period_s));
+    }
+
+    bool leads() {
+        if (lead_) return true;
+        auto asked = std::unique_ptr<pool::Pool::LeadLock>(new pool::Pool::LeadLock(store_->try_lead()));
+        if (!*asked) return false;
+        lead_ = std::move(asked);
+        store_->sweep_copies(true);  // whoever led before may have been killed
+        looked_at_ = 0;
+        due_ = Clock::now();
+        return true;
+    }
+
+    void finish() {
+        attach();
+        const auto duty = store_->background();
+        if (duty && duty->on_close) store_->flush("/", true, {});
+    }
+
+    // Spreads what is written over the time that it may take.
+    class Pace {
+    public:
+        Pace(Worker& worker, double bytes_per_second)
+            : worker_(worker), bytes_per_second_(bytes_per_second) {}
+        bool allows(std::uint64_t bytes) {
+            if (bytes_per_second_ <= 0) return !worker_.stops_;
+            next_ = std::max(next_, Clock::now() - nap) +
+                    std::chrono::duration_cast<Clock::duration>(
+                        std::chrono::duration<double>(static_cast<double>(bytes) / bytes_per_second_));
+            return !worker_.sleeps_through(next_ - Clock::now());
+        }
+
+    private:
+        Worker& worker_;
+        double bytes_per_second_;
+        Clock::time_point next_ = Clock::now();
+    };
+
+    const std::string path_;
+    const std::uint64_t fork_generation_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::atomic<bool> stops_ = false;
+    // Of the thread.
+    std::shared_ptr<store::Store> store_;
+    std::unique_ptr<pool::Pool::LeadLock> lead_;
+    std::uint64_t looked_at_ = 0;  // newest version at the last look at everything
+    Clock::time_point due_ = Clock::now();
+    std::thread thread_;
+};
+
+Mover::Mover(const std::string& path) : worker_(std::make_unique<Worker>(path)) {}
+
+// A forked child's copy of the thread does not run, and its attachment is the parent's: it is left alone.
+Mover::~Mover() {
+    if (worker_->is_of_another_process()) {
+        static_cast<void>(worker_.release());
+        return;
+    }
+    worker_->stop();
+}
+
+}  // namespace pmemcpy::mover

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace pmemcpy::mover {
+
+/// Works in the background on a pool's blocks, as its hierarchy says, as long as this lives: copies them to the flush target, brings
+/// them down from targets that are nearly full, removes copies of what is gone. Nothing is promised of when; a crash loses none of it, for
+/// what is left is found again by whoever does this next.
+class Mover {
+public:
+    explicit Mover(const std::string& path);
+    /// Waits for what it is at; and, where the hierarchy says `on_close`, until everything is flushed.
+    ~Mover();
+    Mover(const Mover&) = delete;
+    Mover& operator=(const Mover&) = delete;
+
+private:
+    class Worker;
+    std::unique_ptr<Worker> worker_;
+};
+
+}  // namespace pmemcpy::mover

@@ -1,0 +1,279 @@
+// Copies of blocks in the flush target. Nothing in the pool says that there is one: it is found by the block's version and compared with
+// the block before it is used, so that making and losing copies needs no care for crashes. Only when a block gives up its place and
+// lives on in its copy (move_to_copy) its record says so, published like any other move.
+
+#include "array/selection.hpp"
+#include "store/pin.hpp"
+#include "store/store.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace pmemcpy::store {
+
+Buffering Tiering::mode_of(const std::string& id, const catalog::BlockRecord& block) const {
+    const Rule* rule = rules.find(id, array::bounding_box(block.box), block.block.writer_rank);
+    return rule != nullptr ? rule->mode.value_or(hierarchy.mode) : hierarchy.mode;
+}
+
+bool Tiering::has_background() const {
+    if (flush_level == 0) return false;
+    return hierarchy.mode != Buffering::none ||
+           std::any_of(hierarchy.rules.begin(), hierarchy.rules.end(), [](const Rule& rule) {
+               return rule.drop_after_flush || rule.mode.value_or(Buffering::none) != Buffering::none;
+           });
+}
+
+layout::CopyMark Store::mark_of(const BlockRecord& block) {
+    const catalog::Block& b = block.block;
+    return {block.version, b.stored_bytes, b.written_ns, b.crc, (b.flags & catalog::block_has_crc) != 0};
+}
+
+std::optional<Flush> Store::background() const {
+    const auto t = tiering();
+    if (!t || !t->has_background()) return std::nullopt;
+    return t->hierarchy.flush;
+}
+
+// Of an id or of all in a group, what the flush target has neither itself nor a copy of; the oldest first.
+std::vector<Resident> Store::unflushed_in(const Tiering& t, std::string_view id, bool for_modes) const {
+    const std::uint32_t target = t.numbers[t.flush_level];
+    std::unordered_set<std::uint64_t> copied;
+    if (targets_.trouble_of(target).empty()) {
+        for (const std::uint64_t version : targets_.files_of(target)->copies()) copied.insert(version);
+    }
+    std::vector<Resident> all;
+    const auto look = [&](const std::string& each) {
+        const auto directory = directory_of(each);
+        if (!directory || (directory->definition().flags & catalog::array_contiguous) != 0) return;
+        const std::lock_guard one_thread(directory->mutex());
+        if (!directory->refresh()) return;
+        for (const auto& [handle, block] : directory->blocks()) {
+            const catalog::Block& b = block.block;
+            if (b.extent.target == target || b.extent.length == 0 || !is_committed(b.step)) continue;
+            if (copied.contains(block.version)) continue;
+            if (for_modes && t.mode_of(each, block) == Buffering::none) continue;
+            all.push_back({b.written_ns, b.extent.length, each, block});
+        }
+    };
+    if (id != "/" && is_group(id) != true) {
+        look(std::string(id));
+    } else {
+        for (const std::string& each : ids(id == "/" ? "" : std::string(id) + "/", false)) look(each);
+    }
+    std::sort(all.begin(), all.end(),
+              [](const Resident& a, const Resident& b) { return a.written_ns < b.written_ns; });
+    return all;
+}
+
+// False when the block is gone, or `written` has had enough.
+bool Store::flush_block(const std::string& id, const BlockRecord& block,
+                        const std::function<bool(std::uint64_t)>& written) {
+    const auto t = tiering();
+    if (!t || t->flush_level == 0) return false;
+    const Pin pin(heap_, block.link);
+    if (!pin) return false;
+    const heap::Bytes source = heap_.bytes(block.block.extent);
+    if (source.data == nullptr) {
+        if (!heap::is_current(pool_, block.link)) return false;
+        throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + id +
+                                       "' has lost its payload file; it cannot be flushed");
+    }
+    try {
+        return targets_.files_of(t->numbers[t->flush_level])->make_copy(mark_of(block), source.data, written);
+    } catch (const Error& error) {
+        throw Error(error.kind(),
+                    "block " + to_string(block.box) + " of '" + id + "' is not flushed: " + error.what());
+    }
+}
+
+std::uint64_t Store::flush(std::string_view id, bool for_modes,
+                           const std::function<bool(const FlushProgress&)>& progress,
+                           const std::function<bool(std::uint64_t)>& written) {
+    check_writable();
+    const auto t = tiering();
+    if (!t || t->flush_level == 0)
+        throw Error(Code::invalid_argument,
+                    path() + " has no target to flush to; `pmemcpy tiers` gives it some");
+    if (id != "/" && is_group(id) != true && !exists(id))
+        throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + path());
+    const auto all = unflushed_in(*t, id, for_modes);
+    FlushProgress done;
+    for (const Resident& each : all) {
+        ++done.of_blocks;
+        done.of_bytes += each.block.block.stored_bytes;
+    }
+    for (const Resident& each : all) {
+        if (flush_block(each.id, each.block, written)) {
+            const Rule* rule =
+                t->rules.find(each.id, array::bounding_box(each.block.box), each.block.block.writer_rank);
+            const auto directory = directory_of(each.id);
+            if (rule != nullptr && rule->drop_after_flush && directory)
+                with_space(
+                    [&] { return move_block(each.id, *directory, each.block, t->numbers[t->flush_level]); });
+            done.bytes += each.block.block.stored_bytes;
+        }
+        ++done.blocks;
+        if (progress && !progress(done)) break;
+    }
+    heap_.reclaim();
+    if (!for_modes) sweep_copies(true);
+    return done.bytes;
+}
+
+FlushProgress Store::unflushed() const {
+    check_readable();
+    FlushProgress left;
+    const auto t = tiering();
+    if (!t) return left;
+    for (const Resident& each : unflushed_in(*t, "/", true)) {
+        ++left.of_blocks;
+        left.of_bytes += each.block.block.stored_bytes;
+    }
+    return left;
+}
+
+// What was just stored, where the mode is to have it flushed before the store returns.
+void Store::flush_through(const std::string& id, Directory& directory, const Selection* box) {
+    const auto t = tiering();
+    if (!t || t->flush_level == 0) return;
+    std::vector<BlockRecord> blocks;
+    {
+        const std::lock_guard one_thread(directory.mutex());
+        if (!directory.refresh()) return;
+        const auto add = [&](const BlockRecord& block) {
+            if (block.block.extent.target == t->numbers[t->flush_level] || !is_committed(block.block.step))
+                return;
+            if (t->mode_of(id, block) == Buffering::write_through) blocks.push_back(block);
+        };
+        if (box != nullptr) {
+            for (const std::uint64_t handle : directory.same_box(*box)) add(directory.block(handle));
+        } else {
+            for (const auto& [handle, block] : directory.blocks()) add(block);
+        }
+    }
+    for (const BlockRecord& block : blocks) flush_block(id, block, {});
+}
+
+// What was stored in a step becomes a thing to flush when the step is committed.
+void Store::flush_step() {
+    const auto t = tiering();
+    if (!t || t->flush_level == 0) return;
+    for (const Resident& each : unflushed_in(*t, "/", true)) {
+        if (t->mode_of(each.id, each.block) == Buffering::write_through) flush_block(each.id, each.block, {});
+    }
+}
+
+std::vector<Receipt> Store::receipts(std::string_view id) const {
+    check_readable();
+    const auto t = tiering();
+    if (!t)
+        throw Error(Code::invalid_argument,
+                    path() + " has no targets below it, so there is nothing to wait for");
+    const auto directory = array(id);
+    const bool can_be_flushed = t->flush_level > 0 && targets_.trouble_of(t->numbers[t->flush_level]).empty();
+    const auto files = can_be_flushed ? targets_.files_of(t->numbers[t->flush_level]) : nullptr;
+    const Target& lowest = t->hierarchy.targets[t->flush_level];
+    const bool is_kept_on_power_loss = durability() != Durability::none;
+    std::vector<BlockRecord> blocks;
+    {
+        const std::lock_guard one_thread(directory->mutex());
+        directory->refresh();
+        for (const auto& [handle, block] : directory->blocks()) {
+            if (is_visible(block.block.step)) blocks.push_back(block);
+        }
+    }
+    std::optional<std::vector<Resident>> waiting;
+    std::vector<Receipt> all;
+    for (const BlockRecord& block : blocks) {
+        Receipt receipt;
+        receipt.box =
+            directory->definition().order == Order::fortran ? array::reversed(block.box) : block.box;
+        const auto at = std::find(t->numbers.begin(), t->numbers.end(), block.block.extent.target);
+        if (at != t->numbers.end())
+            receipt.target = t->hierarchy.targets[static_cast<std::size_t>(at - t->numbers.begin())].name;
+        receipt.is_flushed = files && (block.block.extent.target == t->numbers[t->flush_level] ||
+                                       files->has_copy(mark_of(block)));
+        if (is_kept_on_power_loss) receipt.survives = Receipt::Survives::power;
+        if (receipt.is_flushed && is_kept_on_power_loss && lowest.kind == TargetKind::shared)
+            receipt.survives = Receipt::Survives::node;
+        if (files && !receipt.is_flushed && t->mode_of(std::string(id), block) != Buffering::none) {
+            if (!waiting) waiting = unflushed_in(*t, "/", true);
+            std::uint64_t before = 0;
+            for (const Resident& each : *waiting) {
+                if (each.written_ns <= block.block.written_ns) before += each.block.block.stored_bytes;
+            }
+            double bandwidth = lowest.write.bytes_per_second;
+            if (const double most = t->hierarchy.flush.bytes_per_second; most > 0)
+                bandwidth = std::min(bandwidth, most);
+            receipt.flushed_in_s = t->hierarchy.flush.period_s + static_cast<double>(before) / bandwidth;
+        }
+        all.push_back(std::move(receipt));
+    }
+    return all;
+}
+
+void Store::keep_watermarks() {
+    const auto t = tiering();
+    if (!t) return;
+    const Watermarks& marks = t->hierarchy.watermarks;
+    for (std::size_t level = 0; level + 1 < t->numbers.size(); ++level) {
+        const tier::Level now = ledger_of(*t)[level];
+        const auto part = [&](double p) {
+            return static_cast<std::uint64_t>(p * static_cast<double>(now.capacity));
+        };
+        if (now.capacity - now.remaining <= part(marks.high)) continue;
+        make_room(*t, level, now.capacity - part(marks.low));
+    }
+}
+
+// A copy lives as long as its block, wherever that is; who frees a block does not look for copies. While the lock is held no copy becomes
+// a block's place, so a block that is nowhere in the pool now will not be again.
+void Store::sweep_copies(bool also_odd) {
+    const auto t = tiering();
+    if (!t) return;
+    for (std::size_t level = 1; level < t->numbers.size(); ++level) {
+        if (!targets_.trouble_of(t->numbers[level]).empty()) continue;
+        const auto files = targets_.files_of(t->numbers[level]);
+        if (also_odd) files->remove_torn_copies();
+        const pool::Pool::CopiesLock lock(pool_);
+        const std::vector<std::uint64_t> copies = files->copies();
+        if (copies.empty()) continue;
+        std::unordered_map<std::uint64_t, layout::CopyMark> live;
+        bool is_damaged = false;
+        heap_.for_each_unit([&](std::uint64_t offset, std::uint64_t room) {
+            heap::RecordHeader header;
+            if (room < sizeof(catalog::Block)) return;
+            pool_.guarded([&] { heap::racy_copy(&header, pool_.at(offset), sizeof header); });
+            if (header.magic != heap::record_magic ||
+                header.kind != static_cast<std::uint8_t>(heap::RecordKind::block))
+                return;
+            heap::RecordCopy copy;
+            const Link link = Link::to(offset, header.version);
+            if (!heap::read_record(pool_, link, heap::RecordKind::block, copy)) {
+                is_damaged = is_damaged || heap::is_current(pool_, link);
+                return;
+            }
+            BlockRecord block;
+            std::memcpy(&block.block, copy.data(), sizeof block.block);
+            block.version = catalog::version_of(copy);
+            live.emplace(block.version, mark_of(block));
+        });
+        if (is_damaged)
+            return;  // a copy may be all that is left of a block whose record says nothing any more
+        for (const std::uint64_t version : copies) {
+            const auto found = live.find(version);
+            if (found != live.end() && (!also_odd || files->has_copy(found->second))) continue;
+            files->remove_copy(version);
+        }
+    }
+}
+
+void Store::forget_copies(std::uint32_t target) {
+    if (!targets_.trouble_of(target).empty()) return;
+    const auto files = targets_.files_of(target);
+    for (const std::uint64_t version : files->copies()) files->remove_copy(version);
+    files->remove_torn_copies();
+}
+
+}  // namespace pmemcpy::store

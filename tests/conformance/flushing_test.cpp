@@ -1,0 +1,377 @@
+// Copies below a pool: made in the background, before a store returns or when somebody asks; a block may give up its place for its copy.
+
+#include <pmemcpy/tiers.hpp>
+
+#include "tests/folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace pmemcpy {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t mebibyte = 1 << 20;
+constexpr std::uint64_t numbers_in_block = mebibyte / 8;
+
+std::vector<double> numbers(double first) {
+    std::vector<double> values(numbers_in_block);
+    std::iota(values.begin(), values.end(), first);
+    return values;
+}
+
+class flushing : public testing::Test {
+protected:
+    flushing() { fs::create_directory(below_ / "pfs"); }
+    PMEM open(std::uint64_t max_bytes = 8 * mebibyte) const {
+        Options options;
+        options.max_bytes = max_bytes;
+        options.chunk_bytes = 64 << 10;
+        PMEM pool;
+        pool.mmap(here_ / "pool", options);
+        return pool;
+    }
+    Hierarchy hierarchy(Buffering mode) const {
+        Hierarchy h;
+        h.targets = {{.name = "pool", .kind = TargetKind::tmpfs, .write = {8e9, 1e-6}, .read = {9e9, 1e-6}},
+                     {.name = "pfs",
+                      .kind = TargetKind::shared,
+                      .path = below_ / "pfs",
+                      .write = {1e8, 1e-3},
+                      .read = {1e8, 1e-3}}};
+        h.granularity_bytes = 64 << 10;
+        h.mode = mode;
+        h.flush.period_s = 0.05;
+        return h;
+    }
+    static void alloc(PMEM& pool, const std::string& id = "a") {
+        pool.alloc<double>(id, {unlimited, numbers_in_block});
+    }
+    static void store(PMEM& pool, std::uint64_t i, double first, const std::string& id = "a") {
+        pool.store<double>(id, numbers(first).data(), Box{{i, 0}, {1, numbers_in_block}});
+    }
+    static void expect(const PMEM& pool, std::uint64_t i, double first, const std::string& id = "a") {
+        std::vector<double> found(numbers_in_block);
+        pool.load<double>(id, found.data(), Box{{i, 0}, {1, numbers_in_block}});
+        ASSERT_EQ(found, numbers(first)) << id << " block " << i;
+    }
+    static std::size_t flushed(const PMEM& pool, const std::string& id = "a") {
+        std::size_t count = 0;
+        for (const Receipt& receipt : receipts(pool, id)) count += receipt.is_flushed ? 1U : 0U;
+        return count;
+    }
+    static std::size_t count_in(const PMEM& pool, const std::string& target, const std::string& id = "a") {
+        std::size_t count = 0;
+        for (const BlockInfo& block : pool.blocks(id)) count += block.target == target ? 1U : 0U;
+        return count;
+    }
+    /// Files of blocks in the target's directory, whole ones.
+    std::vector<fs::path> files() const {
+        std::vector<fs::path> found;
+        for (const auto& entry : fs::recursive_directory_iterator(below_ / "pfs")) {
+            const std::string name = entry.path().filename();
+            if (entry.is_regular_file() && name != "claim" && !name.starts_with("copying-"))
+                found.push_back(entry.path());
+        }
+        return found;
+    }
+    static void wait_until(const std::string& what, const std::function<bool()>& is_so) {
+        for (int i = 0; i < 3000; ++i) {
+            if (is_so()) return;
+            std::this_thread::sleep_for(10ms);
+        }
+        FAIL() << "in half a minute it did not come about that " << what;
+    }
+    static Code code_of(const std::function<void()>& f, const std::string& part) {
+        try {
+            f();
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+            return error.kind();
+        }
+        ADD_FAILURE() << "nothing was thrown";
+        return Code::corrupt;
+    }
+
+    Folder here_;
+    Folder below_{fs::temp_directory_path()};
+};
+
+TEST_F(flushing, goes_on_in_the_background_and_leaves_blocks_where_they_are) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy(Buffering::write_back));
+    alloc(pool);
+    for (std::uint64_t i = 0; i < 4; ++i) store(pool, i, static_cast<double>(i));
+    wait_until("all blocks are flushed", [&] { return flushed(pool) == 4; });
+    EXPECT_EQ(count_in(pool, ""), 4U);
+    EXPECT_EQ(unflushed(pool).of_blocks, 0U);
+    for (const Receipt& receipt : receipts(pool, "a")) {
+        EXPECT_EQ(receipt.target, "pool");
+        EXPECT_FALSE(receipt.flushed_in_s);
+    }
+}
+
+TEST_F(flushing, stores_that_outgrow_the_pool_go_on_while_older_blocks_live_on_in_their_copies) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy(Buffering::write_back));
+    alloc(pool);
+    for (std::uint64_t i = 0; i < 40; ++i) store(pool, i, static_cast<double>(i));
+    for (std::uint64_t i = 0; i < 40; ++i) expect(pool, i, static_cast<double>(i));
+    EXPECT_TRUE(pool.verify().empty());
+    wait_until("all blocks are flushed", [&] { return flushed(pool) == 40; });
+    EXPECT_LE(files().size(), 40U);
+}
+
+TEST_F(flushing, before_the_store_returns_where_the_mode_is_write_through) {
+    PMEM pool = open();
+    Hierarchy h = hierarchy(Buffering::none);
+    h.rules = {{.match = "safe", .mode = Buffering::write_through}};
+    h.flush.period_s = 1000;
+    set_hierarchy(pool, h);
+    alloc(pool);
+    alloc(pool, "safe");
+    store(pool, 0, 1);
+    store(pool, 0, 2, "safe");
+    EXPECT_EQ(flushed(pool), 0U);
+    EXPECT_EQ(flushed(pool, "safe"), 1U);
+    pool.begin(1);
+    store(pool, 1, 3, "safe");
+    EXPECT_EQ(files().size(), 1U) << "nobody sees the step yet";
+    pool.commit(1);
+    EXPECT_EQ(flushed(pool, "safe"), 2U);
+}
+
+TEST_F(flushing, bypass_stores_in_the_flush_target) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy(Buffering::bypass));
+    alloc(pool);
+    store(pool, 0, 1);
+    EXPECT_EQ(count_in(pool, "pfs"), 1U);
+    EXPECT_EQ(flushed(pool), 1U);
+    expect(pool, 0, 1);
+}
+
+TEST_F(flushing, closing_waits_for_it_where_it_was_asked_for) {
+    {
+        PMEM pool = open();
+        Hierarchy h = hierarchy(Buffering::write_back);
+        h.flush.period_s = 1000;
+        h.flush.on_close = true;
+        set_hierarchy(pool, h);
+        alloc(pool);
+        for (std::uint64_t i = 0; i < 4; ++i) store(pool, i, static_cast<double>(i));
+    }
+    EXPECT_EQ(files().size(), 4U);
+}
+
+TEST_F(flushing, what_was_pending_when_everybody_left_is_shown_and_goes_on_with_the_next_opener) {
+    {
+        PMEM pool = open();
+        Hierarchy h = hierarchy(Buffering::write_back);
+        h.flush.bytes_per_second = 1000;  // a block takes a quarter of an hour
+        set_hierarchy(pool, h);
+        alloc(pool);
+        store(pool, 0, 1);
+        EXPECT_EQ(unflushed(pool).of_bytes, mebibyte);
+        const auto receipt = receipts(pool, "a").at(0);
+        ASSERT_TRUE(receipt.flushed_in_s);
+        EXPECT_GE(*receipt.flushed_in_s, 1000);
+    }
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy(Buffering::write_back));
+    wait_until("it is flushed", [&] { return flushed(pool) == 1; });
+}
+
+TEST_F(flushing, copies_go_when_their_blocks_are_gone) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy(Buffering::write_back));
+    alloc(pool);
+    for (int step = 0; step < 30; ++step) {
+        for (std::uint64_t i = 0; i < 3; ++i) store(pool, i, step);
+        if (step % 10 == 0) wait_until("they are flushed", [&] { return flushed(pool) == 3; });
+    }
+    wait_until("copies of what was overwritten are gone",
+               [&] { return flushed(pool) == 3 && files().size() == 3; });
+    for (std::uint64_t i = 0; i < 3; ++i) expect(pool, i, 29);
+    pool.erase("a");
+    wait_until("all copies are gone", [&] { return files().empty() && targets(pool).at(1).used_bytes == 0; });
+}
+
+TEST_F(flushing, a_block_may_give_up_its_place_when_there_is_a_copy) {
+    PMEM pool = open();
+    Hierarchy h = hierarchy(Buffering::write_back);
+    h.rules = {{.match = "log/**", .drop_after_flush = true}};
+    set_hierarchy(pool, h);
+    alloc(pool, "log/a");
+    alloc(pool);
+    store(pool, 0, 1, "log/a");
+    store(pool, 0, 2);
+    wait_until("one is only below",
+               [&] { return count_in(pool, "pfs", "log/a") == 1 && flushed(pool) == 1; });
+    EXPECT_EQ(count_in(pool, ""), 1U);
+    expect(pool, 0, 1, "log/a");
+}
+
+TEST_F(flushing, by_hand_and_then_up_and_down_without_copying_again) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy(Buffering::none));
+    alloc(pool);
+    for (std::uint64_t i = 0; i < 3; ++i) store(pool, i, static_cast<double>(i));
+    std::vector<FlushProgress> seen;
+    EXPECT_EQ(flush(pool, "a", [&](const FlushProgress& p) { return seen.push_back(p), true; }),
+              3 * mebibyte);
+    EXPECT_EQ(seen.size(), 3U);
+    EXPECT_EQ(seen.back().bytes, seen.back().of_bytes);
+    const auto before = files();
+    EXPECT_EQ(before.size(), 3U);
+    EXPECT_EQ(flush(pool), 0U);
+    for (int round = 0; round < 3; ++round) {
+        move(pool, "a", "pfs");
+        EXPECT_EQ(count_in(pool, "pfs"), 3U);
+        for (std::uint64_t i = 0; i < 3; ++i) expect(pool, i, static_cast<double>(i));
+        EXPECT_EQ(files(), before);
+        move(pool, "a", "pool");
+        EXPECT_EQ(count_in(pool, ""), 3U);
+        EXPECT_EQ(files(), before) << "the copies are still good";
+    }
+    move(pool, "a", "pfs");
+    auto view = pool.view<double>("a", Box{{0, 0}, {1, numbers_in_block}});
+    pool.erase("a");
+    flush(pool);
+    EXPECT_EQ(view[7], 7.0) << "a view keeps what it shows";
+}
+
+TEST_F(flushing, a_copy_whose_bytes_have_changed_is_not_taken_for_the_block) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy(Buffering::none));
+    alloc(pool);
+    store(pool, 0, 1);
+    flush(pool);
+    {
+        std::fstream file(files().at(0), std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(4711);
+        file.put('\x55');
+    }
+    move(pool, "a", "pfs");
+    expect(pool, 0, 1);
+    EXPECT_TRUE(pool.verify().empty());
+}
+
+TEST_F(flushing, another_process_takes_over_when_the_leader_is_killed) {
+    {
+        PMEM pool = open(32 * mebibyte);
+        set_hierarchy(pool, hierarchy(Buffering::write_back));
+        alloc(pool);
+    }
+    std::array<int, 2> led{};
+    ASSERT_EQ(pipe(led.data()), 0);
+    const pid_t leader = fork();
+    if (leader == 0) {
+        PMEM pool = open(32 * mebibyte);
+        store(pool, 0, 1);
+        while (flushed(pool) != 1) std::this_thread::sleep_for(1ms);
+        const bool told = write(led[1], "x", 1) == 1;
+        for (std::uint64_t i = 1; told; ++i) store(pool, i % 8, static_cast<double>(i));
+        _exit(1);
+    }
+    char byte = 0;
+    ASSERT_EQ(read(led[0], &byte, 1), 1);
+    PMEM pool = open(32 * mebibyte);
+    kill(leader, SIGKILL);
+    int status = 0;
+    waitpid(leader, &status, 0);
+    store(pool, 20, 20);
+    wait_until("the survivor flushes", [&] { return unflushed(pool).of_blocks == 0; });
+    EXPECT_EQ(flushed(pool), pool.blocks("a").size());
+    wait_until("only copies of blocks are left", [&] { return files().size() == pool.blocks("a").size(); });
+    close(led[0]);
+    close(led[1]);
+}
+
+TEST_F(flushing, loads_views_erasures_and_overwrites_go_on_beside_it) {
+    PMEM pool = open(12 * mebibyte);
+    set_hierarchy(pool, hierarchy(Buffering::write_back));
+    alloc(pool);
+    for (std::uint64_t i = 0; i < 6; ++i) store(pool, i, 0);
+    std::atomic<bool> stops = false;
+    std::thread mover([&] {
+        while (!stops) {
+            move(pool, "a", "pfs");
+            move(pool, "a", "pool");
+        }
+    });
+    std::thread reader([&] {
+        Options options;
+        options.verify_loads = true;
+        PMEM other;
+        other.mmap(here_ / "pool", options);
+        std::vector<double> found(numbers_in_block);
+        for (std::uint64_t i = 0; !stops; i = (i + 1) % 6) {
+            other.load<double>("a", found.data(), Box{{i, 0}, {1, numbers_in_block}});
+            ASSERT_EQ(found[1], found[0] + 1);
+            const auto view = other.view<double>("a", Box{{i, 0}, {1, numbers_in_block}});
+            ASSERT_EQ(view[numbers_in_block - 1], view[0] + static_cast<double>(numbers_in_block - 1));
+        }
+    });
+    for (int round = 1; round <= 40; ++round) store(pool, static_cast<std::uint64_t>(round % 6), round);
+    stops = true;
+    mover.join();
+    reader.join();
+    EXPECT_TRUE(pool.verify().empty());
+    wait_until("only copies of blocks are left",
+               [&] { return unflushed(pool).of_blocks == 0 && files().size() == 6; });
+}
+
+TEST_F(flushing, refuses_what_makes_no_sense) {
+    PMEM pool = open();
+    EXPECT_EQ(code_of([&] { flush(pool); }, "no target to flush to"), Code::invalid_argument);
+    alloc(pool);
+    store(pool, 0, 1);
+    EXPECT_EQ(code_of([&] { receipts(pool, "a"); }, "no targets below"), Code::invalid_argument);
+    Hierarchy h = hierarchy(Buffering::write_back);
+    h.flush.to = "pool";
+    EXPECT_EQ(code_of([&] { set_hierarchy(pool, h); }, "nothing to flush to"), Code::invalid_argument);
+    h.flush.to = "tape";
+    EXPECT_EQ(code_of([&] { set_hierarchy(pool, h); }, "tape"), Code::invalid_argument);
+    h = hierarchy(Buffering::write_back);
+    h.watermarks = {.high = 0.5, .low = 0.8};
+    EXPECT_EQ(code_of([&] { set_hierarchy(pool, h); }, "watermarks"), Code::invalid_argument);
+    h = hierarchy(Buffering::write_back);
+    h.flush.period_s = 0;
+    EXPECT_EQ(code_of([&] { set_hierarchy(pool, h); }, "every"), Code::invalid_argument);
+    set_hierarchy(pool, hierarchy(Buffering::none));
+    EXPECT_EQ(code_of([&] { flush(pool, "nobody"); }, "nobody"), Code::not_found);
+}
+
+TEST_F(flushing, a_target_that_is_away_is_flushed_to_when_it_is_back) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy(Buffering::write_back));
+    fs::rename(below_ / "pfs", below_ / "away");
+    alloc(pool);
+    store(pool, 0, 1);
+    EXPECT_NE(targets(pool).at(1).trouble, "");
+    EXPECT_EQ(unflushed(pool).of_blocks, 1U);
+    EXPECT_FALSE(receipts(pool, "a").at(0).flushed_in_s) << "nobody knows";
+    EXPECT_EQ(code_of([&] { flush(pool); }, "pfs"), Code::io_error);
+    expect(pool, 0, 1);
+    fs::rename(below_ / "away", below_ / "pfs");
+    wait_until("it is flushed", [&] { return flushed(pool) == 1; });
+}
+
+}  // namespace
+}  // namespace pmemcpy
