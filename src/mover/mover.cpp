@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace pmemcpy::mover {
 
@@ -82,14 +83,18 @@ private:
         if (!duty) return lead_.reset();
         if (!leads()) return;
         store_->keep_watermarks();
+        if (std::exchange(hierarchy_, store_->hierarchy_number()) != store_->hierarchy_number()) {
+            looked_at_ = 0;  // it may want other things
+            due_ = Clock::now();
+        }
         if (Clock::now() < due_ || store_->newest_version() == looked_at_) return;
         const std::uint64_t before = store_->newest_version();
         Pace pace(*this, duty->bytes_per_second);
         store_->flush(
-            "/", true, [&](const FlushProgress&) { return !stops_.load(); },
+            "/", true, [&](const FlushProgress&) { return pace.allows(0); },
             [&](std::uint64_t bytes) { return pace.allows(bytes); });
         store_->sweep_copies(false);
-        if (!stops_) looked_at_ = before;
+        if (pace.allows(0)) looked_at_ = before;
         due_ = Clock::now() +
                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(duty->period_s));
     }
@@ -111,22 +116,33 @@ private:
         if (duty && duty->on_close) store_->flush("/", true, {});
     }
 
-    // Spreads what is written over the time that it may take.
+    // Spreads what is written over the time that it may take. Meanwhile the targets do not fill, and who sets another hierarchy is heard.
     class Pace {
     public:
         Pace(Worker& worker, double bytes_per_second)
-            : worker_(worker), bytes_per_second_(bytes_per_second) {}
+            : worker_(worker),
+              bytes_per_second_(bytes_per_second),
+              hierarchy_(worker.store_->hierarchy_number()) {}
         bool allows(std::uint64_t bytes) {
-            if (bytes_per_second_ <= 0) return !worker_.stops_;
-            next_ = std::max(next_, Clock::now() - nap) +
-                    std::chrono::duration_cast<Clock::duration>(
-                        std::chrono::duration<double>(static_cast<double>(bytes) / bytes_per_second_));
-            return !worker_.sleeps_through(next_ - Clock::now());
+            if (bytes_per_second_ > 0) {
+                next_ = std::max(next_, Clock::now() - nap) +
+                        std::chrono::duration_cast<Clock::duration>(
+                            std::chrono::duration<double>(static_cast<double>(bytes) / bytes_per_second_));
+            }
+            for (auto left = next_ - Clock::now(); left > 0ms; left = next_ - Clock::now()) {
+                if (worker_.sleeps_through(std::min<Clock::duration>(left, nap)) || has_changed())
+                    return false;
+                worker_.store_->keep_watermarks();
+            }
+            return !worker_.stops_ && !has_changed();
         }
 
     private:
+        bool has_changed() const { return worker_.store_->hierarchy_number() != hierarchy_; }
+
         Worker& worker_;
         double bytes_per_second_;
+        std::uint64_t hierarchy_;
         Clock::time_point next_ = Clock::now();
     };
 
@@ -139,6 +155,7 @@ private:
     std::shared_ptr<store::Store> store_;
     std::unique_ptr<pool::Pool::LeadLock> lead_;
     std::uint64_t looked_at_ = 0;  // newest version at the last look at everything
+    std::uint64_t hierarchy_ = 0;
     Clock::time_point due_ = Clock::now();
     std::thread thread_;
 };

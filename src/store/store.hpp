@@ -175,6 +175,8 @@ public:
     void set_on_hierarchy(std::function<void()> f) { on_hierarchy_ = std::move(f); }
     /// Rises with every store by anybody.
     std::uint64_t newest_version() const { return persist::Medium::load(&pool_.state().next_version.value); }
+    /// Another one when somebody has set another hierarchy.
+    std::uint64_t hierarchy_number() const { return persist::Medium::load(&pool_.state().hierarchy.value); }
     pool::Pool::LeadLock try_lead() { return pool::Pool::LeadLock(pool_); }
 
     // step.cpp, space.cpp, verify.cpp

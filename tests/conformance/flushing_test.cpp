@@ -193,8 +193,10 @@ TEST_F(flushing, what_was_pending_when_everybody_left_is_shown_and_goes_on_with_
         EXPECT_GE(*receipt.flushed_in_s, 1000);
     }
     PMEM pool = open();
+    std::this_thread::sleep_for(300ms);  // it has gone on, as slowly
+    EXPECT_EQ(flushed(pool), 0U);
     set_hierarchy(pool, hierarchy(Buffering::write_back));
-    wait_until("it is flushed", [&] { return flushed(pool) == 1; });
+    wait_until("it is flushed, for nobody waits any more", [&] { return flushed(pool) == 1; });
 }
 
 TEST_F(flushing, copies_go_when_their_blocks_are_gone) {
