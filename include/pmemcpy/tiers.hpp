@@ -59,6 +59,13 @@ enum class Buffering {
     bypass,         ///< stored in the flush target at once
 };
 
+/// Whether blocks come back up when they are read.
+enum class Promotion {
+    never,       ///< they stay where they are until somebody moves them
+    on_read,     ///< what is read from below the pool is brought up, in the background
+    read_ahead,  ///< also what is likely to be read next, by who reads blocks one after the other, at equal distances, or as before
+};
+
 /// How blocks are copied to the target where they are to survive: the block stays where it is, the copy is made besides.
 struct Flush {
     std::string to{};             ///< the name of a target; empty: the last
@@ -95,6 +102,7 @@ struct Hierarchy {
     Buffering mode = Buffering::write_back;
     Flush flush{};
     Watermarks watermarks{};
+    Promotion promotion = Promotion::read_ahead;
 };
 
 /// A target as it is now.
@@ -127,12 +135,24 @@ struct Receipt {
     std::optional<double> flushed_in_s{};
 };
 
+/// What came of promotion in this process, since it opened the pool: blocks that load() and view() needed.
+struct ReadCounters {
+    std::uint64_t above = 0;       ///< that lay in the pool
+    std::uint64_t below = 0;       ///< that had to be read from another target
+    std::uint64_t brought_up = 0;  ///< moved into the pool because they were read
+    std::uint64_t read_ahead = 0;  ///< moved into the pool before they were read
+    std::uint64_t ahead_used =
+        0;  ///< of these, that were then read in the pool; the others were brought up in vain, so far
+};
+
 /// "dax", "tmpfs", "file", "shared".
 const char* name_of(TargetKind kind) noexcept;
 /// "max-bandwidth", "max-locality", "hot-data", "user-defined".
 const char* name_of(Policy policy) noexcept;
 /// "none", "write-back", "write-through", "bypass".
 const char* name_of(Buffering mode) noexcept;
+/// "never", "on-read", "read-ahead".
+const char* name_of(Promotion promotion) noexcept;
 /// "process", "power", "node".
 const char* name_of(Receipt::Survives failure) noexcept;
 
@@ -176,6 +196,8 @@ std::uint64_t flush(PMEM& pool, std::string_view id = "/",
                     const std::function<bool(const FlushProgress&)>& progress = {});
 /// What is to be flushed by the hierarchy's modes, and is not yet. Looks at all blocks.
 FlushProgress unflushed(const PMEM& pool);
+/// Zeros where nobody promotes anything.
+ReadCounters read_counters(const PMEM& pool);
 /// Of each block of an array. Errors: not_found, invalid_argument for what is no array or a pool without a hierarchy.
 std::vector<Receipt> receipts(const PMEM& pool, std::string_view id);
 

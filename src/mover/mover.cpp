@@ -1,5 +1,6 @@
 #include "mover/mover.hpp"
 
+#include "mover/reads.hpp"
 #include "os/fork.hpp"
 #include "store/store.hpp"
 
@@ -43,6 +44,14 @@ public:
         thread_.join();
     }
 
+    void note(store::Store::Read read) {
+        if (!wants_reads_) return;
+        reads_.note(std::move(read));
+        has_read_ = true;
+        wake_.notify_all();
+    }
+    ReadCounters read_counters() const { return reads_.counters(); }
+
 private:
     void work() {
         auto pause = Clock::duration(0ms);
@@ -67,7 +76,11 @@ private:
 
     bool sleeps_through(Clock::duration time) {
         std::unique_lock lock(mutex_);
-        return wake_.wait_for(lock, time, [&] { return stops_.load(); });
+        const auto until = Clock::now() + time;
+        // A read wakes it: whoever reads one block after the other wants the next one soon.
+        while (!stops_ && !has_read_ && wake_.wait_until(lock, until) != std::cv_status::timeout) {
+        }
+        return stops_;
     }
 
     void attach() {
@@ -81,6 +94,7 @@ private:
         attach();
         const auto duty = store_->background();
         if (!duty) return lead_.reset();
+        bring_up();
         if (!leads()) return;
         store_->keep_watermarks();
         if (std::exchange(hierarchy_, store_->hierarchy_number()) != store_->hierarchy_number()) {
@@ -97,6 +111,12 @@ private:
         if (pace.allows(0)) looked_at_ = before;
         due_ = Clock::now() +
                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(duty->period_s));
+    }
+
+    void bring_up() {
+        wants_reads_ = store_->promotion() != Promotion::never;
+        has_read_ = false;
+        reads_.bring_up(*store_);
     }
 
     bool leads() {
@@ -133,7 +153,9 @@ private:
                 if (worker_.sleeps_through(std::min<Clock::duration>(left, nap)) || has_changed())
                     return false;
                 worker_.store_->keep_watermarks();
+                worker_.bring_up();
             }
+            worker_.bring_up();
             return !worker_.stops_ && !has_changed();
         }
 
@@ -151,6 +173,9 @@ private:
     std::mutex mutex_;
     std::condition_variable wake_;
     std::atomic<bool> stops_ = false;
+    std::atomic<bool> has_read_ = false;
+    std::atomic<bool> wants_reads_ = true;
+    Reads reads_;
     // Of the thread.
     std::shared_ptr<store::Store> store_;
     std::unique_ptr<pool::Pool::LeadLock> lead_;
@@ -159,6 +184,9 @@ private:
     Clock::time_point due_ = Clock::now();
     std::thread thread_;
 };
+
+void Mover::note(store::Store::Read read) { worker_->note(std::move(read)); }
+ReadCounters Mover::read_counters() const { return worker_->read_counters(); }
 
 Mover::Mover(const std::string& path) : worker_(std::make_unique<Worker>(path)) {}
 

@@ -1,5 +1,9 @@
 #pragma once
 
+#include "store/store.hpp"
+
+#include <pmemcpy/tiers.hpp>
+
 #include <memory>
 #include <string>
 
@@ -15,6 +19,10 @@ public:
     ~Mover();
     Mover(const Mover&) = delete;
     Mover& operator=(const Mover&) = delete;
+
+    /// Somebody in this process has read a block.
+    void note(store::Store::Read read);
+    ReadCounters read_counters() const;
 
 private:
     class Worker;

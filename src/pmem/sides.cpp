@@ -42,7 +42,14 @@ Sides::Sides(std::shared_ptr<store::Store> shared, const Options& options)
 
 void Sides::move_in_background() {
     const std::lock_guard lock(mover_mutex_);
-    if (!mover_) mover_ = std::make_unique<mover::Mover>(shared_->path());
+    if (mover_) return;
+    mover_ = std::make_unique<mover::Mover>(shared_->path());
+    shared_->set_on_read([its = mover_.get()](store::Store::Read read) { its->note(std::move(read)); });
+}
+
+ReadCounters Sides::read_counters() {
+    const std::lock_guard lock(mover_mutex_);
+    return mover_ ? mover_->read_counters() : ReadCounters{};
 }
 
 void Sides::look_again() {
@@ -122,6 +129,7 @@ void Sides::enter_step(std::uint64_t step) {
 
 void Sides::close() {
     shared_->set_on_hierarchy({});
+    shared_->set_on_read({});
     {
         const std::lock_guard lock(mover_mutex_);
         mover_.reset();

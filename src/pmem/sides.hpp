@@ -41,6 +41,7 @@ public:
     void enter_step(std::uint64_t step);
     bool in_step() const { return step_ != 0; }
     void close();
+    ReadCounters read_counters();
 
     static Sides& of(const PMEM& pool);
     /// One side alone, for who may not see the other: through an attachment of its own that checks what it loads.

@@ -53,6 +53,8 @@ std::uint64_t flush(PMEM& pool, std::string_view id,
 
 FlushProgress unflushed(const PMEM& pool) { return Sides::of(pool).shared()->unflushed(); }
 
+ReadCounters read_counters(const PMEM& pool) { return Sides::of(pool).read_counters(); }
+
 std::vector<Receipt> receipts(const PMEM& pool, std::string_view id) {
     return Sides::of(pool).shared()->receipts(id);
 }

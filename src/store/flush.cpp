@@ -18,7 +18,7 @@ Buffering Tiering::mode_of(const std::string& id, const catalog::BlockRecord& bl
 
 bool Tiering::has_background() const {
     if (flush_level == 0) return false;
-    return hierarchy.mode != Buffering::none ||
+    return hierarchy.mode != Buffering::none || hierarchy.promotion != Promotion::never ||
            std::any_of(hierarchy.rules.begin(), hierarchy.rules.end(), [](const Rule& rule) {
                return rule.drop_after_flush || rule.mode.value_or(Buffering::none) != Buffering::none;
            });
@@ -53,7 +53,7 @@ std::vector<Resident> Store::unflushed_in(const Tiering& t, std::string_view id,
             if (b.extent.target == target || b.extent.length == 0 || !is_committed(b.step)) continue;
             if (copied.contains(block.version)) continue;
             if (for_modes && t.mode_of(each, block) == Buffering::none) continue;
-            all.push_back({b.written_ns, b.extent.length, each, block});
+            all.push_back({block.version, b.extent.length, each, block});
         }
     };
     if (id != "/" && is_group(id) != true) {
@@ -62,7 +62,7 @@ std::vector<Resident> Store::unflushed_in(const Tiering& t, std::string_view id,
         for (const std::string& each : ids(id == "/" ? "" : std::string(id) + "/", false)) look(each);
     }
     std::sort(all.begin(), all.end(),
-              [](const Resident& a, const Resident& b) { return a.written_ns < b.written_ns; });
+              [](const Resident& a, const Resident& b) { return a.placed < b.placed; });
     return all;
 }
 
@@ -201,7 +201,7 @@ std::vector<Receipt> Store::receipts(std::string_view id) const {
             if (!waiting) waiting = unflushed_in(*t, "/", true);
             std::uint64_t before = 0;
             for (const Resident& each : *waiting) {
-                if (each.written_ns <= block.block.written_ns) before += each.block.block.stored_bytes;
+                if (each.placed <= block.version) before += each.block.block.stored_bytes;
             }
             double bandwidth = lowest.write.bytes_per_second;
             if (const double most = t->hierarchy.flush.bytes_per_second; most > 0)

@@ -158,7 +158,7 @@ std::uint64_t Store::move(std::string_view id, std::string_view target) {
     return moved;
 }
 
-// All blocks of a level that may leave it, the oldest first. Those that rules hold there are not among them.
+// All blocks of a level that may leave it, those first that came there first: what was brought up is as good as new. Those that rules hold there are not among them.
 std::vector<Resident> Store::residents_of(const Tiering& t, std::size_t level) const {
     std::vector<Resident> all;
     for (const std::string& id : ids("", false)) {
@@ -171,11 +171,11 @@ std::vector<Resident> Store::residents_of(const Tiering& t, std::size_t level) c
             if (!is_committed(block.block.step)) continue;
             const Rule* rule = t.rules.find(id, array::bounding_box(block.box), block.block.writer_rank);
             if (rule != nullptr && (rule->never_evict || !rule->pin.empty())) continue;
-            all.push_back({block.block.written_ns, block.block.extent.length, id, block});
+            all.push_back({block.block.header.version, block.block.extent.length, id, block});
         }
     }
     std::sort(all.begin(), all.end(),
-              [](const Resident& a, const Resident& b) { return a.written_ns < b.written_ns; });
+              [](const Resident& a, const Resident& b) { return a.placed < b.placed; });
     return all;
 }
 

@@ -159,6 +159,9 @@ bool Store::try_load(std::string_view id, Directory& directory, void* data, cons
     for (const Piece& piece : pieces) {
         if (!heap::is_current(pool_, piece.block.link)) return false;
     }
+    if (tells_of_reads_.load(std::memory_order_relaxed)) {
+        for (const Piece& piece : pieces) tell_of_read(id, piece.block);
+    }
     return true;
 }
 

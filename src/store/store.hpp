@@ -169,6 +169,22 @@ public:
     void keep_watermarks();
     /// Removes copies whose blocks are gone. `also_odd`: and such as only look like copies, after a power loss.
     void sweep_copies(bool also_odd);
+    /// A block that somebody here has read.
+    struct Read {
+        std::string id;
+        BlockRecord block;
+    };
+    /// Called for each block that load() or view() needs. Null: nobody wants to know.
+    void set_on_read(std::function<void(Read)> f);
+    bool is_below(const BlockRecord& block) const {
+        return block.block.extent.target >= layout::first_target_below;
+    }
+    /// Of an array the blocks that lie below the pool and have these boxes, as many as there are.
+    std::vector<Read> blocks_below(const std::string& id, const std::vector<Box>& boxes) const;
+    /// Brings a block up into the pool, and older ones down if that is needed. False if it is not to be there, is there, or is gone.
+    bool bring_up(const Read& read);
+    Promotion promotion() const;
+
     /// Nothing where nothing is to be done in the background.
     std::optional<Flush> background() const;
     /// Called once for each hierarchy that wants something done in the background, by the thread that first meets it.
@@ -332,6 +348,10 @@ private:
     mutable std::mutex tiering_mutex_;
     mutable std::shared_ptr<Tiering> tiering_;
     std::function<void()> on_hierarchy_;
+    std::atomic<bool> tells_of_reads_ = false;
+    mutable std::mutex on_read_mutex_;
+    std::function<void(Read)> on_read_;
+    void tell_of_read(std::string_view id, const BlockRecord& block) const;
     std::unique_ptr<layout::DirectoryLayout> directory_layout_;  // null in the file layout
     std::atomic<std::uint64_t> step_{0};
     mutable std::mutex directories_mutex_;

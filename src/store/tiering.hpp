@@ -17,7 +17,7 @@ namespace pmemcpy::store {
 
 /// A block that may leave its target.
 struct Resident {
-    std::uint64_t written_ns;
+    std::uint64_t placed;  // rises with each block that is stored or moved
     std::uint64_t bytes;
     std::string id;
     catalog::BlockRecord block;

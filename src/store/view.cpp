@@ -91,10 +91,12 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
         if (!pin->holds()) continue;
         pin->bytes = heap_.bytes(found.block.extent);
         std::byte* begin = pin->bytes.data;
-        if (begin == nullptr && !heap::is_current(pool_, found.link)) continue;  // erased before it was pinned
+        if (begin == nullptr && !heap::is_current(pool_, found.link))
+            continue;  // erased before it was pinned
         if (begin == nullptr)
             throw Error(Code::corrupt, "block " + to_string(found.box) + " of '" + std::string(id) +
                                            "' has lost its payload");
+        if (tells_of_reads_.load(std::memory_order_relaxed)) tell_of_read(id, found);
         Dimensions strides = strides_in_block(wanted, found.box);
         if (d.order == Order::fortran) strides = array::reversed(strides);
         std::byte* data = begin + place_in_block(wanted, found.box) * d.type.size();

@@ -18,6 +18,8 @@ constexpr std::array policies = {Policy::max_bandwidth, Policy::max_locality, Po
 constexpr std::array modes = {Buffering::none, Buffering::write_back, Buffering::write_through,
                               Buffering::bypass};
 
+constexpr std::array promotions = {Promotion::never, Promotion::on_read, Promotion::read_ahead};
+
 template <class Names>
 [[noreturn]] void throw_unknown(std::string_view what, std::string_view text, const Names& names) {
     std::string known;
@@ -66,6 +68,18 @@ const char* name_of(Buffering mode) noexcept {
             return "write-through";
         case Buffering::bypass:
             return "bypass";
+    }
+    return "unknown";
+}
+
+const char* name_of(Promotion promotion) noexcept {
+    switch (promotion) {
+        case Promotion::never:
+            return "never";
+        case Promotion::on_read:
+            return "on-read";
+        case Promotion::read_ahead:
+            return "read-ahead";
     }
     return "unknown";
 }
@@ -196,6 +210,13 @@ Buffering parse_mode(std::string_view text) {
         if (text == name_of(mode)) return mode;
     }
     throw_unknown("mode", text, modes);
+}
+
+Promotion parse_promotion(std::string_view text) {
+    for (const Promotion promotion : promotions) {
+        if (text == name_of(promotion)) return promotion;
+    }
+    throw_unknown("promotion", text, promotions);
 }
 
 std::size_t flush_level(const Hierarchy& hierarchy) {

@@ -235,6 +235,7 @@ Hierarchy parse_hierarchy(std::string_view yaml) {
              {"policy", [&](const auto& n) { h.policy = tier::parse_policy(text_of(n)); }},
              {"granularity", [&](const auto& n) { h.granularity_bytes = tier::parse_bytes(text_of(n)); }},
              {"mode", [&](const auto& n) { h.mode = tier::parse_mode(text_of(n)); }},
+             {"promotion", [&](const auto& n) { h.promotion = tier::parse_promotion(text_of(n)); }},
              {"flush", [&](const auto& n) { read_flush(n, h.flush); }},
              {"watermarks", [&](const auto& n) { read_watermarks(n, h.watermarks); }},
              {"rules", [&](const auto& n) { h.rules = read_list<Rule>(n, "rules", read_rule); }}});
@@ -252,7 +253,7 @@ std::string to_yaml(const Hierarchy& h) {
     for (const Target& target : h.targets) write_target(out, target);
     out << YAML::EndSeq << YAML::Key << "policy" << YAML::Value << name_of(h.policy) << YAML::Key
         << "granularity" << YAML::Value << tier::bytes_text(h.granularity_bytes) << YAML::Key << "mode"
-        << YAML::Value << name_of(h.mode);
+        << YAML::Value << name_of(h.mode) << YAML::Key << "promotion" << YAML::Value << name_of(h.promotion);
     out << YAML::Key << "flush" << YAML::Value << YAML::Flow << YAML::BeginMap;
     if (!h.flush.to.empty()) out << YAML::Key << "to" << YAML::Value << h.flush.to;
     out << YAML::Key << "every" << YAML::Value << tier::seconds_text(h.flush.period_s) << YAML::Key

@@ -66,6 +66,7 @@ protected:
                       .read = {1e8, 1e-3}}};
         h.granularity_bytes = 64 << 10;
         h.mode = Buffering::none;
+        h.promotion = Promotion::never;
         return h;
     }
     /// One array of blocks of a mebibyte each, block i of the numbers from i on.

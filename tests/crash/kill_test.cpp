@@ -81,6 +81,7 @@ Hierarchy two_targets(const PMEM& pmem) {
         {.name = "below", .path = below(pmem.info().path), .write = {1e9, 1e-5}, .read = {1e9, 1e-5}}};
     h.rules = {{.match = "low", .pin = "below"}};
     h.granularity_bytes = 4096;
+    h.promotion = Promotion::never;
     h.mode = Buffering::none;  // nobody but the verb that is killed does anything
     return h;
 }
