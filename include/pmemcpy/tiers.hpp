@@ -40,6 +40,9 @@ struct Target {
     std::uint64_t capacity_bytes = 0;  ///< that the pool may use of it; 0: all that there is
     Speed write{};
     Speed read{};
+    /// Accesses take no less time than `write` and `read` say, of all processes of the node together: for a good neighbour on a shared file
+    /// system, or to try a hierarchy on another machine. Not of the first target.
+    bool limited = false;
 };
 
 /// Where a new block goes. Each decides by the cost that its equation gives (docs/tiers.md), over what each target has left.

@@ -61,12 +61,8 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
     bool is_there = false;
     try {
         check_headroom(total);
-        auto file = os::File::open_in(data_, torn, O_RDWR | O_CREAT | O_EXCL, 0600);
-        if (!file) throw Error(Code::io_error, data_.path() + " was removed while the pool was open");
+        auto file = begin_copy(torn);
         is_there = true;
-        // While it is held nobody takes this for what a killed process has left.
-        if (!os::try_lock(*file, os::LockKind::exclusive, 0, 1))
-            throw Error(Code::busy, data_.path() + ": somebody locks a file that is just being made");
         file->set_mode_bits((heap_.pool().file().mode_bits() & 0666) | payload_mark);
         file->allocate(0, total);
         std::vector<std::byte> piece(std::min(piece_bytes, mark.bytes));
@@ -136,13 +132,25 @@ void PayloadFiles::remove_copy(std::uint64_t version) {
 }
 
 void PayloadFiles::remove_torn_copies() {
+    const pool::Pool::CopiesLock lock(heap_.pool());
     for (const std::string& name : os::names_in(data_)) {
         if (!name.starts_with(torn_prefix)) continue;
         auto file = os::File::open_in(data_, name, O_RDWR);
         if (!file || !os::try_lock(*file, os::LockKind::exclusive, 0, 1)) continue;
-        os::remove_in(data_, name);
+        if (os::remove_in(data_, name)) release(file->size());
     }
-    count_anew();
+}
+
+// While it is locked nobody takes it for what a killed process has left.
+std::optional<os::File> PayloadFiles::begin_copy(const std::string& name) {
+    const pool::Pool::CopiesLock lock(heap_.pool());
+    auto file = os::File::open_in(data_, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (!file) throw Error(Code::io_error, data_.path() + " was removed while the pool was open");
+    if (!os::try_lock(*file, os::LockKind::exclusive, 0, 1)) {
+        os::remove_in(data_, name);
+        throw Error(Code::busy, data_.path() + ": somebody locks a file that is just being made");
+    }
+    return file;
 }
 
 }  // namespace pmemcpy::layout

@@ -80,6 +80,7 @@ public:
 private:
     os::File make(const heap::Extent& extent);
     std::optional<os::File> create(const std::string& name);
+    std::optional<os::File> begin_copy(const std::string& name);
     void check_headroom(std::uint64_t bytes) const;
     void reserve(std::uint64_t bytes);
     void release(std::uint64_t bytes);

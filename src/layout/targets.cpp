@@ -42,7 +42,8 @@ Targets::Below::Below(heap::Heap& heap, const Mount& its)
     : mount(its),
       directory(open_own(its, heap.pool())),
       files(heap, directory,
-            {its.number, its.capacity_bytes == 0 ? ~std::uint64_t{0} : its.capacity_bytes, its.name}) {}
+            {its.number, its.capacity_bytes == 0 ? ~std::uint64_t{0} : its.capacity_bytes, its.name}),
+      throttle(its.limits ? std::make_unique<Throttle>(its.path, *its.limits) : nullptr) {}
 
 Targets::Targets(heap::Heap& heap, Mounts mounts) : heap_(heap), mounts_of_(std::move(mounts)) {
     heap_.set_outside(this);
@@ -173,6 +174,11 @@ std::shared_ptr<PayloadFiles> Targets::files_of(std::uint32_t target) {
 
 std::uint64_t Targets::used_bytes(std::uint32_t target) const {
     return Medium::load(&heap_.pool().state().target_bytes.at(target - first_target_below).value);
+}
+
+void Targets::wait_for(std::uint32_t target, Throttle::Way way, std::uint64_t bytes) {
+    const auto there = below(target);
+    if (there->throttle) there->throttle->take(way, bytes);
 }
 
 std::string Targets::trouble_of(std::uint32_t target) {

@@ -1,12 +1,14 @@
 #pragma once
 
 #include "layout/payload_files.hpp"
+#include "layout/throttle.hpp"
 
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,7 @@ struct Mount {
     std::string name;
     std::string path;  // of a directory, in which the pool has one of its own
     std::uint64_t capacity_bytes = 0;
+    std::optional<Limits> limits{};
 };
 
 inline constexpr std::uint32_t directory_target = 1;    // `.data`, beside the records
@@ -50,6 +53,10 @@ public:
 
     /// Bytes in the files of a target below the pool.
     std::uint64_t used_bytes(std::uint32_t target) const;
+    /// Waits as long as an access of so many bytes takes in a target that is limited.
+    void pace(std::uint32_t target, Throttle::Way way, std::uint64_t bytes) {
+        if (target >= first_target_below) wait_for(target, way, bytes);
+    }
     /// Why a target below the pool cannot be used; empty if it can.
     std::string trouble_of(std::uint32_t target);
     /// Makes the pool's own directory in that of the target, if it is missing. Errors: not_found, permission_denied, busy.
@@ -64,7 +71,9 @@ private:
         Mount mount;
         os::File directory;
         PayloadFiles files;
+        std::unique_ptr<Throttle> throttle;
     };
+    void wait_for(std::uint32_t target, Throttle::Way way, std::uint64_t bytes);
     std::shared_ptr<Below> below(std::uint32_t target);
     void look_again();
 

@@ -107,8 +107,8 @@ private:
         store_->flush(
             "/", true, [&](const FlushProgress&) { return pace.allows(0); },
             [&](std::uint64_t bytes) { return pace.allows(bytes); });
-        store_->sweep_copies(false);
-        if (pace.allows(0)) looked_at_ = before;
+        const bool are_left = store_->sweep_copies(false);
+        if (!are_left && pace.allows(0)) looked_at_ = before;
         due_ = Clock::now() +
                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(duty->period_s));
     }

@@ -80,7 +80,12 @@ bool Store::flush_block(const std::string& id, const BlockRecord& block,
                                        "' has lost its payload file; it cannot be flushed");
     }
     try {
-        return targets_.files_of(t->numbers[t->flush_level])->make_copy(mark_of(block), source.data, written);
+        const std::uint32_t target = t->numbers[t->flush_level];
+        return targets_.files_of(target)->make_copy(mark_of(block), source.data, [&](std::uint64_t bytes) {
+            targets_.pace(block.block.extent.target, layout::Throttle::Way::read, bytes);
+            targets_.pace(target, layout::Throttle::Way::write, bytes);
+            return !written || written(bytes);
+        });
     } catch (const Error& error) {
         throw Error(error.kind(),
                     "block " + to_string(block.box) + " of '" + id + "' is not flushed: " + error.what());
@@ -229,9 +234,10 @@ void Store::keep_watermarks() {
 
 // A copy lives as long as its block, wherever that is; who frees a block does not look for copies. While the lock is held no copy becomes
 // a block's place, so a block that is nowhere in the pool now will not be again.
-void Store::sweep_copies(bool also_odd) {
+bool Store::sweep_copies(bool also_odd) {
     const auto t = tiering();
-    if (!t) return;
+    if (!t) return false;
+    bool are_left = false;
     for (std::size_t level = 1; level < t->numbers.size(); ++level) {
         if (!targets_.trouble_of(t->numbers[level]).empty()) continue;
         const auto files = targets_.files_of(t->numbers[level]);
@@ -240,6 +246,8 @@ void Store::sweep_copies(bool also_odd) {
         const std::vector<std::uint64_t> copies = files->copies();
         if (copies.empty()) continue;
         std::unordered_map<std::uint64_t, layout::CopyMark> live;
+        std::unordered_set<std::uint64_t>
+            stay;  // of these versions there is a record that nobody has retired
         bool is_damaged = false;
         heap_.for_each_unit([&](std::uint64_t offset, std::uint64_t room) {
             heap::RecordHeader header;
@@ -258,15 +266,20 @@ void Store::sweep_copies(bool also_odd) {
             std::memcpy(&block.block, copy.data(), sizeof block.block);
             block.version = catalog::version_of(copy);
             live.emplace(block.version, mark_of(block));
+            if (heap::UnitState{header.state}.kind() != heap::UnitState::retired) stay.insert(block.version);
         });
-        if (is_damaged)
-            return;  // a copy may be all that is left of a block whose record says nothing any more
+        // A copy may be all that is left of a block whose record says nothing any more.
+        if (is_damaged) return false;
         for (const std::uint64_t version : copies) {
             const auto found = live.find(version);
-            if (found != live.end() && (!also_odd || files->has_copy(found->second))) continue;
-            files->remove_copy(version);
+            if (found != live.end() && (!also_odd || files->has_copy(found->second))) {
+                are_left = are_left || !stay.contains(version);
+            } else {
+                files->remove_copy(version);
+            }
         }
     }
+    return are_left;
 }
 
 void Store::forget_copies(std::uint32_t target) {

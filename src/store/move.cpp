@@ -50,6 +50,8 @@ bool Store::move_block(const std::string& id, Directory& directory, const BlockR
     draft.owns(block.extent);
     pool_.medium().write(&draft.as<Block>().extent, &block.extent, sizeof block.extent);
     copy_block(id, from, heap_.bytes(block.extent, true));
+    targets_.pace(from.block.extent.target, layout::Throttle::Way::read, block.stored_bytes);
+    targets_.pace(target, layout::Throttle::Way::write, block.stored_bytes);
     if (target != 0) heap_.outside()->settle(block.extent);
     return put_in_place(directory, from, block, draft);
 }

@@ -177,6 +177,10 @@ void Store::copy_part(std::string_view id, const ArrayDefinition& array, const B
                                        "restore it from a copy, or erase '" +
                                        std::string(id) + "'");
     }
+    if (b.extent.target != 0) {
+        const std::uint64_t bytes = is_packed(block) ? b.stored_bytes : part.elements() * array.type.size();
+        targets_.pace(b.extent.target, layout::Throttle::Way::read, bytes);
+    }
     const std::byte* from = there.data;
     std::vector<std::byte> packed;
     std::vector<std::byte> unpacked;

@@ -167,8 +167,9 @@ public:
     std::vector<Receipt> receipts(std::string_view id) const;
     /// Empties targets that are fuller than their high watermark, down to the low one.
     void keep_watermarks();
-    /// Removes copies whose blocks are gone. `also_odd`: and such as only look like copies, after a power loss.
-    void sweep_copies(bool also_odd);
+    /// Removes copies whose blocks are gone. `also_odd`: and such as only look like copies, after a power loss. True if some blocks are
+    /// going, so that their copies can be removed later.
+    bool sweep_copies(bool also_odd);
     /// A block that somebody here has read.
     struct Read {
         std::string id;

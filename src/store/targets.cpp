@@ -38,18 +38,31 @@ Note parse_note(const std::string& text) {
         }
         words.ignore();
         std::getline(words, mount.path, '\t');
-        std::getline(words, mount.name);
+        std::getline(words, mount.name, '\t');
+        layout::Limits limits;
+        if (words >> limits.write_bytes_per_second >> limits.write_latency_s >>
+            limits.read_bytes_per_second >> limits.read_latency_s)
+            mount.limits = limits;
         note.mounts.push_back(std::move(mount));
     }
     note.yaml.assign(std::istreambuf_iterator<char>(lines), {});
     return note;
 }
 
+std::string limits_text(const layout::Mount& mount) {
+    if (!mount.limits) return {};
+    std::ostringstream text;
+    text.precision(17);
+    text << '\t' << mount.limits->write_bytes_per_second << ' ' << mount.limits->write_latency_s << ' '
+         << mount.limits->read_bytes_per_second << ' ' << mount.limits->read_latency_s;
+    return text.str();
+}
+
 std::string text_of(const Note& note) {
     std::string text;
     for (const layout::Mount& mount : note.mounts) {
         text += std::to_string(mount.number) + " " + std::to_string(mount.capacity_bytes) + " " + mount.path +
-                "\t" + mount.name + "\n";
+                "\t" + mount.name + limits_text(mount) + "\n";
     }
     return text + "\n" + note.yaml;
 }
@@ -72,7 +85,12 @@ std::vector<layout::Mount> number(const Hierarchy& hierarchy, const std::vector<
         } else {
             while (is_taken(n)) ++n;
         }
-        mounts.push_back({n, target.name, target.path, target.capacity_bytes});
+        layout::Mount mount{n, target.name, target.path, target.capacity_bytes, {}};
+        if (target.limited) {
+            mount.limits = {target.write.bytes_per_second, target.write.latency_s,
+                            target.read.bytes_per_second, target.read.latency_s};
+        }
+        mounts.push_back(std::move(mount));
     }
     return mounts;
 }

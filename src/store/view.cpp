@@ -90,6 +90,7 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
         auto pin = std::make_shared<HeldPin>(shared_from_this(), heap_, found.link);
         if (!pin->holds()) continue;
         pin->bytes = heap_.bytes(found.block.extent);
+        targets_.pace(found.block.extent.target, layout::Throttle::Way::read, found.block.stored_bytes);
         std::byte* begin = pin->bytes.data;
         if (begin == nullptr && !heap::is_current(pool_, found.link))
             continue;  // erased before it was pinned

@@ -144,6 +144,7 @@ void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& 
     if (!alive)
         throw Error(Code::io_error,
                     "the memory of " + pool_.path() + " failed while a block was being stored");
+    targets_.pace(target, layout::Throttle::Way::write, block.stored_bytes);
     // Below the pool nothing is flushed line by line; and what is acknowledged is durable (law 2).
     if (target >= layout::first_target_below &&
         (pool_.durability() == Durability::line || pool_.durability() == Durability::byte))

@@ -127,6 +127,8 @@ void check_names(const Hierarchy& h) {
                 refuse("targets '" + h.targets[k].name + "' and '" + target.name + "' have one path, " +
                        target.path);
         }
+        if (i == 0 && target.limited)
+            refuse("the first target is the pool itself, which cannot be `limited`");
         if (i > 0 && target.path.front() != '/')
             refuse("target '" + target.name + "' has the path '" + target.path +
                    "', which means something else in each directory; begin it with a slash");

@@ -85,7 +85,8 @@ Target read_target(const YAML::Node& node) {
               {"path", [&](const auto& n) { target.path = text_of(n); }},
               {"capacity", [&](const auto& n) { target.capacity_bytes = tier::parse_bytes(text_of(n)); }},
               {"write", [&](const auto& n) { read_speed(n, target.write); }},
-              {"read", [&](const auto& n) { read_speed(n, target.read); }}});
+              {"read", [&](const auto& n) { read_speed(n, target.read); }},
+              {"limited", [&](const auto& n) { target.limited = yes_or_no(n); }}});
     while (target.path.size() > 1 && target.path.back() == '/') target.path.pop_back();
     return target;
 }
@@ -186,6 +187,7 @@ void write_target(YAML::Emitter& out, const Target& target) {
         out << YAML::Key << "capacity" << YAML::Value << tier::bytes_text(target.capacity_bytes);
     write_speed(out, "write", target.write);
     write_speed(out, "read", target.read);
+    if (target.limited) out << YAML::Key << "limited" << YAML::Value << true;
     out << YAML::EndMap;
 }
 

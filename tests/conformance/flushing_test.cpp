@@ -1,3 +1,4 @@
+// Length: one promise after another of the same two targets.
 // Copies below a pool: made in the background, before a store returns or when somebody asks; a block may give up its place for its copy.
 
 #include <pmemcpy/tiers.hpp>
@@ -415,6 +416,63 @@ TEST_F(promoting, makes_room_for_what_is_read_and_never_more_than_the_pool_has) 
         return false;
     });
     EXPECT_TRUE(pool.verify().empty());
+}
+
+TEST_F(flushing, a_limited_target_takes_its_time_for_all_processes_together) {
+    std::array<int, 2> go{};
+    ASSERT_EQ(pipe(go.data()), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        char byte = 0;
+        if (read(go[0], &byte, 1) != 1) _exit(1);
+        PMEM other = open(64 * mebibyte);
+        for (std::uint64_t i = 0; i < 4; ++i) store(other, i, 1);
+        other.munmap();
+        _exit(0);
+    }
+    PMEM pool = open(64 * mebibyte);
+    Hierarchy h = hierarchy(Buffering::bypass);
+    h.promotion = Promotion::never;
+    h.targets[1].write = {.bytes_per_second = 16.0 * mebibyte, .latency_s = 1e-3};
+    h.targets[1].read = {.bytes_per_second = 32.0 * mebibyte, .latency_s = 1e-3};
+    h.targets[1].limited = true;
+    set_hierarchy(pool, h);
+    EXPECT_TRUE(hierarchy_of(pool)->targets[1].limited);
+    alloc(pool);
+    const auto begun = std::chrono::steady_clock::now();
+    ASSERT_EQ(write(go[1], "x", 1), 1);
+    for (std::uint64_t i = 4; i < 8; ++i) store(pool, i, 1);
+    int status = 0;
+    waitpid(child, &status, 0);
+    const auto stored = std::chrono::steady_clock::now();
+    EXPECT_EQ(status, 0);
+    EXPECT_GE(stored - begun, 490ms) << "eight mebibytes at sixteen a second";
+    for (std::uint64_t i = 0; i < 8; ++i) expect(pool, i, 1);
+    EXPECT_GE(std::chrono::steady_clock::now() - stored, 240ms);
+    close(go[0]);
+    close(go[1]);
+    h.targets[0].limited = true;
+    EXPECT_EQ(code_of([&] { set_hierarchy(pool, h); }, "limited"), Code::invalid_argument);
+}
+
+// Who leads removes what killed processes have left; the first that did so took a copy that was just begun for such a thing.
+TEST_F(flushing, what_is_begun_is_not_taken_for_what_was_left) {
+    PMEM pool = open(32 * mebibyte);
+    set_hierarchy(pool, hierarchy(Buffering::none));
+    alloc(pool);
+    const fs::path left = (*fs::directory_iterator(below_ / "pfs")).path() / "copying-00000000000003e8";
+    std::ofstream(left) << "half a blo";
+    for (int round = 0; round < 30; ++round) {
+        for (std::uint64_t i = 0; i < 4; ++i) store(pool, i, round);
+        std::thread other([&] {
+            PMEM too = open(32 * mebibyte);
+            flush(too);
+        });
+        flush(pool);
+        other.join();
+        ASSERT_EQ(flushed(pool), 4U) << "round " << round;
+    }
+    EXPECT_FALSE(fs::exists(left));
 }
 
 TEST_F(flushing, refuses_what_makes_no_sense) {
