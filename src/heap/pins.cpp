@@ -47,7 +47,9 @@ bool Pins::is_pinned(Link record) {
     return os::conflicts(pool_.file(), os::LockKind::exclusive, record.offset(), 1);
 }
 
+// The last one out has no slot any more when it closes the pool.
 bool Pins::pin_in_slot(Link record) {
+    if (pool_.slot_index() == pool::slot_count) return false;
     pool::Slot& slot = pool_.slot();
     for (std::uint64_t& word : slot.pins) {
         if (word != 0) continue;
@@ -59,6 +61,7 @@ bool Pins::pin_in_slot(Link record) {
 }
 
 bool Pins::unpin_in_slot(Link record) {
+    if (pool_.slot_index() == pool::slot_count) return false;
     pool::Slot& slot = pool_.slot();
     for (std::uint64_t& word : slot.pins) {
         if (word != record.word) continue;

@@ -108,6 +108,25 @@ protected:
     Folder below_{fs::temp_directory_path()};
 };
 
+// Who closes the pool last asks what its targets are, to sync them. A hierarchy of so many words is read under a pin, for which it had no slot
+// any more.
+TEST_F(tiers, a_long_hierarchy_may_be_the_last_that_is_done_to_a_pool) {
+    Hierarchy h = hierarchy();
+    for (int i = 0; i < 3; ++i) {
+        Target more = h.targets.back();
+        more.name = "a-place-with-a-long-name-number-" + std::to_string(i);
+        more.path += "/" + more.name;
+        fs::create_directory(more.path);
+        h.targets.push_back(more);
+    }
+    {
+        PMEM pool = open();
+        set_hierarchy(pool, h);
+    }
+    PMEM pool = open();
+    EXPECT_EQ(hierarchy_of(pool)->targets.size(), 6U);
+}
+
 TEST_F(tiers, a_pool_may_be_a_tenth_of_what_is_stored_in_it) {
     PMEM pool = open();
     set_hierarchy(pool, hierarchy(16 * mebibyte));
