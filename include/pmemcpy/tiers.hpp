@@ -75,6 +75,7 @@ struct Flush {
     double period_s = 5;          ///< how often who has the pool open looks for what was stored since
     bool on_close = false;        ///< munmap waits until all is copied
     double bytes_per_second = 0;  ///< at most, in the background; 0: as fast as it goes
+    unsigned threads = 2;         ///< that copy blocks at the same time
 };
 
 /// A target that is fuller than `high` is emptied to `low`, in the background. Parts of its capacity.

@@ -7,6 +7,7 @@
 #include "os/directory.hpp"
 #include "os/guard.hpp"
 #include "os/lock.hpp"
+#include "os/process.hpp"
 
 #include <pmemcpy/error.hpp>
 
@@ -18,6 +19,7 @@ namespace pmemcpy::layout {
 namespace {
 
 constexpr std::uint64_t piece_bytes = 4 << 20;
+constexpr std::uint64_t look_again_ns = 1'000'000;
 constexpr std::string_view torn_prefix = "copying-";
 
 /// Behind the block's bytes.
@@ -46,7 +48,7 @@ Trailer trailer_of(const CopyMark& mark) {
 }  // namespace
 
 bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
-                             const std::function<bool(std::uint64_t)>& written) {
+                             const std::function<bool(std::uint64_t)>& written, IfBusy if_busy) {
     const std::string name = name_of_payload(copy_bit | mark.version);
     if (has_copy(mark)) return true;
     if (os::look_in(data_, name)) {
@@ -56,12 +58,23 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
         remove_copy(mark.version);
     }
     const std::uint64_t total = mark.bytes + sizeof(Trailer);
-    const std::string torn = std::string(torn_prefix) + name_of_payload(heap_.pool().draw_version());
+    std::string torn = std::string(torn_prefix) + name_of_payload(mark.version);
     reserve(total);
     bool is_there = false;
     try {
         check_headroom(total);
-        auto file = begin_copy(torn);
+        std::optional<os::File> file;
+        while (!(file = begin_copy(torn))) {
+            if (if_busy == IfBusy::copy_too) {
+                torn += "-" + name_of_payload(heap_.pool().draw_version());
+                continue;
+            }
+            if (if_busy == IfBusy::wait) os::sleep_ns(look_again_ns);
+            const bool is_made = has_copy(mark);
+            if (!is_made && if_busy == IfBusy::wait && (!written || written(0))) continue;
+            release(total);
+            return is_made;
+        }
         is_there = true;
         file->set_mode_bits((heap_.pool().file().mode_bits() & 0666) | payload_mark);
         file->allocate(0, total);
@@ -141,9 +154,13 @@ void PayloadFiles::remove_torn_copies() {
     }
 }
 
-// While it is locked nobody takes it for what a killed process has left.
+// While it is locked nobody takes it for what a killed process has left. Nothing, if another has it.
 std::optional<os::File> PayloadFiles::begin_copy(const std::string& name) {
     const pool::Pool::CopiesLock lock(heap_.pool());
+    if (auto left = os::File::open_in(data_, name, O_RDWR)) {
+        if (!os::try_lock(*left, os::LockKind::exclusive, 0, 1)) return std::nullopt;
+        if (os::remove_in(data_, name)) release(left->size());
+    }
     auto file = os::File::open_in(data_, name, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (!file) throw Error(Code::io_error, data_.path() + " was removed while the pool was open");
     if (!os::try_lock(*file, os::LockKind::exclusive, 0, 1)) {

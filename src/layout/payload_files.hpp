@@ -55,11 +55,14 @@ public:
     void keep_only(const std::vector<heap::Extent>& extents, std::uint64_t from = ~std::uint64_t{0});
 
     // copies.cpp
+    /// What to do when somebody else is making the same copy. Two that do halve the target's bandwidth for each; but who waits is as slow as
+    /// the other, who may be told to take his time.
+    enum class IfBusy : std::uint8_t { wait, leave, copy_too };
     /// Copies a block's bytes into a file of its own, which appears when it is durable and whole. `written` is called with the bytes of
     /// each piece; false gives up. True if there is a copy now, whoever made it.
     /// Errors: no_space, io_error; corrupt when the bytes have another checksum than the mark.
     bool make_copy(const CopyMark& mark, const std::byte* from,
-                   const std::function<bool(std::uint64_t)>& written);
+                   const std::function<bool(std::uint64_t)>& written, IfBusy if_busy);
     bool has_copy(const CopyMark& mark) const;
     /// Of which versions there are copies, going by their names.
     std::vector<std::uint64_t> copies() const;

@@ -56,7 +56,8 @@ Pool::SyncLock::SyncLock(Pool& pool) : ByteLock(pool.runtime_->file(), sync_byte
 Pool::StepLock::StepLock(Pool& pool) : ByteLock(pool.runtime_->file(), step_byte, pool.step_mutex_) {}
 Pool::FeedLock::FeedLock(Pool& pool) : ByteLock(pool.runtime_->file(), feed_byte, pool.feed_mutex_) {}
 
-Pool::RoomLock::RoomLock(Pool& pool) : ByteLock(pool.runtime_->file(), room_byte, pool.room_mutex_) {}
+Pool::RoomLock::RoomLock(Pool& pool, std::size_t level)
+    : ByteLock(pool.runtime_->file(), room_byte + level, pool.room_mutexes_.at(level)) {}
 Pool::HierarchyLock::HierarchyLock(Pool& pool)
     : ByteLock(pool.runtime_->file(), hierarchy_byte, pool.hierarchy_mutex_) {}
 

@@ -13,9 +13,9 @@ inline constexpr std::uint64_t step_byte = attach_byte + 4;
 inline constexpr std::uint64_t news_byte = attach_byte + 5;
 inline constexpr std::uint64_t feed_byte = attach_byte + 6;
 inline constexpr std::uint64_t scope_byte = attach_byte + 7;
-inline constexpr std::uint64_t room_byte = attach_byte + 8;
 inline constexpr std::uint64_t hierarchy_byte = attach_byte + 9;
 inline constexpr std::uint64_t copies_byte = attach_byte + 10;
 inline constexpr std::uint64_t lead_byte = attach_byte + 11;
+inline constexpr std::uint64_t room_byte = attach_byte + 32;  // and those of the other levels behind it
 
 }  // namespace pmemcpy::pool

@@ -15,6 +15,7 @@
 
 #include <pmemcpy/durability.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -231,9 +232,10 @@ public:
         explicit FeedLock(Pool& pool);
     };
 
-    /// Held by whoever moves blocks out of a target for others to find room there.
+    /// Held by whoever moves blocks out of the target at this level of the hierarchy for others to find room there.
     struct RoomLock : ByteLock {
-        explicit RoomLock(Pool& pool);
+        static constexpr std::size_t most_levels = 16;
+        RoomLock(Pool& pool, std::size_t level);
     };
     /// Held by whoever gives the pool another hierarchy.
     struct HierarchyLock : ByteLock {
@@ -376,7 +378,7 @@ private:
     std::mutex sync_mutex_;
     std::mutex step_mutex_;
     std::mutex feed_mutex_;
-    std::mutex room_mutex_;
+    std::array<std::mutex, RoomLock::most_levels> room_mutexes_;
     std::mutex hierarchy_mutex_;
     std::mutex copies_mutex_;
     Feed feed_{*this};

@@ -7,7 +7,11 @@
 #include "store/store.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <mutex>
+#include <thread>
 #include <unordered_set>
+#include <utility>
 
 namespace pmemcpy::store {
 
@@ -68,7 +72,7 @@ std::vector<Resident> Store::unflushed_in(const Tiering& t, std::string_view id,
 
 // False when the block is gone, or `written` has had enough.
 bool Store::flush_block(const std::string& id, const BlockRecord& block,
-                        const std::function<bool(std::uint64_t)>& written) {
+                        const std::function<bool(std::uint64_t)>& written, IfBusy if_busy) {
     const auto t = tiering();
     if (!t || t->flush_level == 0) return false;
     const Pin pin(heap_, block.link);
@@ -81,11 +85,12 @@ bool Store::flush_block(const std::string& id, const BlockRecord& block,
     }
     try {
         const std::uint32_t target = t->numbers[t->flush_level];
-        return targets_.files_of(target)->make_copy(mark_of(block), source.data, [&](std::uint64_t bytes) {
+        const auto pace = [&](std::uint64_t bytes) {
             targets_.pace(block.block.extent.target, layout::Throttle::Way::read, bytes);
             targets_.pace(target, layout::Throttle::Way::write, bytes);
             return !written || written(bytes);
-        });
+        };
+        return targets_.files_of(target)->make_copy(mark_of(block), source.data, pace, if_busy);
     } catch (const Error& error) {
         throw Error(error.kind(),
                     "block " + to_string(block.box) + " of '" + id + "' is not flushed: " + error.what());
@@ -108,22 +113,74 @@ std::uint64_t Store::flush(std::string_view id, bool for_modes,
         ++done.of_blocks;
         done.of_bytes += each.block.block.stored_bytes;
     }
-    for (const Resident& each : all) {
-        if (flush_block(each.id, each.block, written)) {
-            const Rule* rule =
-                t->rules.find(each.id, array::bounding_box(each.block.box), each.block.block.writer_rank);
-            const auto directory = directory_of(each.id);
-            if (rule != nullptr && rule->drop_after_flush && directory)
-                with_space(
-                    [&] { return move_block(each.id, *directory, each.block, t->numbers[t->flush_level]); });
-            done.bytes += each.block.block.stored_bytes;
-        }
+    std::mutex mutex;  // guards all of these
+    std::size_t next = 0;
+    bool stops = false;
+    std::exception_ptr first_error;
+    std::vector<const Resident*> busy;
+    const auto count = [&](const Resident& each, bool is_copied) {
+        if (is_copied) done.bytes += each.block.block.stored_bytes;
         ++done.blocks;
-        if (progress && !progress(done)) break;
+        stops = stops || (progress && !progress(done));
+    };
+    const auto fail = [&](std::exception_ptr error, bool is_of_the_target) {
+        if (!first_error) first_error = std::move(error);
+        stops = stops || is_of_the_target;
+    };
+    const auto copy = [&](const Resident& each, IfBusy if_busy) {
+        try {
+            const bool is_copied = flush_block(each.id, each.block, written, if_busy);
+            if (is_copied) drop_if_wanted(*t, each);
+            const std::lock_guard lock(mutex);
+            if (!is_copied && if_busy == IfBusy::leave) {
+                busy.push_back(&each);  // or gone, as will be seen
+            } else {
+                count(each, is_copied);
+            }
+        } catch (const Error& error) {
+            // Damage of one block keeps no other from being copied.
+            const std::lock_guard lock(mutex);
+            fail(std::current_exception(), error.kind() != Code::corrupt);
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            fail(std::current_exception(), true);
+        }
+    };
+    const auto copy_all = [&] {
+        std::unique_lock lock(mutex);
+        while (!stops && next < all.size()) {
+            const Resident& each = all[next++];
+            lock.unlock();
+            copy(each, IfBusy::leave);
+            lock.lock();
+        }
+    };
+    // Several at a time: one is read while another is written, and most targets take more from several writers than from one.
+    std::vector<std::thread> others;
+    for (std::size_t i = 1; i < std::min<std::size_t>(t->hierarchy.flush.threads, all.size()); ++i)
+        others.emplace_back(copy_all);
+    copy_all();
+    for (std::thread& other : others) other.join();
+    for (const Resident* each : busy) {
+        if (!stops) copy(*each, patience(*t));
     }
     heap_.reclaim();
+    if (first_error) std::rethrow_exception(first_error);
     if (!for_modes) sweep_copies(true);
     return done.bytes;
+}
+
+void Store::drop_if_wanted(const Tiering& t, const Resident& flushed) {
+    const Rule* rule =
+        t.rules.find(flushed.id, array::bounding_box(flushed.block.box), flushed.block.block.writer_rank);
+    if (rule == nullptr || !rule->drop_after_flush) return;
+    const auto directory = directory_of(flushed.id);
+    if (!directory) return;
+    with_space([&] { return move_block(flushed.id, *directory, flushed.block, t.numbers[t.flush_level]); });
+}
+
+Store::IfBusy Store::patience(const Tiering& t) {
+    return t.hierarchy.flush.bytes_per_second > 0 ? IfBusy::copy_too : IfBusy::wait;
 }
 
 FlushProgress Store::unflushed() const {
@@ -157,7 +214,7 @@ void Store::flush_through(const std::string& id, Directory& directory, const Sel
             for (const auto& [handle, block] : directory.blocks()) add(block);
         }
     }
-    for (const BlockRecord& block : blocks) flush_block(id, block, {});
+    for (const BlockRecord& block : blocks) flush_block(id, block, {}, patience(*t));
 }
 
 // What was stored in a step becomes a thing to flush when the step is committed.
@@ -165,7 +222,8 @@ void Store::flush_step() {
     const auto t = tiering();
     if (!t || t->flush_level == 0) return;
     for (const Resident& each : unflushed_in(*t, "/", true)) {
-        if (t->mode_of(each.id, each.block) == Buffering::write_through) flush_block(each.id, each.block, {});
+        if (t->mode_of(each.id, each.block) == Buffering::write_through)
+            flush_block(each.id, each.block, {}, patience(*t));
     }
 }
 
@@ -218,18 +276,32 @@ std::vector<Receipt> Store::receipts(std::string_view id) const {
     return all;
 }
 
-void Store::keep_watermarks() {
+namespace {
+
+std::uint64_t part_of(std::uint64_t capacity, double part) {
+    return static_cast<std::uint64_t>(part * static_cast<double>(capacity));
+}
+
+}  // namespace
+
+std::vector<std::size_t> Store::full_levels() const {
+    std::vector<std::size_t> full;
     const auto t = tiering();
-    if (!t) return;
-    const Watermarks& marks = t->hierarchy.watermarks;
+    if (!t) return full;
+    const auto ledger = ledger_of(*t);
     for (std::size_t level = 0; level + 1 < t->numbers.size(); ++level) {
-        const tier::Level now = ledger_of(*t)[level];
-        const auto part = [&](double p) {
-            return static_cast<std::uint64_t>(p * static_cast<double>(now.capacity));
-        };
-        if (now.capacity - now.remaining <= part(marks.high)) continue;
-        make_room(*t, level, now.capacity - part(marks.low));
+        const tier::Level& now = ledger[level];
+        if (now.capacity - now.remaining > part_of(now.capacity, t->hierarchy.watermarks.high))
+            full.push_back(level);
     }
+    return full;
+}
+
+void Store::keep_watermarks(std::size_t level) {
+    const auto t = tiering();
+    if (!t || level + 1 >= t->numbers.size()) return;
+    const std::uint64_t capacity = ledger_of(*t)[level].capacity;
+    make_room(*t, level, capacity - part_of(capacity, t->hierarchy.watermarks.low));
 }
 
 // A copy lives as long as its block, wherever that is; who frees a block does not look for copies. While the lock is held no copy becomes

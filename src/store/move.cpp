@@ -19,6 +19,8 @@ using heap::RecordKind;
 
 namespace {
 
+constexpr std::uint64_t most_room_at_once = 16 << 20;
+
 std::string called(const BlockRecord& block, const std::string& id) {
     return "block " + to_string(block.box) + " of '" + id + "'";
 }
@@ -32,7 +34,7 @@ std::shared_ptr<Directory> Store::directory_of(const std::string& id) const {
 
 // False when there is nothing to move, or somebody else was faster.
 bool Store::move_block(const std::string& id, Directory& directory, const BlockRecord& from,
-                       std::uint32_t target) {
+                       std::uint32_t target, IfBusy if_busy) {
     if (from.block.extent.length == 0) return false;
     if ((from.block.flags & catalog::block_in_place) != 0 || !is_committed(from.block.step)) return false;
     const Pin pin(heap_, from.link);
@@ -40,7 +42,7 @@ bool Store::move_block(const std::string& id, Directory& directory, const BlockR
     const auto t = tiering();
     if (t && t->flush_level > 0 && target == t->numbers[t->flush_level] &&
         (t->has_background() || targets_.files_of(target)->has_copy(mark_of(from))))
-        return move_to_copy(id, directory, from, target);
+        return move_to_copy(id, directory, from, target, if_busy);
     Block block = from.block;
     const std::uint64_t length = catalog::write_block(block, from.box, from.version).length();
     catalog::Draft draft(heap_, length);
@@ -84,8 +86,8 @@ bool Store::holds(const heap::Extent& extent, std::uint32_t crc) const {
 
 // What has a copy where it is to go needs no other.
 bool Store::move_to_copy(const std::string& id, Directory& directory, const BlockRecord& from,
-                         std::uint32_t target) {
-    if (!flush_block(id, from, {})) return false;
+                         std::uint32_t target, IfBusy if_busy) {
+    if (!flush_block(id, from, {}, if_busy)) return false;
     Block block = from.block;
     const catalog::BlockBytes record = catalog::write_block(block, from.box, from.version);
     catalog::Draft draft(heap_, record.length());
@@ -181,49 +183,47 @@ std::vector<Resident> Store::residents_of(const Tiering& t, std::size_t level) c
     return all;
 }
 
-// Moves blocks to the next target until `bytes` find room in this one, or nothing is left that may go.
+// Moves blocks to the next target until `bytes` find room in this one, or nothing is left that may go. The next target makes room
+// itself first, and so on down.
 void Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes) {
-    const pool::Pool::RoomLock one_at_a_time(pool_);
-    empty(t, level, bytes);
-}
-
-// The next target makes room itself first, and so on down.
-void Store::empty(Tiering& t, std::size_t level, std::uint64_t bytes) {
     if (level + 1 >= t.numbers.size()) return;
-    auto& leaving = t.leaving[level];
-    bool has_looked = false;
-    for (;;) {
+    // What somebody is copying just now is left to him, as long as others may go.
+    constexpr std::array looks = {IfBusy::leave, IfBusy::leave, IfBusy::copy_too};
+    for (std::size_t look = 0;;) {
+        // One at a time, so that no two move more than both need; a piece at a time, for others wait for room too.
+        const pool::Pool::RoomLock one_at_a_time(pool_, level);
+        auto& leaving = t.leaving[level];
         {
             const std::lock_guard lock(t.mutex);
             t.counted_at_ns = 0;  // others may have made room meanwhile
         }
         const auto ledger = ledger_of(t);
         if (ledger[level].remaining >= bytes) return;
-        std::uint64_t wanted = bytes - ledger[level].remaining;
-        if (ledger[level + 1].remaining < wanted) empty(t, level + 1, wanted);
+        std::uint64_t wanted = std::min(bytes - ledger[level].remaining, most_room_at_once);
+        if (ledger[level + 1].remaining < wanted) make_room(t, level + 1, wanted);
         if (leaving.empty()) {
-            if (std::exchange(has_looked, true)) return;
+            if (++look == looks.size()) return;
             const auto all = residents_of(t, level);
             leaving.assign(all.begin(), all.end());
         }
         while (wanted > 0 && !leaving.empty()) {
             const Resident next = std::move(leaving.front());
             leaving.pop_front();
-            if (move_down(t, level, next)) wanted -= std::min(wanted, next.bytes);
+            if (move_down(t, level, next, looks.at(look))) wanted -= std::min(wanted, next.bytes);
         }
         take_back_space();
     }
 }
 
 // To the next target that has room.
-bool Store::move_down(Tiering& t, std::size_t level, const Resident& resident) {
+bool Store::move_down(Tiering& t, std::size_t level, const Resident& resident, IfBusy if_busy) {
     const auto directory = directory_of(resident.id);
     if (!directory) return false;
     const auto ledger = ledger_of(t);
     for (std::size_t to = level + 1; to < t.numbers.size(); ++to) {
         if (ledger[to].remaining < resident.bytes) continue;
         try {
-            return move_block(resident.id, *directory, resident.block, t.numbers[to]);
+            return move_block(resident.id, *directory, resident.block, t.numbers[to], if_busy);
         } catch (const Error& error) {
             // Fuller than it seemed, or failing: the next one may do. What is damaged stays where it is, and is told by who loads it.
             if (error.kind() != Code::no_space && error.kind() != Code::io_error) return false;

@@ -165,8 +165,10 @@ public:
                         const std::function<bool(std::uint64_t)>& written = {});
     FlushProgress unflushed() const;
     std::vector<Receipt> receipts(std::string_view id) const;
-    /// Empties targets that are fuller than their high watermark, down to the low one.
-    void keep_watermarks();
+    /// The levels of targets that are fuller than their high watermark.
+    std::vector<std::size_t> full_levels() const;
+    /// Empties such a target down to its low watermark.
+    void keep_watermarks(std::size_t level);
     /// Removes copies whose blocks are gone. `also_odd`: and such as only look like copies, after a power loss. True if some blocks are
     /// going, so that their copies can be removed later.
     bool sweep_copies(bool also_odd);
@@ -190,7 +192,7 @@ public:
     std::optional<Flush> background() const;
     /// Called once for each hierarchy that wants something done in the background, by the thread that first meets it.
     void set_on_hierarchy(std::function<void()> f) { on_hierarchy_ = std::move(f); }
-    /// Rises with every store by anybody.
+    /// Rises with every store by anybody; where there is a hierarchy, with every erase too.
     std::uint64_t newest_version() const { return persist::Medium::load(&pool_.state().next_version.value); }
     /// Another one when somebody has set another hierarchy.
     std::uint64_t hierarchy_number() const { return persist::Medium::load(&pool_.state().hierarchy.value); }
@@ -306,13 +308,14 @@ private:
     void refuse_removal(const std::vector<layout::Mount>& mounts) const;
     // move.cpp
     void make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes);
-    void empty(Tiering& tiering, std::size_t level, std::uint64_t bytes);
-    bool move_down(Tiering& tiering, std::size_t level, const Resident& resident);
+    bool move_down(Tiering& tiering, std::size_t level, const Resident& resident,
+                   layout::PayloadFiles::IfBusy if_busy);
     std::vector<Resident> residents_of(const Tiering& tiering, std::size_t level) const;
     bool move_block(const std::string& id, Directory& directory, const BlockRecord& from,
-                    std::uint32_t target);
+                    std::uint32_t target,
+                    layout::PayloadFiles::IfBusy if_busy = layout::PayloadFiles::IfBusy::copy_too);
     bool move_to_copy(const std::string& id, Directory& directory, const BlockRecord& from,
-                      std::uint32_t target);
+                      std::uint32_t target, layout::PayloadFiles::IfBusy if_busy);
     bool holds(const Extent& extent, std::uint32_t crc) const;
     void copy_block(const std::string& id, const BlockRecord& from, const heap::Bytes& there);
     bool put_in_place(Directory& directory, const BlockRecord& from, const catalog::Block& block,
@@ -322,8 +325,12 @@ private:
     std::shared_ptr<Directory> directory_of(const std::string& id) const;
     // flush.cpp
     static layout::CopyMark mark_of(const BlockRecord& block);
+    using IfBusy = layout::PayloadFiles::IfBusy;
+    /// Who waits for whom.
+    static IfBusy patience(const Tiering& tiering);
     bool flush_block(const std::string& id, const BlockRecord& block,
-                     const std::function<bool(std::uint64_t)>& written);
+                     const std::function<bool(std::uint64_t)>& written, IfBusy if_busy);
+    void drop_if_wanted(const Tiering& tiering, const Resident& flushed);
     void flush_through(const std::string& id, Directory& directory, const Selection* box);
     void flush_step();
     std::vector<Resident> unflushed_in(const Tiering& tiering, std::string_view id, bool for_modes) const;

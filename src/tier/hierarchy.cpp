@@ -162,6 +162,9 @@ void check_flushing(const Hierarchy& h) {
         refuse("there is nothing to flush to: a target below the pool is needed");
     if (!(h.flush.period_s > 0)) refuse("flush: `every` is a time above zero, as 5 s");
     if (!(h.flush.bytes_per_second >= 0)) refuse("flush: `bandwidth` is above zero, as 500 MB/s");
+    constexpr unsigned most_threads = 64;
+    if (h.flush.threads < 1 || h.flush.threads > most_threads)
+        refuse("flush: `threads` is a number from 1 to " + std::to_string(most_threads));
     const Watermarks& w = h.watermarks;
     if (!(w.low > 0 && w.low <= w.high && w.high <= 1))
         refuse("watermarks: 0 < low <= high <= 1 is needed, as {high: 0.9, low: 0.75}");

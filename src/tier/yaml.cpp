@@ -134,13 +134,22 @@ double read_part(const YAML::Node& node) {
     }
 }
 
+unsigned read_count(const YAML::Node& node) {
+    try {
+        return node.as<unsigned>();
+    } catch (const YAML::Exception&) {
+        refuse(node, "a number is expected here, as 2");
+    }
+}
+
 void read_flush(const YAML::Node& node, Flush& flush) {
     read_map(
         node, "flush",
         {{"to", [&](const auto& n) { flush.to = text_of(n); }},
          {"every", [&](const auto& n) { flush.period_s = tier::parse_seconds(text_of(n)); }},
          {"on_close", [&](const auto& n) { flush.on_close = yes_or_no(n); }},
-         {"bandwidth", [&](const auto& n) { flush.bytes_per_second = tier::parse_bandwidth(text_of(n)); }}});
+         {"bandwidth", [&](const auto& n) { flush.bytes_per_second = tier::parse_bandwidth(text_of(n)); }},
+         {"threads", [&](const auto& n) { flush.threads = read_count(n); }}});
 }
 
 void read_watermarks(const YAML::Node& node, Watermarks& marks) {
@@ -259,7 +268,8 @@ std::string to_yaml(const Hierarchy& h) {
     out << YAML::Key << "flush" << YAML::Value << YAML::Flow << YAML::BeginMap;
     if (!h.flush.to.empty()) out << YAML::Key << "to" << YAML::Value << h.flush.to;
     out << YAML::Key << "every" << YAML::Value << tier::seconds_text(h.flush.period_s) << YAML::Key
-        << "on_close" << YAML::Value << h.flush.on_close;
+        << "on_close" << YAML::Value << h.flush.on_close << YAML::Key << "threads" << YAML::Value
+        << h.flush.threads;
     if (h.flush.bytes_per_second > 0)
         out << YAML::Key << "bandwidth" << YAML::Value << tier::bandwidth_text(h.flush.bytes_per_second);
     out << YAML::EndMap << YAML::Key << "watermarks" << YAML::Value << YAML::Flow << YAML::BeginMap

@@ -86,7 +86,8 @@ protected:
         std::vector<fs::path> found;
         for (const auto& entry : fs::recursive_directory_iterator(below_ / "pfs")) {
             const std::string name = entry.path().filename();
-            if (entry.is_regular_file() && name != "claim" && !name.starts_with("copying-"))
+            if (entry.is_regular_file() && name != "claim" && name != "pmemcpy-pace" &&
+                !name.starts_with("copying-"))
                 found.push_back(entry.path());
         }
         return found;
@@ -473,6 +474,32 @@ TEST_F(flushing, what_is_begun_is_not_taken_for_what_was_left) {
         ASSERT_EQ(flushed(pool), 4U) << "round " << round;
     }
     EXPECT_FALSE(fs::exists(left));
+}
+
+// Each copied all of it, and each half as fast.
+TEST_F(flushing, what_one_is_copying_others_wait_for) {
+    PMEM pool = open(32 * mebibyte);
+    Hierarchy h = hierarchy(Buffering::none);
+    h.promotion = Promotion::never;
+    h.targets[1].write.bytes_per_second = 32.0 * mebibyte;
+    h.targets[1].limited = true;
+    set_hierarchy(pool, h);
+    alloc(pool);
+    for (std::uint64_t i = 0; i < 8; ++i) store(pool, i, 1);
+    PMEM too = open(32 * mebibyte);
+    std::uint64_t theirs = 0;
+    std::thread other([&] { theirs = flush(too); });
+    const std::uint64_t ours = flush(pool);
+    other.join();
+    EXPECT_EQ(files().size(), 8U);
+    // What the other made while it waited counts for both; what is written does not.
+    EXPECT_LE(ours, 8 * mebibyte);
+    EXPECT_LE(theirs, 8 * mebibyte);
+    std::uint64_t busy_until_ns = 0;
+    std::ifstream pace(below_ / "pfs/pmemcpy-pace", std::ios::binary);
+    pace.read(reinterpret_cast<char*>(&busy_until_ns), sizeof busy_until_ns);
+    EXPECT_TRUE(pace);
+    EXPECT_EQ(targets(pool).at(1).used_bytes, 8 * (mebibyte + 48)) << "counted once";
 }
 
 TEST_F(flushing, refuses_what_makes_no_sense) {
