@@ -7,6 +7,7 @@
 #include "store/store.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -97,6 +98,93 @@ bool Store::flush_block(const std::string& id, const BlockRecord& block,
     }
 }
 
+// Copies blocks, several at a time: one is read while another is written, and most targets take more from several writers than from one.
+class Store::Copying {
+public:
+    Copying(Store& store, const Tiering& tiering, const std::function<bool(const FlushProgress&)>& progress,
+            const std::function<bool(std::uint64_t)>& written)
+        : store_(store), tiering_(tiering), progress_(progress), written_(written) {}
+
+    /// True if any of them has a copy now because of it.
+    bool copy(const std::vector<Resident>& blocks) {
+        const std::uint64_t before = done_.blocks;
+        std::vector<std::thread> others;
+        next_ = 0;
+        for (std::size_t i = 1; i < std::min<std::size_t>(tiering_.hierarchy.flush.threads, blocks.size());
+             ++i)
+            others.emplace_back([&] { copy_next_ones(blocks); });
+        copy_next_ones(blocks);
+        for (std::thread& other : others) other.join();
+        for (const Resident* each : std::exchange(busy_, {})) {
+            if (!stops_) copy_one(*each, patience(tiering_));
+        }
+        return done_.blocks > before;
+    }
+
+    void expect(const std::vector<Resident>& blocks) {
+        for (const Resident& each : blocks) {
+            ++done_.of_blocks;
+            done_.of_bytes += each.block.block.stored_bytes;
+        }
+    }
+    bool stops() const { return stops_; }
+    bool has_failed(const Resident& block) const { return damaged_.contains(block.block.version); }
+    std::uint64_t finish() {
+        if (first_error_) std::rethrow_exception(first_error_);
+        return done_.bytes;
+    }
+
+private:
+    void copy_next_ones(const std::vector<Resident>& blocks) {
+        std::unique_lock lock(mutex_);
+        while (!stops_ && next_ < blocks.size()) {
+            const Resident& each = blocks[next_++];
+            lock.unlock();
+            copy_one(each, IfBusy::leave);
+            lock.lock();
+        }
+    }
+
+    void copy_one(const Resident& block, IfBusy if_busy) {
+        try {
+            const bool is_copied = store_.flush_block(block.id, block.block, written_, if_busy);
+            if (is_copied) store_.drop_if_wanted(tiering_, block);
+            const std::lock_guard lock(mutex_);
+            if (is_copied) {
+                done_.bytes += block.block.block.stored_bytes;
+                ++done_.blocks;
+            } else if (if_busy == IfBusy::leave) {
+                busy_.push_back(&block);  // or gone, as will be seen
+            }
+            stops_ = stops_ || (progress_ && !progress_(done_));
+        } catch (const Error& error) {
+            fail(block, error.kind() == Code::corrupt);
+        } catch (...) {
+            fail(block, false);
+        }
+    }
+
+    // Damage of one block keeps no other from being copied.
+    void fail(const Resident& block, bool is_damage) {
+        const std::lock_guard lock(mutex_);
+        if (!first_error_) first_error_ = std::current_exception();
+        damaged_.insert(block.block.version);
+        stops_ = stops_ || !is_damage;
+    }
+
+    Store& store_;
+    const Tiering& tiering_;
+    const std::function<bool(const FlushProgress&)>& progress_;
+    const std::function<bool(std::uint64_t)>& written_;
+    std::mutex mutex_;
+    std::size_t next_ = 0;
+    std::vector<const Resident*> busy_;
+    FlushProgress done_;
+    std::unordered_set<std::uint64_t> damaged_;
+    std::exception_ptr first_error_;
+    std::atomic<bool> stops_ = false;
+};
+
 std::uint64_t Store::flush(std::string_view id, bool for_modes,
                            const std::function<bool(const FlushProgress&)>& progress,
                            const std::function<bool(std::uint64_t)>& written) {
@@ -107,67 +195,23 @@ std::uint64_t Store::flush(std::string_view id, bool for_modes,
                     path() + " has no target to flush to; `pmemcpy tiers` gives it some");
     if (id != "/" && is_group(id) != true && !exists(id))
         throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + path());
-    const auto all = unflushed_in(*t, id, for_modes);
-    FlushProgress done;
-    for (const Resident& each : all) {
-        ++done.of_blocks;
-        done.of_bytes += each.block.block.stored_bytes;
-    }
-    std::mutex mutex;  // guards all of these
-    std::size_t next = 0;
-    bool stops = false;
-    std::exception_ptr first_error;
-    std::vector<const Resident*> busy;
-    const auto count = [&](const Resident& each, bool is_copied) {
-        if (is_copied) done.bytes += each.block.block.stored_bytes;
-        ++done.blocks;
-        stops = stops || (progress && !progress(done));
-    };
-    const auto fail = [&](std::exception_ptr error, bool is_of_the_target) {
-        if (!first_error) first_error = std::move(error);
-        stops = stops || is_of_the_target;
-    };
-    const auto copy = [&](const Resident& each, IfBusy if_busy) {
-        try {
-            const bool is_copied = flush_block(each.id, each.block, written, if_busy);
-            if (is_copied) drop_if_wanted(*t, each);
-            const std::lock_guard lock(mutex);
-            if (!is_copied && if_busy == IfBusy::leave) {
-                busy.push_back(&each);  // or gone, as will be seen
-            } else {
-                count(each, is_copied);
-            }
-        } catch (const Error& error) {
-            // Damage of one block keeps no other from being copied.
-            const std::lock_guard lock(mutex);
-            fail(std::current_exception(), error.kind() != Code::corrupt);
-        } catch (...) {
-            const std::lock_guard lock(mutex);
-            fail(std::current_exception(), true);
-        }
-    };
-    const auto copy_all = [&] {
-        std::unique_lock lock(mutex);
-        while (!stops && next < all.size()) {
-            const Resident& each = all[next++];
-            lock.unlock();
-            copy(each, IfBusy::leave);
-            lock.lock();
-        }
-    };
-    // Several at a time: one is read while another is written, and most targets take more from several writers than from one.
-    std::vector<std::thread> others;
-    for (std::size_t i = 1; i < std::min<std::size_t>(t->hierarchy.flush.threads, all.size()); ++i)
-        others.emplace_back(copy_all);
-    copy_all();
-    for (std::thread& other : others) other.join();
-    for (const Resident* each : busy) {
-        if (!stops) copy(*each, patience(*t));
+    const std::uint64_t newest = newest_version();
+    Copying copying(*this, *t, progress, written);
+    auto left = unflushed_in(*t, id, for_modes);
+    copying.expect(left);
+    // Blocks that were moved to another target meanwhile were not found where they had been.
+    constexpr int most_vain_rounds = 10;
+    for (int vain_rounds = 0; !left.empty() && !copying.stops() && vain_rounds < most_vain_rounds;) {
+        vain_rounds = copying.copy(left) ? 0 : vain_rounds + 1;
+        left = unflushed_in(*t, id, for_modes);
+        std::erase_if(left, [&](const Resident& each) {
+            return each.block.version > newest || copying.has_failed(each);
+        });
     }
     heap_.reclaim();
-    if (first_error) std::rethrow_exception(first_error);
+    const std::uint64_t bytes = copying.finish();
     if (!for_modes) sweep_copies(true);
-    return done.bytes;
+    return bytes;
 }
 
 void Store::drop_if_wanted(const Tiering& t, const Resident& flushed) {

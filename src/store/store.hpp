@@ -326,6 +326,7 @@ private:
     // flush.cpp
     static layout::CopyMark mark_of(const BlockRecord& block);
     using IfBusy = layout::PayloadFiles::IfBusy;
+    class Copying;
     /// Who waits for whom.
     static IfBusy patience(const Tiering& tiering);
     bool flush_block(const std::string& id, const BlockRecord& block,
