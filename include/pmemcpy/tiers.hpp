@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <pmemcpy/box.hpp>
 #include <pmemcpy/pmemcpy.hpp>
@@ -17,6 +18,10 @@
 // From then on every process that stores into the pool follows it, also those that have it open. docs/tiers.md says how to choose.
 
 namespace pmemcpy {
+
+namespace mover {
+class Mover;
+}
 
 enum class TargetKind {
     dax,     ///< persistent memory, mapped
@@ -76,6 +81,8 @@ struct Flush {
     bool on_close = false;        ///< munmap waits until all is copied
     double bytes_per_second = 0;  ///< at most, in the background; 0: as fast as it goes
     unsigned threads = 2;         ///< that copy blocks at the same time
+    std::vector<unsigned>
+        cores{};  ///< processors on which whatever is done in the background runs; empty: any
 };
 
 /// A target that is fuller than `high` is emptied to `low`, in the background. Parts of its capacity.
@@ -200,6 +207,27 @@ std::uint64_t flush(PMEM& pool, std::string_view id = "/",
                     const std::function<bool(const FlushProgress&)>& progress = {});
 /// What is to be flushed by the hierarchy's modes, and is not yet. Looks at all blocks.
 FlushProgress unflushed(const PMEM& pool);
+/// Does what is to be done in the background of a pool as long as it lives, in the place of the processes that store: those leave it to this one,
+/// and with `on_close` do not wait when they close the pool. Nobody needs one: it gives that work a process of its own, which may have
+/// processors of its own and outlive the others. A pool without a hierarchy waits for one.
+/// Crash: of the process, another takes over within a second; nothing is lost.
+class Organizer {
+public:
+    /// `cores`: processors on which it runs, as taskset(1) lists them, "0-3,8"; empty: those of the hierarchy's `flush.cores`.
+    /// Errors: those of PMEM::mmap; permission_denied in a pool that may only be read; busy, when the pool has one already; invalid_argument
+    ///     for what names no processors, or none that this process may run on.
+    explicit Organizer(const std::string& path, std::string_view cores = {});
+    /// Gives up what it is at; with `on_close`, waits until everything is flushed.
+    ~Organizer();
+    Organizer(const Organizer&) = delete;
+    Organizer& operator=(const Organizer&) = delete;
+
+    /// Why the last thing that it tried could not be done; empty if it could.
+    std::string trouble() const;
+
+private:
+    std::unique_ptr<mover::Mover> mover_;
+};
 /// Zeros where nobody promotes anything.
 ReadCounters read_counters(const PMEM& pool);
 /// Of each block of an array. Errors: not_found, invalid_argument for what is no array or a pool without a hierarchy.

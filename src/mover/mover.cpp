@@ -2,7 +2,9 @@
 
 #include "mover/reads.hpp"
 #include "os/fork.hpp"
+#include "os/process.hpp"
 #include "store/store.hpp"
+#include "tier/cores.hpp"
 #include "tier/hierarchy.hpp"
 
 #include <pmemcpy/error.hpp>
@@ -29,12 +31,29 @@ constexpr auto nap =
     100ms;  // between two looks at whether the targets are full, and whether the leader is gone
 constexpr auto after_error = 1s;  // what is full or away now may not be then
 
+std::vector<unsigned> checked(std::vector<unsigned> cores) {
+    const std::vector<unsigned> all = os::cores();
+    const bool are_there = std::any_of(cores.begin(), cores.end(), [&](unsigned core) {
+        return all.empty() || std::binary_search(all.begin(), all.end(), core);
+    });
+    if (cores.empty() || are_there) return cores;
+    throw Error(Code::invalid_argument, "none of the processors " + tier::cores_text(cores) +
+                                            " is one that this process may run on: " + tier::cores_text(all));
+}
+
 }  // namespace
 
 class Mover::Worker {
 public:
     explicit Worker(std::string path)
         : path_(std::move(path)), fork_generation_(os::fork_generation()), thread_([this] { work(); }) {}
+    Worker(std::string path, std::vector<unsigned> cores)
+        : path_(std::move(path)),
+          fork_generation_(os::fork_generation()),
+          own_cores_(std::move(cores)),
+          store_(open()),
+          organizes_(organize(*store_)),
+          thread_([this] { work(); }) {}
 
     bool is_of_another_process() const { return fork_generation_ != os::fork_generation(); }
 
@@ -54,11 +73,21 @@ public:
         wake_.notify_all();
     }
     ReadCounters read_counters() const { return reads_.counters(); }
+    std::string trouble() const {
+        const std::lock_guard lock(trouble_mutex_);
+        if (!trouble_.empty()) return trouble_;
+        if (!flushing_.trouble.empty()) return flushing_.trouble;
+        for (const Task& task : emptying_) {
+            if (!task.trouble.empty()) return task.trouble;
+        }
+        return {};
+    }
 
 private:
     struct Task {
         std::future<void> done{};  // of the thread that is at it
         std::atomic<Clock::time_point> not_before{Clock::time_point{}};
+        std::string trouble{};  // under trouble_mutex_
     };
 
     void work() {
@@ -66,9 +95,11 @@ private:
         while (!sleeps_through(pause)) {
             try {
                 take_a_turn();
+                note(trouble_, {});
                 pause = nap;
-            } catch (const std::exception&) {
+            } catch (const std::exception& error) {
                 // A target or the pool's space: named to those who store and ask. It is tried again.
+                note(trouble_, error.what());
                 pause = after_error;
             }
         }
@@ -79,6 +110,7 @@ private:
             // What is left is found by the next who has the pool open, and shown by unflushed().
         }
         lead_.reset();
+        organizes_.reset();
         if (store_) store_->close();
     }
 
@@ -91,11 +123,31 @@ private:
         return stops_;
     }
 
-    void attach() {
-        if (store_) return;
+    std::shared_ptr<store::Store> open() const {
         Options options;
         options.mode = Mode::update;
-        store_ = store::Store::open(path_, options);
+        return store::Store::open(path_, options);
+    }
+    void attach() {
+        if (!store_) store_ = open();
+    }
+
+    static std::unique_ptr<pool::Pool::OrganizerLock> organize(store::Store& store) {
+        auto asked =
+            std::unique_ptr<pool::Pool::OrganizerLock>(new pool::Pool::OrganizerLock(store.try_organize()));
+        if (*asked) return asked;
+        throw Error(
+            Code::busy,
+            store.path() + " has an organizer already, in another process; one does all there is to do");
+    }
+
+    // Of this thread, and of those that it makes.
+    void choose_cores(const std::vector<unsigned>& wanted) {
+        const std::vector<unsigned>& cores = own_cores_.empty() ? wanted : own_cores_;
+        if (cores == cores_) return;
+        cores_ = cores;
+        // A hierarchy may come from a machine with more of them.
+        if (!os::run_on(cores.empty() ? all_cores_ : cores)) os::run_on(all_cores_);
     }
 
     void take_a_turn() {
@@ -105,7 +157,10 @@ private:
             wait_for_tasks();
             return lead_.reset();
         }
+        choose_cores(duty->cores);
         bring_up();
+        yields_ = !organizes_ && store_->has_organizer();
+        if (yields_) return step_back();
         if (!leads()) return;
         if (std::exchange(hierarchy_, store_->hierarchy_number()) != store_->hierarchy_number())
             is_news_ = true;  // it may want other things
@@ -123,13 +178,21 @@ private:
             task.done.get();
         }
         if (Clock::now() < task.not_before.load()) return;
-        task.done = std::async(std::launch::async, [&task, its = std::forward<F>(f)] {
+        task.done = std::async(std::launch::async, [this, &task, its = std::forward<F>(f)] {
             try {
                 its();
-            } catch (const std::exception&) {
+                note(task.trouble, {});
+            } catch (const std::exception& error) {
+                note(task.trouble, error.what());
                 task.not_before = Clock::now() + after_error;  // what is full or away now may not be then
             }
         });
+    }
+
+    void step_back() {
+        if (!lead_) return;
+        wait_for_tasks();  // which give up soon
+        lead_.reset();
     }
 
     void wait_for_tasks() {
@@ -173,10 +236,15 @@ private:
         return true;
     }
 
+    void note(std::string& trouble, const std::string& what) {
+        const std::lock_guard lock(trouble_mutex_);
+        trouble = what;
+    }
+
     void finish() {
         attach();
         const auto duty = store_->background();
-        if (duty && duty->on_close) store_->flush("/", true, {});
+        if (duty && duty->on_close && (organizes_ || !store_->has_organizer())) store_->flush("/", true, {});
     }
 
     /// Spreads what is written over the time that it may take, for all who write it together.
@@ -186,7 +254,7 @@ private:
             : worker_(worker),
               bytes_per_second_(bytes_per_second),
               hierarchy_(worker.store_->hierarchy_number()) {}
-        /// False when it is to be given up: this process closes the pool, or somebody has set another hierarchy.
+        /// False when it is to be given up: this process closes the pool, somebody has set another hierarchy, or there is an organizer.
         bool allows(std::uint64_t bytes) {
             auto until = Clock::now();
             if (bytes_per_second_ > 0) {
@@ -196,7 +264,7 @@ private:
                             std::chrono::duration<double>(static_cast<double>(bytes) / bytes_per_second_));
                 until = next_;
             }
-            while (!worker_.stops_ && worker_.store_->hierarchy_number() == hierarchy_) {
+            while (!worker_.stops_ && !worker_.yields_ && worker_.store_->hierarchy_number() == hierarchy_) {
                 const auto left = until - Clock::now();
                 if (left <= 0ms) return true;
                 std::this_thread::sleep_for(std::min<Clock::duration>(left, nap));
@@ -219,13 +287,20 @@ private:
     std::atomic<bool> stops_ = false;
     std::atomic<bool> has_read_ = false;
     std::atomic<bool> wants_reads_ = true;
+    std::atomic<bool> yields_ = false;  // to an organizer
+    mutable std::mutex trouble_mutex_;
+    std::string trouble_;
     Reads reads_;
+    const std::vector<unsigned> own_cores_{};
+    const std::vector<unsigned> all_cores_ = os::cores();
     std::shared_ptr<store::Store> store_;       // set before any task begins
     std::atomic<std::uint64_t> looked_at_ = 0;  // newest version at the last look at everything
     std::atomic<bool> is_news_ = true;          // everything is to be looked at, whatever the versions say
     std::atomic<Clock::time_point> due_{Clock::time_point{}};
     // Of the thread that begins the tasks.
+    std::unique_ptr<pool::Pool::OrganizerLock> organizes_;  // null in a process that does other things
     std::unique_ptr<pool::Pool::LeadLock> lead_;
+    std::vector<unsigned> cores_;
     std::uint64_t hierarchy_ = 0;
     Task flushing_;
     std::array<Task, tier::most_targets> emptying_;
@@ -234,8 +309,11 @@ private:
 
 void Mover::note(store::Store::Read read) { worker_->note(std::move(read)); }
 ReadCounters Mover::read_counters() const { return worker_->read_counters(); }
+std::string Mover::trouble() const { return worker_->trouble(); }
 
 Mover::Mover(const std::string& path) : worker_(std::make_unique<Worker>(path)) {}
+Mover::Mover(const std::string& path, std::vector<unsigned> cores)
+    : worker_(std::make_unique<Worker>(path, checked(std::move(cores)))) {}
 
 // A forked child's copy of the thread does not run, and its attachment is the parent's: it is left alone.
 Mover::~Mover() {

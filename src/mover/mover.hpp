@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace pmemcpy::mover {
 
@@ -15,6 +16,9 @@ namespace pmemcpy::mover {
 class Mover {
 public:
     explicit Mover(const std::string& path);
+    /// The same by a process that does nothing else, before which the others step back. `cores`: it runs on these; empty: on those of the hierarchy.
+    /// Errors: those of opening for writing; busy, when there is one already; invalid_argument for processors that are not there.
+    Mover(const std::string& path, std::vector<unsigned> cores);
     /// Waits for what it is at; and, where the hierarchy says `on_close`, until everything is flushed.
     ~Mover();
     Mover(const Mover&) = delete;
@@ -23,6 +27,8 @@ public:
     /// Somebody in this process has read a block.
     void note(store::Store::Read read);
     ReadCounters read_counters() const;
+    /// Why the last thing that it tried could not be done; empty if it could.
+    std::string trouble() const;
 
 private:
     class Worker;

@@ -95,6 +95,8 @@ Calls system_calls() noexcept {
         .clock_gettime = ::clock_gettime,
         .getpid = ::getpid,
         .sched_yield = ::sched_yield,
+        .sched_getaffinity = ::sched_getaffinity,
+        .sched_setaffinity = ::sched_setaffinity,
         .nanosleep = ::nanosleep,
         .futex = call_futex,
         .getrlimit =

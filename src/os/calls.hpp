@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -56,6 +57,8 @@ struct Calls {
     int (*clock_gettime)(clockid_t clock, struct timespec* time);
     pid_t (*getpid)();
     int (*sched_yield)();
+    int (*sched_getaffinity)(pid_t thread, size_t bytes, cpu_set_t* cores);
+    int (*sched_setaffinity)(pid_t thread, size_t bytes, const cpu_set_t* cores);
     int (*nanosleep)(const struct timespec* time, struct timespec* left);
     long (*futex)(const std::uint32_t* word, int operation, std::uint32_t value, const struct timespec* time);
     int (*getrlimit)(int resource, struct rlimit* limit);

@@ -46,6 +46,26 @@ std::uint64_t page_faults() {
 
 void yield() { calls().sched_yield(); }
 
+std::vector<unsigned> cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    std::vector<unsigned> found;
+    if (calls().sched_getaffinity(0, sizeof set, &set) != 0) return found;
+    for (unsigned core = 0; core < CPU_SETSIZE; ++core) {
+        if (CPU_ISSET(core, &set)) found.push_back(core);
+    }
+    return found;
+}
+
+bool run_on(const std::vector<unsigned>& cores) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const unsigned core : cores) {
+        if (core < CPU_SETSIZE) CPU_SET(core, &set);
+    }
+    return calls().sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
 void sleep_ns(std::uint64_t time) {
     const struct timespec left {
         static_cast<time_t>(time / 1'000'000'000), static_cast<long>(time % 1'000'000'000)

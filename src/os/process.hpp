@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace pmemcpy::os {
 
@@ -18,6 +19,11 @@ std::uint64_t monotonic_ns();
 std::uint64_t coarse_ns();
 /// Lets other threads and processes go first.
 void yield();
+/// On which processors the calling thread may run. Empty where they cannot be told.
+std::vector<unsigned> cores();
+/// From here on the calling thread, and those that it makes, run on these processors only. False, and nothing is changed, if it may run on none
+/// of them.
+bool run_on(const std::vector<unsigned>& cores);
 /// Or less, when a signal comes in between.
 void sleep_ns(std::uint64_t time);
 /// A write call beyond it is a signal (ulimit -f).

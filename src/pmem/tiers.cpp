@@ -1,12 +1,15 @@
 #include "os/file.hpp"
 #include "pmem/sides.hpp"
+#include "tier/cores.hpp"
 
 #include <pmemcpy/error.hpp>
+#include <pmemcpy/namespaces.hpp>
 #include <pmemcpy/tiers.hpp>
 
 #include <fcntl.h>
 
 #include <string>
+#include <vector>
 
 namespace pmemcpy {
 
@@ -52,6 +55,13 @@ std::uint64_t flush(PMEM& pool, std::string_view id,
 }
 
 FlushProgress unflushed(const PMEM& pool) { return Sides::of(pool).shared()->unflushed(); }
+
+Organizer::Organizer(const std::string& path, std::string_view cores)
+    : mover_(std::make_unique<mover::Mover>(
+          resolve_pool(path, Mode::update),
+          cores.empty() ? std::vector<unsigned>{} : tier::parse_cores(cores))) {}
+Organizer::~Organizer() = default;
+std::string Organizer::trouble() const { return mover_->trouble(); }
 
 ReadCounters read_counters(const PMEM& pool) { return Sides::of(pool).read_counters(); }
 

@@ -70,6 +70,11 @@ Pool::TriedLock::~TriedLock() {
 }
 Pool::ScopeLock::ScopeLock(Pool& pool) : TriedLock(pool.runtime_->file(), scope_byte) {}
 Pool::LeadLock::LeadLock(Pool& pool) : TriedLock(pool.runtime_->file(), lead_byte) {}
+Pool::OrganizerLock::OrganizerLock(Pool& pool) : TriedLock(pool.runtime_->file(), organizer_byte) {}
+
+bool Pool::has_organizer() {
+    return os::conflicts(runtime_->file(), os::LockKind::exclusive, organizer_byte, 1);
+}
 
 void Pool::attach(Lifecycle& lifecycle) {
     check_usable();

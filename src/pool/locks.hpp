@@ -16,6 +16,7 @@ inline constexpr std::uint64_t scope_byte = attach_byte + 7;
 inline constexpr std::uint64_t hierarchy_byte = attach_byte + 9;
 inline constexpr std::uint64_t copies_byte = attach_byte + 10;
 inline constexpr std::uint64_t lead_byte = attach_byte + 11;
+inline constexpr std::uint64_t organizer_byte = attach_byte + 12;
 inline constexpr std::uint64_t room_byte = attach_byte + 32;  // and those of the other levels behind it
 
 }  // namespace pmemcpy::pool

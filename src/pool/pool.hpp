@@ -270,6 +270,12 @@ public:
     struct LeadLock : TriedLock {
         explicit LeadLock(Pool& pool);
     };
+    /// By a process that does nothing else, before which others step back.
+    struct OrganizerLock : TriedLock {
+        explicit OrganizerLock(Pool& pool);
+    };
+    /// Whether another process holds that.
+    bool has_organizer();
 
     /// Held, under the AllocationLock, by whoever looks whether a group is empty and then erases it.
     class GroupErasure {

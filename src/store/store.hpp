@@ -197,6 +197,9 @@ public:
     /// Another one when somebody has set another hierarchy.
     std::uint64_t hierarchy_number() const { return persist::Medium::load(&pool_.state().hierarchy.value); }
     pool::Pool::LeadLock try_lead() { return pool::Pool::LeadLock(pool_); }
+    /// By who does nothing but work in the background: others leave it to him.
+    pool::Pool::OrganizerLock try_organize() { return pool::Pool::OrganizerLock(pool_); }
+    bool has_organizer() const { return pool_.has_organizer(); }
 
     // step.cpp, space.cpp, verify.cpp
     void begin(std::uint64_t step);

@@ -1,5 +1,6 @@
 // A hierarchy as YAML. Every key is known or an error: a misspelt one would be a setting that somebody believes in.
 
+#include "tier/cores.hpp"
 #include "tier/hierarchy.hpp"
 #include "tier/units.hpp"
 
@@ -134,14 +135,6 @@ double read_part(const YAML::Node& node) {
     }
 }
 
-unsigned read_count(const YAML::Node& node) {
-    try {
-        return node.as<unsigned>();
-    } catch (const YAML::Exception&) {
-        refuse(node, "a number is expected here, as 2");
-    }
-}
-
 void read_flush(const YAML::Node& node, Flush& flush) {
     read_map(
         node, "flush",
@@ -149,7 +142,8 @@ void read_flush(const YAML::Node& node, Flush& flush) {
          {"every", [&](const auto& n) { flush.period_s = tier::parse_seconds(text_of(n)); }},
          {"on_close", [&](const auto& n) { flush.on_close = yes_or_no(n); }},
          {"bandwidth", [&](const auto& n) { flush.bytes_per_second = tier::parse_bandwidth(text_of(n)); }},
-         {"threads", [&](const auto& n) { flush.threads = read_count(n); }}});
+         {"threads", [&](const auto& n) { flush.threads = whole_number<unsigned>(n); }},
+         {"cores", [&](const auto& n) { flush.cores = tier::parse_cores(text_of(n)); }}});
 }
 
 void read_watermarks(const YAML::Node& node, Watermarks& marks) {
@@ -272,6 +266,7 @@ std::string to_yaml(const Hierarchy& h) {
         << h.flush.threads;
     if (h.flush.bytes_per_second > 0)
         out << YAML::Key << "bandwidth" << YAML::Value << tier::bandwidth_text(h.flush.bytes_per_second);
+    if (!h.flush.cores.empty()) out << YAML::Key << "cores" << YAML::Value << tier::cores_text(h.flush.cores);
     out << YAML::EndMap << YAML::Key << "watermarks" << YAML::Value << YAML::Flow << YAML::BeginMap
         << YAML::Key << "high" << YAML::Value << h.watermarks.high << YAML::Key << "low" << YAML::Value
         << h.watermarks.low << YAML::EndMap;

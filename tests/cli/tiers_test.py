@@ -4,9 +4,12 @@
 usage: tiers_test.py PMEMCPY FILL FILL_KINDS [unittest arguments]
 """
 
+import signal
+import subprocess
+import time
 from pathlib import Path
 
-from with_pool import WithPool, main
+from with_pool import PMEMCPY, WithPool, main
 
 SPEEDS = "write: {bandwidth: %s, latency: 1 us}, read: {bandwidth: %s, latency: 1 us}"
 
@@ -64,6 +67,19 @@ class Tiers(WithPool):
         self.text("tiers", self.pool, path)
         self.assertEqual(self.json("tiers", self.pool)["unflushed_blocks"], 0)
         self.assertNotIn("not flushed", self.text("tiers", self.pool))
+
+    def test_a_daemon_does_the_work_until_it_is_told_to_end(self) -> None:
+        path = self.hierarchy()
+        self.text("tiers", self.pool, path)
+        self.assertIn("names no processors", self.refused(2, "daemon", self.pool, "--cores", "none"))
+        with subprocess.Popen([PMEMCPY, "daemon", self.pool, "--cores", "0-63"], stderr=subprocess.PIPE) as daemon:
+            while self.json("tiers", self.pool)["unflushed_blocks"] > 0:
+                self.assertIsNone(daemon.poll())
+                time.sleep(0.01)
+            self.assertIn("has an organizer already", self.refused(7, "daemon", self.pool))
+            daemon.terminate()
+            self.assertEqual(daemon.wait(), 128 + signal.SIGTERM)
+            self.assertEqual(daemon.stderr.read(), b"")
 
     def test_mistakes_are_named(self) -> None:
         self.assertIn("line 3", self.refused(2, "tiers", self.pool, self.hierarchy(kind="floppy")))

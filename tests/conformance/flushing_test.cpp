@@ -307,6 +307,62 @@ TEST_F(flushing, another_process_takes_over_when_the_leader_is_killed) {
     close(led[1]);
 }
 
+TEST_F(flushing, an_organizer_does_the_work_of_the_others_who_go_on_when_it_is_gone) {
+    PMEM pool = open(32 * mebibyte);
+    alloc(pool);
+    std::array<int, 2> works{};
+    ASSERT_EQ(pipe(works.data()), 0);
+    const pid_t process = fork();
+    if (process == 0) {
+        const Organizer organizer(here_ / "pool");
+        const bool told = write(works[1], "x", 1) == 1;
+        while (told) pause();
+        _exit(1);
+    }
+    char byte = 0;
+    ASSERT_EQ(read(works[0], &byte, 1), 1);
+    EXPECT_EQ(code_of([&] { const Organizer another(here_ / "pool"); }, "has an organizer already"),
+              Code::busy);
+    // Nobody here is asked to wait for what the organizer does.
+    Hierarchy h = hierarchy(Buffering::write_back);
+    h.flush.bytes_per_second = 4096;
+    h.flush.on_close = true;
+    set_hierarchy(pool, h);
+    for (std::uint64_t i = 0; i < 4; ++i) store(pool, i, static_cast<double>(i));
+    pool.munmap();
+    pool = open(32 * mebibyte);
+    EXPECT_EQ(flushed(pool), 0U);
+    h.flush.bytes_per_second = 0;
+    set_hierarchy(pool, h);
+    wait_until("the organizer flushes", [&] { return flushed(pool) == 4; });
+    kill(process, SIGKILL);
+    int status = 0;
+    waitpid(process, &status, 0);
+    store(pool, 4, 4);
+    wait_until("the others go on", [&] { return flushed(pool) == 5; });
+    EXPECT_EQ(code_of([&] { const Organizer none(here_ / "pool", "one"); }, "names no processors"),
+              Code::invalid_argument);
+    EXPECT_EQ(code_of([&] { const Organizer none(here_ / "pool", "1023"); }, "may run on: 0"),
+              Code::invalid_argument);
+    const Organizer organizer(here_ / "pool", "0-1023");
+    EXPECT_EQ(organizer.trouble(), "");
+    close(works[0]);
+    close(works[1]);
+}
+
+TEST_F(flushing, an_organizer_says_what_it_cannot_do) {
+    PMEM pool = open(32 * mebibyte);
+    alloc(pool);
+    set_hierarchy(pool, hierarchy(Buffering::write_back));
+    const Organizer organizer(here_ / "pool");
+    fs::rename(below_ / "pfs", below_ / "away");
+    store(pool, 0, 1);
+    wait_until("it says that the target is away",
+               [&] { return organizer.trouble().find("pfs") != std::string::npos; });
+    fs::rename(below_ / "away", below_ / "pfs");
+    wait_until("it goes on", [&] { return flushed(pool) == 1 && organizer.trouble().empty(); });
+}
+
 TEST_F(flushing, loads_views_erasures_and_overwrites_go_on_beside_it) {
     PMEM pool = open(12 * mebibyte);
     set_hierarchy(pool, hierarchy(Buffering::write_back));
