@@ -4,6 +4,7 @@
 #include "base/crc32c.hpp"
 #include "layout/payload_files.hpp"
 #include "layout/payload_name.hpp"
+#include "layout/trouble.hpp"
 #include "os/directory.hpp"
 #include "os/guard.hpp"
 #include "os/lock.hpp"
@@ -84,7 +85,8 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
             const std::uint64_t length = std::min<std::uint64_t>(piece.size(), mark.bytes - at);
             // What is summed is what is written, whatever happens to the memory meanwhile.
             if (!os::guarded(from + at, length, [&] { std::memcpy(piece.data(), from + at, length); }))
-                throw Error(Code::io_error, "the memory of a block is damaged (SIGBUS); it cannot be copied");
+                throw SourceDamage(Code::io_error,
+                                   "the memory of a block is damaged (SIGBUS); it cannot be copied");
             crc = base::crc32c(crc, piece.data(), length);
             file->write_exactly(piece.data(), length, at);
             if (written && !written(length)) {
@@ -94,7 +96,7 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
             }
         }
         if (mark.has_crc && crc != mark.crc)
-            throw Error(Code::corrupt, "a block has another checksum than when it was stored");
+            throw SourceDamage(Code::corrupt, "a block has another checksum than when it was stored");
         const Trailer trailer = trailer_of(mark);
         file->write_exactly(&trailer, sizeof trailer, mark.bytes);
         if (needs_sync_) file->sync_data();

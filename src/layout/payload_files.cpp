@@ -24,7 +24,7 @@ constexpr std::size_t looked_at_per_mapping = 2;
 PayloadFiles::PayloadFiles(heap::Heap& heap, const os::File& data, Seat seat)
     : heap_(heap), data_(data), seat_(std::move(seat)) {
     pool::PoolState& state = heap_.pool().state();
-    word_ = seat_.is_below() ? &state.target_bytes.at(seat_.target - 2).value : &state.payload_bytes.value;
+    word_ = seat_.is_below() ? &state.targets.at(seat_.target - 2).bytes : &state.payload_bytes.value;
     const os::FileSystem kind = data_.fs_kind();
     needs_sync_ = seat_.is_below() ? kind != os::FileSystem::tmpfs && kind != os::FileSystem::hugetlbfs
                                    : heap_.pool().probe().needs_sync;

@@ -4,6 +4,7 @@
 #include "layout/place.hpp"
 #include "os/directory.hpp"
 #include "os/names.hpp"
+#include "os/process.hpp"
 
 #include <pmemcpy/error.hpp>
 
@@ -19,6 +20,23 @@ using heap::Extent;
 using persist::Medium;
 
 namespace {
+
+std::string text_of(Trouble why) {
+    switch (why) {
+        case Trouble::full:
+            return "its device is full, of other things than this pool's";
+        case Trouble::failed:
+            return "its device failed (see the system's log)";
+        case Trouble::corrupt:
+            return "it gave back other bytes than were written";
+        case Trouble::slow:
+            return "it was a hundred times slower than the hierarchy says; `pmemcpy profile` measures it "
+                   "anew";
+        case Trouble::none:
+            break;
+    }
+    return "it was in trouble";
+}
 
 std::string own_directory(const Mount& mount, const pool::Pool& pool) {
     return mount.path + "/" + claimed_name(pool);
@@ -58,7 +76,7 @@ Targets::Targets(heap::Heap& heap, Mounts mounts) : heap_(heap), mounts_of_(std:
         }
         // All of them, for what others have stored there has to be durable too. One that is away was synced when it was unmounted.
         for (const Mount& mount : all) {
-            if (trouble_of(mount.number).empty()) below(mount.number)->files.make_durable();
+            if (!is_away(mount.number)) below(mount.number)->files.make_durable();
         }
     });
 }
@@ -173,7 +191,7 @@ std::shared_ptr<PayloadFiles> Targets::files_of(std::uint32_t target) {
 }
 
 std::uint64_t Targets::used_bytes(std::uint32_t target) const {
-    return Medium::load(&heap_.pool().state().target_bytes.at(target - first_target_below).value);
+    return Medium::load(&heap_.pool().state().targets.at(target - first_target_below).bytes);
 }
 
 void Targets::wait_for(std::uint32_t target, Throttle::Way way, std::uint64_t bytes) {
@@ -181,10 +199,32 @@ void Targets::wait_for(std::uint32_t target, Throttle::Way way, std::uint64_t by
     if (there->throttle) there->throttle->take(way, bytes);
 }
 
-std::string Targets::trouble_of(std::uint32_t target) {
+bool Targets::is_away(std::uint32_t target) {
     try {
         below(target);
-        return {};
+        return false;
+    } catch (const Error&) {
+        return true;
+    }
+}
+
+void Targets::set_aside(std::uint32_t target, Trouble why) {
+    pool::TargetState& state = heap_.pool().state().targets.at(target - first_target_below);
+    heap_.pool().medium().store(&state.aside_why, static_cast<std::uint64_t>(why));
+    heap_.pool().medium().store(&state.aside_until_ns, os::wall_ns() + aside_ns);
+}
+
+std::string Targets::trouble_of(std::uint32_t target) {
+    try {
+        const auto there = below(target);
+        const pool::TargetState& state = heap_.pool().state().targets.at(target - first_target_below);
+        const std::uint64_t until = Medium::load(&state.aside_until_ns);
+        const std::uint64_t now = os::wall_ns();
+        // Farther off than anybody sets: by a clock that was put back since.
+        if (until <= now || until - now > aside_ns) return {};
+        return "target '" + there->mount.name + "' of " + heap_.pool().path() + " is set aside for " +
+               std::to_string(1 + (until - now) / 1'000'000'000) +
+               " s: " + text_of(static_cast<Trouble>(Medium::load(&state.aside_why)));
     } catch (const Error& error) {
         return error.what();
     }

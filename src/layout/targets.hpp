@@ -2,6 +2,7 @@
 
 #include "layout/payload_files.hpp"
 #include "layout/throttle.hpp"
+#include "layout/trouble.hpp"
 
 #include <array>
 #include <cstdint>
@@ -57,8 +58,13 @@ public:
     void pace(std::uint32_t target, Throttle::Way way, std::uint64_t bytes) {
         if (target >= first_target_below) wait_for(target, way, bytes);
     }
-    /// Why a target below the pool cannot be used; empty if it can.
+    /// Why nothing is put into a target below the pool at present; empty if it is well.
     std::string trouble_of(std::uint32_t target);
+    /// Whether what is in a target below the pool cannot be read either: it is not mounted, or its directory is gone.
+    bool is_away(std::uint32_t target);
+    /// For a while nobody, in any process, puts anything there; what is there can be read.
+    void set_aside(std::uint32_t target, Trouble why);
+    static constexpr std::uint64_t aside_ns = 10'000'000'000;
     /// Makes the pool's own directory in that of the target, if it is missing. Errors: not_found, permission_denied, busy.
     void prepare(const Mount& mount);
     std::string name_of(std::uint32_t target);

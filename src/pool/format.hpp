@@ -78,6 +78,15 @@ struct alignas(64) StateWord {
 };
 static_assert(sizeof(StateWord) == 64);
 
+/// Of a target below the pool, all derived.
+struct alignas(64) TargetState {
+    std::uint64_t bytes;           // in its files; may be too much after a crash
+    std::uint64_t aside_until_ns;  // since 1970: nothing is put there before
+    std::uint64_t aside_why;       // why not, as layout/trouble.hpp counts it
+    std::array<std::uint64_t, 5> unused;
+};
+static_assert(sizeof(TargetState) == 64);
+
 struct PoolState {
     StateWord clean;           // clean_mark(...) of the words below after an orderly close, else 0
     StateWord usable_chunks;   // chunks whose space the file system has promised
@@ -98,7 +107,7 @@ struct PoolState {
     StateWord scopes;   // another number with each change of what is private beside the pool
     StateWord
         hierarchy;  // another number with each change of the targets below the pool; 0: there were never any
-    std::array<StateWord, 14> target_bytes;  // derived, of targets 2 to 15: in their files; may be too much
+    std::array<TargetState, 14> targets;  // 2 to 15
 };
 static_assert(sizeof(PoolState) == 1984 && sizeof(PoolState) <= page_bytes);
 

@@ -3,6 +3,7 @@
 // lives on in its copy (move_to_copy) its record says so, published like any other move.
 
 #include "array/selection.hpp"
+#include "os/process.hpp"
 #include "store/pin.hpp"
 #include "store/store.hpp"
 
@@ -44,7 +45,7 @@ std::optional<Flush> Store::background() const {
 std::vector<Resident> Store::unflushed_in(const Tiering& t, std::string_view id, bool for_modes) const {
     const std::uint32_t target = t.numbers[t.flush_level];
     std::unordered_set<std::uint64_t> copied;
-    if (targets_.trouble_of(target).empty()) {
+    if (!targets_.is_away(target)) {
         for (const std::uint64_t version : targets_.files_of(target)->copies()) copied.insert(version);
     }
     std::vector<Resident> all;
@@ -78,23 +79,35 @@ bool Store::flush_block(const std::string& id, const BlockRecord& block,
     if (!t || t->flush_level == 0) return false;
     const Pin pin(heap_, block.link);
     if (!pin) return false;
+    const auto called = [&] { return "block " + to_string(block.box) + " of '" + id + "'"; };
     const heap::Bytes source = heap_.bytes(block.block.extent);
     if (source.data == nullptr) {
         if (!heap::is_current(pool_, block.link)) return false;
-        throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + id +
-                                       "' has lost its payload file; it cannot be flushed");
+        throw layout::SourceDamage(Code::corrupt,
+                                   called() + " has lost its payload file; it cannot be flushed");
     }
+    const std::uint32_t target = t->numbers[t->flush_level];
+    const std::uint64_t begun_ns = os::monotonic_ns();
+    std::uint64_t paused_ns = 0;
+    const auto pace = [&](std::uint64_t bytes) {
+        const std::uint64_t now = os::monotonic_ns();
+        targets_.pace(block.block.extent.target, layout::Throttle::Way::read, bytes);
+        targets_.pace(target, layout::Throttle::Way::write, bytes);
+        const bool goes_on = !written || written(bytes);
+        paused_ns += os::monotonic_ns() - now;
+        return goes_on;
+    };
     try {
-        const std::uint32_t target = t->numbers[t->flush_level];
-        const auto pace = [&](std::uint64_t bytes) {
-            targets_.pace(block.block.extent.target, layout::Throttle::Way::read, bytes);
-            targets_.pace(target, layout::Throttle::Way::write, bytes);
-            return !written || written(bytes);
-        };
-        return targets_.files_of(target)->make_copy(mark_of(block), source.data, pace, if_busy);
+        const bool is_there =
+            targets_.files_of(target)->make_copy(mark_of(block), source.data, pace, if_busy);
+        if (is_there && if_busy != IfBusy::wait)
+            note_speed(*t, target, block.block.stored_bytes, os::monotonic_ns() - begun_ns - paused_ns);
+        return is_there;
+    } catch (const layout::SourceDamage& error) {
+        throw layout::SourceDamage(error.kind(), called() + " is not flushed: " + error.what());
     } catch (const Error& error) {
-        throw Error(error.kind(),
-                    "block " + to_string(block.box) + " of '" + id + "' is not flushed: " + error.what());
+        set_aside(target, error, block.block.stored_bytes);
+        throw Error(error.kind(), called() + " is not flushed: " + error.what());
     }
 }
 
@@ -157,8 +170,8 @@ private:
                 busy_.push_back(&block);  // or gone, as will be seen
             }
             stops_ = stops_ || (progress_ && !progress_(done_));
-        } catch (const Error& error) {
-            fail(block, error.kind() == Code::corrupt);
+        } catch (const layout::SourceDamage&) {
+            fail(block, true);
         } catch (...) {
             fail(block, false);
         }
@@ -195,6 +208,9 @@ std::uint64_t Store::flush(std::string_view id, bool for_modes,
                     path() + " has no target to flush to; `pmemcpy tiers` gives it some");
     if (id != "/" && is_group(id) != true && !exists(id))
         throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + path());
+    // Who asks for it himself may try.
+    const std::string trouble = for_modes ? targets_.trouble_of(t->numbers[t->flush_level]) : std::string();
+    if (!trouble.empty()) throw Error(Code::io_error, trouble);
     const std::uint64_t newest = newest_version();
     Copying copying(*this, *t, progress, written);
     auto left = unflushed_in(*t, id, for_modes);
@@ -227,18 +243,6 @@ Store::IfBusy Store::patience(const Tiering& t) {
     return t.hierarchy.flush.bytes_per_second > 0 ? IfBusy::copy_too : IfBusy::wait;
 }
 
-FlushProgress Store::unflushed() const {
-    check_readable();
-    FlushProgress left;
-    const auto t = tiering();
-    if (!t) return left;
-    for (const Resident& each : unflushed_in(*t, "/", true)) {
-        ++left.of_blocks;
-        left.of_bytes += each.block.block.stored_bytes;
-    }
-    return left;
-}
-
 // What was just stored, where the mode is to have it flushed before the store returns.
 void Store::flush_through(const std::string& id, Directory& directory, const Selection* box) {
     const auto t = tiering();
@@ -269,55 +273,6 @@ void Store::flush_step() {
         if (t->mode_of(each.id, each.block) == Buffering::write_through)
             flush_block(each.id, each.block, {}, patience(*t));
     }
-}
-
-std::vector<Receipt> Store::receipts(std::string_view id) const {
-    check_readable();
-    const auto t = tiering();
-    if (!t)
-        throw Error(Code::invalid_argument,
-                    path() + " has no targets below it, so there is nothing to wait for");
-    const auto directory = array(id);
-    const bool can_be_flushed = t->flush_level > 0 && targets_.trouble_of(t->numbers[t->flush_level]).empty();
-    const auto files = can_be_flushed ? targets_.files_of(t->numbers[t->flush_level]) : nullptr;
-    const Target& lowest = t->hierarchy.targets[t->flush_level];
-    const bool is_kept_on_power_loss = durability() != Durability::none;
-    std::vector<BlockRecord> blocks;
-    {
-        const std::lock_guard one_thread(directory->mutex());
-        directory->refresh();
-        for (const auto& [handle, block] : directory->blocks()) {
-            if (is_visible(block.block.step)) blocks.push_back(block);
-        }
-    }
-    std::optional<std::vector<Resident>> waiting;
-    std::vector<Receipt> all;
-    for (const BlockRecord& block : blocks) {
-        Receipt receipt;
-        receipt.box =
-            directory->definition().order == Order::fortran ? array::reversed(block.box) : block.box;
-        const auto at = std::find(t->numbers.begin(), t->numbers.end(), block.block.extent.target);
-        if (at != t->numbers.end())
-            receipt.target = t->hierarchy.targets[static_cast<std::size_t>(at - t->numbers.begin())].name;
-        receipt.is_flushed = files && (block.block.extent.target == t->numbers[t->flush_level] ||
-                                       files->has_copy(mark_of(block)));
-        if (is_kept_on_power_loss) receipt.survives = Receipt::Survives::power;
-        if (receipt.is_flushed && is_kept_on_power_loss && lowest.kind == TargetKind::shared)
-            receipt.survives = Receipt::Survives::node;
-        if (files && !receipt.is_flushed && t->mode_of(std::string(id), block) != Buffering::none) {
-            if (!waiting) waiting = unflushed_in(*t, "/", true);
-            std::uint64_t before = 0;
-            for (const Resident& each : *waiting) {
-                if (each.placed <= block.version) before += each.block.block.stored_bytes;
-            }
-            double bandwidth = lowest.write.bytes_per_second;
-            if (const double most = t->hierarchy.flush.bytes_per_second; most > 0)
-                bandwidth = std::min(bandwidth, most);
-            receipt.flushed_in_s = t->hierarchy.flush.period_s + static_cast<double>(before) / bandwidth;
-        }
-        all.push_back(std::move(receipt));
-    }
-    return all;
 }
 
 namespace {
@@ -355,7 +310,7 @@ bool Store::sweep_copies(bool also_odd) {
     if (!t) return false;
     bool are_left = false;
     for (std::size_t level = 1; level < t->numbers.size(); ++level) {
-        if (!targets_.trouble_of(t->numbers[level]).empty()) continue;
+        if (targets_.is_away(t->numbers[level])) continue;
         const auto files = targets_.files_of(t->numbers[level]);
         if (also_odd) files->remove_torn_copies();
         const pool::Pool::CopiesLock lock(pool_);
@@ -399,7 +354,7 @@ bool Store::sweep_copies(bool also_odd) {
 }
 
 void Store::forget_copies(std::uint32_t target) {
-    if (!targets_.trouble_of(target).empty()) return;
+    if (targets_.is_away(target)) return;
     const auto files = targets_.files_of(target);
     for (const std::uint64_t version : files->copies()) files->remove_copy(version);
     files->remove_torn_copies();

@@ -5,6 +5,7 @@
 #include "array/selection.hpp"
 #include "base/crc32c.hpp"
 #include "os/guard.hpp"
+#include "os/process.hpp"
 #include "persist/copy.hpp"
 #include "store/pin.hpp"
 #include "store/store.hpp"
@@ -51,10 +52,20 @@ bool Store::move_block(const std::string& id, Directory& directory, const BlockR
     block.extent = heap_.allocate_extent(block.stored_bytes, draft.offset(), target);
     draft.owns(block.extent);
     pool_.medium().write(&draft.as<Block>().extent, &block.extent, sizeof block.extent);
+    const std::uint64_t begun_ns = os::monotonic_ns();
     copy_block(id, from, heap_.bytes(block.extent, true));
+    if (target != 0) heap_.outside()->settle(block.extent);
+    if (t) note_speed(*t, target, block.stored_bytes, os::monotonic_ns() - begun_ns);
     targets_.pace(from.block.extent.target, layout::Throttle::Way::read, block.stored_bytes);
     targets_.pace(target, layout::Throttle::Way::write, block.stored_bytes);
-    if (target != 0) heap_.outside()->settle(block.extent);
+    // What it was copied from is gone soon.
+    if (!holds(block)) {
+        if (target != 0) targets_.set_aside(target, layout::Trouble::corrupt);
+        throw Error(
+            Code::io_error,
+            called(from, id) +
+                " was read back as something else from where it was moved to, so it stays where it is");
+    }
     return put_in_place(directory, from, block, draft);
 }
 
@@ -75,13 +86,15 @@ void Store::copy_block(const std::string& id, const BlockRecord& from, const hea
     }
 }
 
-bool Store::holds(const heap::Extent& extent, std::uint32_t crc) const {
-    const heap::Bytes there = heap_.bytes(extent);
-    std::uint32_t found = ~crc;
+// Whether the bytes of a block are where it says, as far as a checksum tells.
+bool Store::holds(const Block& block) const {
+    if ((block.flags & catalog::block_has_crc) == 0) return true;
+    const heap::Bytes there = heap_.bytes(block.extent);
+    std::uint32_t found = ~block.crc;
     return there.data != nullptr &&
-           os::guarded(there.data, extent.length,
-                       [&] { found = base::crc32c(0, there.data, extent.length); }) &&
-           found == crc;
+           os::guarded(there.data, block.stored_bytes,
+                       [&] { found = base::crc32c(0, there.data, block.stored_bytes); }) &&
+           found == block.crc;
 }
 
 // What has a copy where it is to go needs no other.
@@ -94,10 +107,17 @@ bool Store::move_to_copy(const std::string& id, Directory& directory, const Bloc
     draft.write_header(RecordKind::block, 0, record.length(), directory.definition().incarnation, 0,
                        record.fields);
     block.extent = {target, 0, layout::copy_bit | from.version, block.stored_bytes};
-    if ((block.flags & catalog::block_has_crc) != 0 && !holds(block.extent, block.crc)) {
-        const pool::Pool::CopiesLock lock(pool_);
-        targets_.files_of(target)->remove_copy(from.version);
-        return false;
+    // A copy may have rotted since it was made. If a new one is wrong as well, it is the device that is.
+    for (int times_wrong = 0; !holds(block);) {
+        {
+            const pool::Pool::CopiesLock lock(pool_);
+            targets_.files_of(target)->remove_copy(from.version);
+        }
+        if (++times_wrong == 2) {
+            targets_.set_aside(target, layout::Trouble::corrupt);
+            return false;
+        }
+        if (!flush_block(id, from, {}, if_busy)) return false;
     }
     // Nobody removes it between the look and the publishing.
     const pool::Pool::CopiesLock lock(pool_);
@@ -227,6 +247,7 @@ bool Store::move_down(Tiering& t, std::size_t level, const Resident& resident, I
         } catch (const Error& error) {
             // Fuller than it seemed, or failing: the next one may do. What is damaged stays where it is, and is told by who loads it.
             if (error.kind() != Code::no_space && error.kind() != Code::io_error) return false;
+            set_aside(t.numbers[to], error, resident.bytes);
         }
     }
     return false;

@@ -306,6 +306,10 @@ private:
     // targets.cpp: null where the pool has no hierarchy
     std::shared_ptr<Tiering> tiering() const;
     std::vector<layout::Mount> mounts() const;
+    /// After an error of a target below the pool: true if that is the target's trouble, so that another one may do.
+    bool set_aside(std::uint32_t target, const Error& error, std::uint64_t bytes);
+    /// What took so long that something must be wrong with the target.
+    void note_speed(const Tiering& tiering, std::uint32_t target, std::uint64_t bytes, std::uint64_t took_ns);
     std::uint32_t target_for(std::string_view id, const Selection& box, std::uint64_t bytes);
     std::array<tier::Level, tier::most_targets> ledger_of(Tiering& tiering) const;
     void refuse_removal(const std::vector<layout::Mount>& mounts) const;
@@ -319,7 +323,7 @@ private:
                     layout::PayloadFiles::IfBusy if_busy = layout::PayloadFiles::IfBusy::copy_too);
     bool move_to_copy(const std::string& id, Directory& directory, const BlockRecord& from,
                       std::uint32_t target, layout::PayloadFiles::IfBusy if_busy);
-    bool holds(const Extent& extent, std::uint32_t crc) const;
+    bool holds(const catalog::Block& block) const;
     void copy_block(const std::string& id, const BlockRecord& from, const heap::Bytes& there);
     bool put_in_place(Directory& directory, const BlockRecord& from, const catalog::Block& block,
                       catalog::Draft& draft);

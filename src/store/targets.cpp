@@ -229,6 +229,32 @@ std::array<tier::Level, tier::most_targets> Store::ledger_of(Tiering& t) const {
     return ledger;
 }
 
+bool Store::set_aside(std::uint32_t target, const Error& error, std::uint64_t bytes) {
+    if (target < layout::first_target_below || !targets_.trouble_of(target).empty()) return false;
+    const auto t = tiering();
+    const bool is_full = error.kind() == Code::no_space;
+    if (!t || (!is_full && error.kind() != Code::io_error && error.kind() != Code::permission_denied))
+        return false;
+    const auto at = std::find(t->numbers.begin(), t->numbers.end(), target);
+    if (at == t->numbers.end()) return false;
+    // Full by what it may have, because others were faster: that is no trouble, and the ledger says so.
+    const auto level = static_cast<std::size_t>(at - t->numbers.begin());
+    if (is_full && ledger_of(*t)[level].remaining < bytes) return false;
+    targets_.set_aside(target, is_full ? layout::Trouble::full : layout::Trouble::failed);
+    return true;
+}
+
+void Store::note_speed(const Tiering& t, std::uint32_t target, std::uint64_t bytes, std::uint64_t took_ns) {
+    constexpr double far_too_slow = 100;
+    constexpr double least_s = 1;  // below it anything may have kept the processor
+    const auto at = std::find(t.numbers.begin(), t.numbers.end(), target);
+    if (target < layout::first_target_below || at == t.numbers.end()) return;
+    const Speed& speed = t.hierarchy.targets[static_cast<std::size_t>(at - t.numbers.begin())].write;
+    const double expected_s = speed.latency_s + static_cast<double>(bytes) / speed.bytes_per_second;
+    if (static_cast<double>(took_ns) * 1e-9 > std::max(least_s, far_too_slow * expected_s))
+        targets_.set_aside(target, layout::Trouble::slow);
+}
+
 std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::uint64_t bytes) {
     const auto t = tiering();
     if (!t || bytes == 0) return heap_.home();

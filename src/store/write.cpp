@@ -92,10 +92,13 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
         for (bool filled = false; !filled;) {
             catalog::Draft& draft = drafts[place].emplace(heap_, length);
             draft.write_header(RecordKind::block, 0, length, d.incarnation, 0);
+            const std::uint32_t target = target_for(id, box, block.raw_bytes);
             try {
-                fill_block(d, data, chosen, draft, block, target_for(id, box, block.raw_bytes));
+                fill_block(d, data, chosen, draft, block, target);
                 filled = true;
             } catch (const Error& error) {
+                // Another target, or else another place in the pool.
+                if (set_aside(target, error, block.raw_bytes)) continue;
                 if (error.kind() != Code::io_error || ++place == places_tried) throw;
             }
         }
@@ -112,6 +115,7 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
 void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& codec, catalog::Draft& draft,
                        Block& block, std::uint32_t target) {
     const Medium& m = pool_.medium();
+    const std::uint64_t begun_ns = target >= layout::first_target_below ? os::monotonic_ns() : 0;
     const bool packed = codec.kind != Codec::Kind::none;
     const std::uint64_t room =
         packed ? codec::compressed_bound_bytes(block.raw_bytes, d.type.size()) : block.raw_bytes;
@@ -144,11 +148,14 @@ void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& 
     if (!alive)
         throw Error(Code::io_error,
                     "the memory of " + pool_.path() + " failed while a block was being stored");
-    targets_.pace(target, layout::Throttle::Way::write, block.stored_bytes);
     // Below the pool nothing is flushed line by line; and what is acknowledged is durable (law 2).
-    if (target >= layout::first_target_below &&
-        (pool_.durability() == Durability::line || pool_.durability() == Durability::byte))
-        heap_.outside()->settle(block.extent);
+    if (target >= layout::first_target_below) {
+        if (pool_.durability() == Durability::line || pool_.durability() == Durability::byte)
+            heap_.outside()->settle(block.extent);
+        if (const auto t = tiering())
+            note_speed(*t, target, block.stored_bytes, os::monotonic_ns() - begun_ns);
+        targets_.pace(target, layout::Throttle::Way::write, block.stored_bytes);
+    }
     block.crc = known.crc;
     if (packed || options_.checksums || element != persist::Element::none)
         block.flags |= catalog::block_has_crc;

@@ -1,0 +1,71 @@
+// What is flushed, and what is not yet: for people who ask.
+
+#include "array/selection.hpp"
+#include "store/store.hpp"
+
+#include <algorithm>
+
+namespace pmemcpy::store {
+
+FlushProgress Store::unflushed() const {
+    check_readable();
+    FlushProgress left;
+    const auto t = tiering();
+    if (!t) return left;
+    for (const Resident& each : unflushed_in(*t, "/", true)) {
+        ++left.of_blocks;
+        left.of_bytes += each.block.block.stored_bytes;
+    }
+    return left;
+}
+
+std::vector<Receipt> Store::receipts(std::string_view id) const {
+    check_readable();
+    const auto t = tiering();
+    if (!t)
+        throw Error(Code::invalid_argument,
+                    path() + " has no targets below it, so there is nothing to wait for");
+    const auto directory = array(id);
+    const bool can_be_flushed = t->flush_level > 0 && !targets_.is_away(t->numbers[t->flush_level]);
+    const auto files = can_be_flushed ? targets_.files_of(t->numbers[t->flush_level]) : nullptr;
+    const Target& lowest = t->hierarchy.targets[t->flush_level];
+    const bool is_kept_on_power_loss = durability() != Durability::none;
+    std::vector<BlockRecord> blocks;
+    {
+        const std::lock_guard one_thread(directory->mutex());
+        directory->refresh();
+        for (const auto& [handle, block] : directory->blocks()) {
+            if (is_visible(block.block.step)) blocks.push_back(block);
+        }
+    }
+    std::optional<std::vector<Resident>> waiting;
+    std::vector<Receipt> all;
+    for (const BlockRecord& block : blocks) {
+        Receipt receipt;
+        receipt.box =
+            directory->definition().order == Order::fortran ? array::reversed(block.box) : block.box;
+        const auto at = std::find(t->numbers.begin(), t->numbers.end(), block.block.extent.target);
+        if (at != t->numbers.end())
+            receipt.target = t->hierarchy.targets[static_cast<std::size_t>(at - t->numbers.begin())].name;
+        receipt.is_flushed = files && (block.block.extent.target == t->numbers[t->flush_level] ||
+                                       files->has_copy(mark_of(block)));
+        if (is_kept_on_power_loss) receipt.survives = Receipt::Survives::power;
+        if (receipt.is_flushed && is_kept_on_power_loss && lowest.kind == TargetKind::shared)
+            receipt.survives = Receipt::Survives::node;
+        if (files && !receipt.is_flushed && t->mode_of(std::string(id), block) != Buffering::none) {
+            if (!waiting) waiting = unflushed_in(*t, "/", true);
+            std::uint64_t before = 0;
+            for (const Resident& each : *waiting) {
+                if (each.placed <= block.version) before += each.block.block.stored_bytes;
+            }
+            double bandwidth = lowest.write.bytes_per_second;
+            if (const double most = t->hierarchy.flush.bytes_per_second; most > 0)
+                bandwidth = std::min(bandwidth, most);
+            receipt.flushed_in_s = t->hierarchy.flush.period_s + static_cast<double>(before) / bandwidth;
+        }
+        all.push_back(std::move(receipt));
+    }
+    return all;
+}
+
+}  // namespace pmemcpy::store
