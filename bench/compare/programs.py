@@ -1,8 +1,10 @@
 """The contenders' programs: where they are, what they can do, and one run of one of them."""
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -52,14 +54,36 @@ def launcher(ranks: int) -> list[str]:
 
 
 def output_of(command: list[str], limit_seconds: float = 60) -> str:
-    """Runs one program; what it printed. Errors: Failed, with what it said; TookTooLong."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit_seconds, check=False)
-    except subprocess.TimeoutExpired:
-        raise TookTooLong(f"did not end within {limit_seconds:g} s") from None
-    if done.returncode != 0:
-        raise Failed(f"exit status {done.returncode}: {' '.join(command)}\n{done.stderr.strip()[-2000:]}")
-    return done.stdout.strip()
+    """Runs one program; what it printed. Nothing that it started is left when its time is over or this process is told
+    to end. Errors: Failed, with what it said; TookTooLong."""
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            output, errors = process.communicate(timeout=limit_seconds)
+        except subprocess.TimeoutExpired:
+            end(process)
+            raise TookTooLong(f"did not end within {limit_seconds:g} s") from None
+        except BaseException:
+            end(process)  # ^C does not reach another session
+            raise
+    if process.returncode != 0:
+        raise Failed(f"exit status {process.returncode}: {' '.join(command)}\n{errors.strip()[-2000:]}")
+    return output.strip()
+
+
+def end(process: subprocess.Popen, patience_seconds: float = 5) -> None:
+    """Ends a program that leads a session, and what it has started there. mpirun, asked politely, ends its ranks, which
+    are in groups of their own."""
+    for signal_number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal_number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(patience_seconds)
+    # Pipes that something has inherited which is in no group of this session are not waited for.
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
 
 
 def run(command: list[str], limit_seconds: float = 1800) -> dict:

@@ -18,7 +18,7 @@ from pathlib import Path
 import experiments
 import rows
 from experiments import MIB, Sizes
-from neighbours import machine
+from neighbours import as_json, machine
 from runs import Runs, contenders
 
 DEFAULT_SCALES, LONG_SCALES = "0.01,0.1", "0.01,0.1,1"
@@ -78,7 +78,7 @@ def save(arguments: argparse.Namespace, runs: Runs) -> None:
         "machine": machine(),
         "arguments": {key: str(value) for key, value in vars(arguments).items()},
         "contenders": {contender.name: contender.what for contender in runs.by_name.values()},
-        "rows": [rows.as_json(row) | {"section": name} for name, of_it in by_section.items() for row in of_it],
+        "rows": [as_json(row) | {"section": name} for name, of_it in by_section.items() for row in of_it],
         "runs": runs.done,
         "failures": runs.failures,
     }
@@ -109,7 +109,7 @@ def main() -> int:
             tell(f"without {contender.name}: {contender.unsupported}")
     with tempfile.TemporaryDirectory(prefix="pmemcpy-mosiqs-", dir=arguments.folder) as folder:
         order = random.Random(arguments.seed)
-        runs = Runs(by_name, Path(folder), arguments.repeat, arguments.limit_seconds, tell, order)
+        runs = Runs(by_name, arguments.repeat, arguments.limit_seconds, tell, order, folder=Path(folder))
         measure(arguments, runs)
     save(arguments, runs)
     print(rows.markdown(rows.all_rows(runs.done)))

@@ -1,13 +1,8 @@
-"""From runs to what is said: medians, ratios, targets, and the paper's own figures beside them.
-
-A ratio is always so that more is better for us: times as fast, times as many a second.
-"""
+"""From runs to what is said: medians, ratios, targets, and the paper's own figures beside them."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from statistics import median
 
-from neighbours import tables
+from neighbours import Row, divided, measured, reason, table_of, tables, typical
 from runs import STAND_IN
 
 QUERIES = {"contains": "Q1", "members": "Q2", "attributes": "Q3"}
@@ -19,55 +14,12 @@ WRITE_TARGET, READ_TARGET = 2.0, 1.3  # the paper's: 100 % and 30 % better
 END_TO_END_TARGET, END_TO_END_SCALE = 10.0, 0.1
 
 
-@dataclass
-class Row:
-    name: str
-    ratio: float | None
-    target: float | None = None
-    ours: float | None = None
-    theirs: float | None = None
-    unit: str = ""
-    against: str = ""
-    paper: float | None = None  # the same ratio in the paper
-    note: str = ""
-
-    @property
-    def is_met(self) -> bool | None:
-        return None if self.ratio is None or self.target is None else self.ratio >= self.target
-
-
-def measured(runs: list[dict], **wanted: object) -> dict[str, list[dict]]:
-    """What was done, by contender."""
-    found: dict[str, list[dict]] = {}
-    for run in runs:
-        if "unsupported" not in run and all(run.get(key) == value for key, value in wanted.items()):
-            found.setdefault(run["contender"], []).append(run)
-    return found
-
-
-def reason(runs: list[dict], name: str, **wanted: object) -> str:
-    for run in runs:
-        if run["contender"] != name or "unsupported" not in run:
-            continue
-        if all(run.get(key, value) == value for key, value in wanted.items()):
-            return run["unsupported"]
-    return "was not measured"
-
-
-def typical(runs: list[dict], value: Callable[[dict], float]) -> float:
-    return median(value(run) for run in runs)
-
-
 def best_of(
     found: dict[str, list[dict]], names: tuple[str, ...], value: Callable[[dict], float], best: Callable
 ) -> tuple[float, str] | None:
     """The best of several ways to use a library, so that none is compared with a way that nobody would take."""
     all_of_them = [(typical(found[name], value), name) for name in names if name in found]
     return best(all_of_them) if all_of_them else None
-
-
-def divided(a: float | None, b: float | None) -> float | None:
-    return None if a is None or b is None else a / max(b, 1e-12)
 
 
 def seconds(run: dict) -> float:
@@ -288,23 +240,5 @@ def all_rows(runs: list[dict]) -> dict[str, list[Row]]:
     return {name: rows for name, (_, make) in SECTIONS.items() if (rows := make(runs))}
 
 
-def as_json(row: Row) -> dict:
-    return asdict(row) | {"met": row.is_met}
-
-
-def number(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
 def markdown(by_section: dict[str, list[Row]]) -> str:
-    text = []
-    for section, rows in by_section.items():
-        cells = [["", "ours", "theirs", "unit", "against", "ratio", "target", "paper", ""]]
-        for row in rows:
-            ratio = number(row.ratio) + (" missed" if row.is_met is False else "")
-            beside = [number(row.ours), number(row.theirs), row.unit, row.against]
-            cells.append([row.name, *beside, ratio, number(row.target), number(row.paper), row.note])
-        text.append(f"### {SECTIONS[section][0]}\n\n{tables.table(cells)}\n")
-    return "\n".join(text)
+    return "\n".join(table_of(SECTIONS[section][0], rows) for section, rows in by_section.items())

@@ -4,6 +4,7 @@ import json
 
 import rows
 from experiments import questions_about
+from neighbours import Row, as_json
 
 
 def particle_run(contender, work, seconds, **more):
@@ -134,8 +135,8 @@ def test_different_answers_to_the_same_question_are_told():
 
 
 def test_rows_are_json_and_a_table():
-    by_section = {"stores": [rows.Row("a", 0.5, 0.95, 1234.0, 2468.0, "MiB/s", "b"), rows.Row("c", None, note="why")]}
-    entry = json.loads(json.dumps(rows.as_json(by_section["stores"][0])))
+    by_section = {"stores": [Row("a", 0.5, 0.95, 1234.0, 2468.0, "MiB/s", "b"), Row("c", None, note="why")]}
+    entry = json.loads(json.dumps(as_json(by_section["stores"][0])))
     assert (entry["name"], entry["ratio"], entry["target"], entry["met"]) == ("a", 0.5, 0.95, False)
     text = rows.markdown(by_section)
     assert "| a | 1,234 |  2,468 | MiB/s |       b | 0.5 missed |   0.95 |     - |     |" in text
