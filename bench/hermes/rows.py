@@ -1,0 +1,252 @@
+"""From runs to what is said: medians, ratios, targets, and the paper's own figures beside them."""
+
+from collections.abc import Callable
+
+import experiments
+from experiments import COMPUTING, LATENCY_SECONDS, PHASES, STAND_INS, WRITE_RATIO, Sizes
+from neighbours import Row, divided, matching, measured, number, reason, table_of, tables, typical
+from schedule import Device, least_write_seconds, with_latency
+
+Value = Callable[[dict], float]
+
+
+def many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}{'es' if what.endswith('s') else 's'}"
+
+
+def rates(
+    found: dict[str, list[dict]], mine: list[dict], name: str, rate: Value, targets: dict[str, float | None]
+) -> list[Row]:
+    """Operations a second beside those of each peer that there is a target for, or None."""
+    rows = []
+    for peer, target in targets.items():
+        line = f"{name}, beside {peer}"
+        lacking = next((each for each in ("pmemcpy", peer) if each not in found), None)
+        if lacking:
+            rows.append(Row(line, None, target, against=peer, note=f"{lacking}: {reason(mine, lacking)}"))
+            continue
+        ours, theirs = typical(found["pmemcpy"], rate), typical(found[peer], rate)
+        note = fewer(found, "pmemcpy", peer)
+        rows.append(Row(line, divided(ours, theirs), target, ours, theirs, "/s", peer, target, note))
+    return rows
+
+
+def fewer(found: dict[str, list[dict]], *names: str) -> str:
+    """Where one was too slow for all repetitions."""
+    most = max(len(runs) for runs in found.values())
+    return ", ".join(f"{many(len(found[name]), 'run')} of {name}" for name in names if len(found[name]) < most)
+
+
+def figure4(runs: list[dict]) -> list[Row]:
+    rows = []
+    wanted = ("order", "is_copied", "smallest", "largest")
+    for case in dict.fromkeys(tuple(run[key] for key in wanted) for run in matching(runs, experiment="figure4")):
+        order, is_copied, smallest, largest = case
+        mine = matching(runs, experiment="figure4", **dict(zip(wanted, case, strict=True)))
+        sizes = tables.size_text(smallest)
+        targets: dict[str, float | None] = {"malloc": None, "tcmalloc": None}
+        if smallest != largest:
+            sizes += f" to {tables.size_text(largest)}"
+            targets = {"malloc": 3.0, "tcmalloc": 2.0}
+        name = f"{sizes}, {order}, {'copied into' if is_copied else 'got and given back'}"
+        rows += rates(measured(mine), mine, name, lambda run: run["operations_per_s"], targets)
+    return rows
+
+
+def operations(
+    runs: list[dict], experiment: str, count: str, parts: dict[str, dict[str, float | None]], at: Callable[[int], str]
+) -> list[Row]:
+    """Figures 5 and 6: for each kind of operation the targets beside each peer."""
+    rows = []
+    mine = matching(runs, experiment=experiment)
+    for processes in dict.fromkeys(run["processes"] for run in mine):
+        of_it = matching(mine, processes=processes)
+        for part, targets in parts.items():
+
+            def rate(run: dict, part: str = part) -> float:
+                return run[count] / run[f"{part}_s"]
+
+            rows += rates(measured(of_it), of_it, f"{part}, {at(processes)}", rate, targets)
+    return rows
+
+
+def figure5(runs: list[dict]) -> list[Row]:
+    targets = {"memcached": 2.0, "redis": 2.0, "redis-pipelined": None, "mpi": 7.0, "mpi-handed-over": 7.0}
+    parts = dict.fromkeys(("insert", "get", "update"), targets)
+    return operations(runs, "figure5", "files", parts, lambda processes: many(processes, "process"))
+
+
+def figure6(runs: list[dict]) -> list[Row]:
+    others = {"memcached": 8.0, "mpi": 12.0, "mpi-handed-over": 12.0}
+    parts = {"publish": {"nats": 2.0, "nats-flushed": 2.0} | others, "subscribe": {"nats": 3.0} | others}
+    return operations(
+        runs, "figure6", "messages", parts, lambda processes: f"{processes} and {many(processes, 'process')}"
+    )
+
+
+def write(run: dict) -> float:
+    return run["write_s"]
+
+
+def read(run: dict) -> float:
+    return run["read_s"]
+
+
+def io(run: dict) -> float:
+    return run["write_s"] + run["read_s"]
+
+
+def total(run: dict) -> float:
+    return run["write_s"] + run["read_s"] + run["flush_s"]
+
+
+def beside(
+    mine: list[dict], name: str, ours: str, theirs: str, value: Value, target: float | None, paper: float | None = None
+) -> Row:
+    """How many times as long the other takes."""
+    found = measured(mine)
+    line = f"{name}, {ours} beside {theirs}"
+    for scheme in (ours, theirs):
+        if scheme not in found:
+            return Row(line, None, target, against=theirs, paper=paper, note=f"{scheme}: {reason(mine, scheme)}")
+    a, b = typical(found[ours], value), typical(found[theirs], value)
+    return Row(line, divided(b, a), target, a, b, "s", theirs, paper)
+
+
+def figure8(runs: list[dict], sizes: Sizes) -> list[Row]:
+    rows = []
+    for work in COMPUTING:
+        mine = matching(runs, experiment="figure8", work=work)
+        if not mine:
+            continue
+        heavy = work == "compute-intensive"
+        for theirs, target, paper in (
+            ("top", 1 / 1.15, None), ("max-locality", 4.0, 4.0), ("none", 8.0, 8.0), ("elevator", 2.0, 2.0),
+            ("datawarp", 2.0, 2.0),
+        ):  # fmt: skip
+            if work != "data-intensive" or theirs != "max-locality":
+                goal, papers = (target, paper) if heavy else (None, None)
+                rows.append(beside(mine, f"{work}, write", "max-bandwidth", theirs, write, goal, papers))
+        if work == "data-intensive":
+            rows.append(beside(mine, f"{work}, write", "max-locality", "max-bandwidth", write, 1.0))
+            rows += [best_schedule(mine, policy, sizes) for policy in experiments.POLICIES]
+        for theirs in ("none", *STAND_INS):
+            rows.append(beside(mine, f"{work}, write and flush", "max-bandwidth", theirs, total, None))
+    return rows
+
+
+def best_schedule(mine: list[dict], policy: str, sizes: Sizes) -> Row:
+    """Beside the least time that any schedule takes for what data-intensive work stores."""
+    found = measured(mine)
+    name, target = f"data-intensive, write, {policy} beside the best schedule", 0.85
+    for scheme in (policy, "top"):
+        if scheme not in found:
+            return Row(name, None, target, note=f"{scheme}: {reason(mine, scheme)}")
+    # Memory is as fast as it is here: nothing slows it down.
+    top = Device(sizes.bytes_stored / typical(found["top"], write), sizes.ram_bytes)
+    capacities = {"nvme": sizes.nvme_bytes}
+    below = [
+        Device(
+            with_latency(
+                WRITE_RATIO[each] * sizes.pfs_bytes_per_second, LATENCY_SECONDS[each], experiments.block_bytes(sizes)
+            ),
+            capacities.get(each, float("inf")),
+        )
+        for each in ("nvme", "burst-buffer", "pfs")
+    ]
+    least = least_write_seconds(
+        [top, *below], PHASES, sizes.phase_bytes, sizes.computing_seconds(COMPUTING["data-intensive"])
+    )
+    ours = typical(found[policy], write)
+    return Row(name, divided(least, ours), target, ours, least, "s", "calculated")
+
+
+def figure9(runs: list[dict], _: Sizes) -> list[Row]:
+    rows = []
+    for reads in experiments.READS:
+        mine = matching(runs, experiment="figure9", reads=reads)
+        if not mine:
+            continue
+        for ours in ("hot-data", "max-bandwidth"):
+            for theirs, target in (("none", 38.0), ("elevator", 11.0), ("datawarp", 11.0)):
+                goal = target if reads == 16 and ours == "hot-data" else None
+                rows.append(beside(mine, f"read x{reads}", ours, theirs, read, goal, goal))
+            rows.append(beside(mine, f"write with reads x{reads}", ours, "none", write, None))
+    return rows
+
+
+def application(
+    runs: list[dict], experiment: str, what: str, value: Value, targets: dict[str, tuple[float, float]],
+    papers: dict[str, tuple[float, float]],
+) -> list[Row]:  # fmt: skip
+    rows = []
+    for ranks in experiments.RANKS:
+        mine = matching(runs, experiment=experiment, ranks=ranks)
+        if not mine:
+            continue
+        for index, (name, of) in enumerate(((what, value), (f"{what} and flush", total))):
+            for theirs, target in targets.items():
+                line = f"{name}, {ranks} ranks"
+                rows.append(beside(mine, line, "max-bandwidth", theirs, of, target[index], papers[theirs][index]))
+    return rows
+
+
+def figure10(runs: list[dict], _: Sizes) -> list[Row]:
+    targets = {"none": (5.0, 1.85), "elevator": (2.0, 1.75), "datawarp": (2.0, 2.0)}
+    # The text: 1192 s; 438 s and 1115 or 1274 s with flushing; 637 s.
+    papers = {"none": (5.0, 1192 / 637), "elevator": (2.0, 1115 / 637), "datawarp": (2.0, 1274 / 637)}
+    return application(runs, "figure10", "write", write, targets, papers)
+
+
+def figure11(runs: list[dict], _: Sizes) -> list[Row]:
+    targets = {"none": (7.5, 2.65), "elevator": (2.0, 1.55), "datawarp": (2.0, 2.0)}
+    # The text: 1313 s; 773 and 985 s with flushing; 494 s.
+    papers = {"none": (7.5, 1313 / 494), "elevator": (2.0, 773 / 494), "datawarp": (2.0, 985 / 494)}
+    return application(runs, "figure11", "write and read", io, targets, papers)
+
+
+SECTIONS = {
+    "figure4": "Figure 4: memory to buffer in",
+    "figure5": "Figure 5: metadata",
+    "figure6": "Figure 6: messages",
+    "figure8": "Figure 8: computing and storing in turns",
+    "figure9": "Figure 9: reading again and again",
+    "figure10": "Figure 10: VPIC-IO, which only writes",
+    "figure11": "Figure 11: HACC-IO, which reads what it has written",
+}
+
+
+def all_rows(runs: list[dict], sizes: Sizes) -> dict[str, list[Row]]:
+    made = {
+        "figure4": figure4(runs),
+        "figure5": figure5(runs),
+        "figure6": figure6(runs),
+        "figure8": figure8(runs, sizes),
+        "figure9": figure9(runs, sizes),
+        "figure10": figure10(runs, sizes),
+        "figure11": figure11(runs, sizes),
+    }
+    return {name: rows for name, rows in made.items() if rows}
+
+
+def seconds(runs: list[dict], experiment: str) -> str:
+    """Figures 8 to 11: how long each kind of I/O took, with each way of buffering."""
+    mine = matching(runs, experiment=experiment)
+    cells = [["seconds", "write", "read", "flush", "in all"]]
+    works = dict.fromkeys((run.get("work"), run.get("reads"), run["ranks"]) for run in mine if "ranks" in run)
+    for work, reads, ranks in works:
+        where = {"work": work, "reads": reads, "ranks": ranks}
+        about = work or (f"x{reads}" if reads else f"{ranks} ranks")
+        for scheme, of_it in measured(mine, **where).items():
+            parts = [number(typical(of_it, value)) for value in (write, read, lambda run: run["flush_s"], total)]
+            cells.append([f"{about}, {scheme}", *parts])
+    return tables.table(cells) + "\n" if len(cells) > 1 else ""
+
+
+def markdown(runs: list[dict], sizes: Sizes) -> str:
+    text = []
+    for section, rows in all_rows(runs, sizes).items():
+        text.append(table_of(SECTIONS[section], rows))
+        if table := seconds(runs, section):
+            text.append(table)
+    return "\n".join(text)
