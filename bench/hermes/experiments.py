@@ -41,6 +41,9 @@ class Contender:
     variant: str | None = None  # where the program has several
     server: str | None = None  # that has to be there
     is_mpi: bool = False
+    part: int = (
+        1  # of the operations that it is asked for: where each takes a thread, or a packet, all would take minutes
+    )
 
 
 @dataclass(frozen=True)
@@ -74,9 +77,11 @@ def contenders(folder: Path, kind: str) -> dict[str, Contender]:
         return Contender(name, folder / f"hermes_{kind}_{library}", **more)
 
     ours = of("pmemcpy", "pmemcpy")
-    mpi = [of(name, "mpi", variant=name, is_mpi=True) for name in ("mpi", "mpi-handed-over")]
+    mpi = [of(name, "mpi", variant=name, is_mpi=True, part=20) for name in ("mpi", "mpi-handed-over")]
     redis = [of(name, "redis", variant=name, server="redis") for name in ("redis", "redis-pipelined")]
-    nats = [of(name, "nats", variant=name, server="nats") for name in ("nats", "nats-flushed")]
+    nats = [
+        of(name, "nats", variant=name, server="nats", part=part) for name, part in (("nats", 1), ("nats-flushed", 20))
+    ]
     peers = redis if kind == "metadata" else nats
     found = [ours, *mpi, *peers, of("memcached", "memcached", server="memcached")]
     return {contender.name: contender for contender in found}
@@ -91,7 +96,7 @@ class Runs(Rounds[Contender]):
     budget_seconds: float = 60  # of all runs of one contender at one piece of work; one run there always is
     spent: dict[tuple, float] = field(default_factory=dict)
 
-    def ask(self, about: dict, contender: Contender, processes: int, *options: str) -> None:
+    def ask(self, about: dict, contender: Contender, processes: int, option: str, operations: int) -> None:
         """A run of Figure 5 or 6, with its server."""
         entry = about | {"contender": contender.name}
         if not contender.program.exists():
@@ -100,7 +105,9 @@ class Runs(Rounds[Contender]):
         key = self.key_of(entry)
         if self.spent.get(key, 0) > self.budget_seconds:
             return
-        command = [str(contender.program), *options]
+        # As many for each process.
+        count = max(1, operations // contender.part // processes) * processes
+        command = [str(contender.program), option, str(count)]
         if contender.variant:
             command += ["--variant", contender.variant]
         if contender.is_mpi:
@@ -213,7 +220,7 @@ def figure5(runs: Runs, sizes: Sizes) -> None:
     for processes in sizes.processes:
         for repetition, contender in runs.rounds(METADATA):
             about = {"experiment": "figure5", "processes": processes, "repetition": repetition}
-            runs.ask(about, contender, processes, "--files", str(sizes.operations))
+            runs.ask(about, contender, processes, "--files", sizes.operations)
 
 
 def figure6(runs: Runs, sizes: Sizes) -> None:
@@ -221,7 +228,7 @@ def figure6(runs: Runs, sizes: Sizes) -> None:
     for processes in sizes.processes:
         for repetition, contender in runs.rounds(MESSAGES):
             about = {"experiment": "figure6", "processes": processes, "repetition": repetition}
-            runs.ask(about, contender, processes, "--messages", str(sizes.operations))
+            runs.ask(about, contender, processes, "--messages", sizes.operations)
 
 
 def schemes(runs: Runs, names: tuple[str, ...]) -> None:

@@ -65,6 +65,12 @@ def test_fewer_runs_than_of_others_are_told():
     assert named(rows.figure5(runs), "insert, 1 process, beside mpi").note == "1 run of mpi"
 
 
+def test_fewer_operations_than_others_have_done_are_told():
+    runs = [metadata_run("pmemcpy", 1.0), metadata_run("mpi", 1.0, files=50)]
+    row = named(rows.figure5(runs), "insert, 1 process, beside mpi")
+    assert (row.ratio, row.note) == (20.0, "50 of it")
+
+
 def test_nats_has_other_targets_for_publishing_than_for_subscribing():
     found = rows.figure6([message_run("pmemcpy", 1.0, 1.0), message_run("nats", 2.0, 2.0)])
     publish, subscribe = (named(found, f"{what}, 2 and 2 processes, beside nats") for what in ("publish", "subscribe"))
