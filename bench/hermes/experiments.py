@@ -41,9 +41,7 @@ class Contender:
     variant: str | None = None  # where the program has several
     server: str | None = None  # that has to be there
     is_mpi: bool = False
-    part: int = (
-        1  # of the operations that it is asked for: where each takes a thread, or a packet, all would take minutes
-    )
+    part: int = 1  # of the operations: one in so many, where each takes a thread or a packet
 
 
 @dataclass(frozen=True)

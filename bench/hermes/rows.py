@@ -75,7 +75,7 @@ def operations(
 def asked_less(found: dict[str, list[dict]], count: str, peer: str) -> str:
     most = max((run[count] for runs in found.values() for run in runs), default=0)
     asked = found[peer][0][count] if peer in found else most
-    return f"{asked:,} of it" if asked < most else ""
+    return f"{asked:,} operations of {peer}" if asked < most else ""
 
 
 def figure5(runs: list[dict]) -> list[Row]:

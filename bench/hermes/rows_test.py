@@ -68,7 +68,7 @@ def test_fewer_runs_than_of_others_are_told():
 def test_fewer_operations_than_others_have_done_are_told():
     runs = [metadata_run("pmemcpy", 1.0), metadata_run("mpi", 1.0, files=50)]
     row = named(rows.figure5(runs), "insert, 1 process, beside mpi")
-    assert (row.ratio, row.note) == (20.0, "50 of it")
+    assert (row.ratio, row.note) == (20.0, "50 operations of mpi")
 
 
 def test_nats_has_other_targets_for_publishing_than_for_subscribing():
