@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/type.hpp>
 #include <utility>
@@ -49,6 +50,11 @@ PMEMCPY_STRUCT(sample::Many, a00, a01, a02, a03, a04, a05, a06, a07, a08, a09, a
 namespace pmemcpy {
 namespace {
 
+/// By a thread that has not made this description itself, which it would remember.
+Type decoded_elsewhere(const std::vector<std::byte>& bytes) {
+    return std::async(std::launch::async, [&] { return Type::decode(bytes); }).get();
+}
+
 TEST(type_of, arithmetic_types_goes_by_size_and_sign) {
     EXPECT_EQ(type_of<int>().name(), "int32");
     EXPECT_EQ(type_of<long>().name(), "int64");
@@ -75,7 +81,7 @@ TEST(type_of, a_declared_struct_names_its_members_in_the_order_of_memory) {
     EXPECT_EQ(type.alignment(), alignof(sample::Particle));
     EXPECT_EQ(type.fields()[2].offset, offsetof(sample::Particle, ids));
     EXPECT_EQ(type_of<sample::Many>().fields().size(), 32u);
-    EXPECT_EQ(Type::decode(type.encode()), type);
+    EXPECT_EQ(decoded_elsewhere(type.encode()), type);
 }
 
 TEST(type_of, an_undeclared_struct_is_opaque_and_loads_as_what_was_declared_later) {
@@ -89,7 +95,7 @@ TEST(type_of, a_struct_with_members_of_variable_length_has_no_fixed_size) {
     const Type& type = type_of<sample::Station>();
     EXPECT_EQ(type.name(), "struct{name: string, depths: sequence<float64>, id: int32}");
     EXPECT_FALSE(type.is_fixed_size());
-    EXPECT_EQ(Type::decode(type.encode()), type);
+    EXPECT_EQ(decoded_elsewhere(type.encode()), type);
     std::string seen;
     sample::Station station{"north", {1, 2}, 7};
     for_each_member(station, [&](const char* name, auto& member) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/type.hpp>
 
@@ -187,7 +188,69 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// The descriptions that a thread has made or decoded last, with their types: most objects of a pool are of a few types, and to put one together, to
+/// take one apart, or to compare two that share nothing costs more than all the rest of storing or loading a small value.
+class Known {
+public:
+    ~Known() { is_gone_ = true; }
+
+    /// Null when the thread is at its end, where objects of the user's may still store something.
+    static Known* of_this_thread() {
+        thread_local Known known;
+        return is_gone_ ? nullptr : &known;
+    }
+
+    /// Null when it is not among them.
+    const Type* find(std::span<const std::byte> bytes) const {
+        const One& one = all_[place_of(bytes)];
+        const bool is_it = !bytes.empty() && one.bytes.size() == bytes.size() &&
+                           std::memcmp(one.bytes.data(), bytes.data(), bytes.size()) == 0;
+        return is_it ? &one.type : nullptr;
+    }
+    /// Of a type that shares `details` with the one that is remembered. Null when it is not among them.
+    const std::vector<std::byte>* find(const Type& type, const void* details) const {
+        for (const One& one : all_) {
+            if (one.details == details && one.type == type) return &one.bytes;
+        }
+        return nullptr;
+    }
+    /// `details` are the type's, null if it has none; they stay where they are as long as it is remembered.
+    void remember(std::span<const std::byte> bytes, const Type& type, const void* details) {
+        if (bytes.size() > longest) return;
+        One& one = all_[place_of(bytes)];
+        one.bytes.assign(bytes.begin(), bytes.end());
+        one.type = type;
+        one.details = details;
+    }
+
+private:
+    static constexpr std::size_t longest = 512;
+    struct One {
+        std::vector<std::byte> bytes;
+        Type type;
+        const void* details = nullptr;
+    };
+    std::size_t place_of(std::span<const std::byte> bytes) const {
+        std::size_t sum = bytes.size();
+        for (const std::byte byte : bytes.first(std::min<std::size_t>(bytes.size(), 16)))
+            sum = sum * 31 + std::to_integer<std::size_t>(byte);
+        return sum % all_.size();
+    }
+    std::array<One, 16> all_;
+    static thread_local bool is_gone_;
+};
+
+thread_local bool Known::is_gone_ = false;
+
+}  // namespace
+
 std::vector<std::byte> Type::encode() const {
+    Known* const known = details_ ? Known::of_this_thread() : nullptr;
+    if (known != nullptr) {
+        if (const auto* bytes = known->find(*this, details_.get())) return *bytes;
+    }
     Writer writer;
     writer.out.reserve(64);
     writer.byte(format_version);
@@ -197,47 +260,15 @@ std::vector<std::byte> Type::encode() const {
                                                 std::to_string(writer.out.size()) +
                                                 " bytes; at most 65536 are possible");
     }
+    if (known != nullptr) known->remember(writer.out, *this, details_.get());
     return std::move(writer.out);
 }
 
-namespace {
-
-/// The descriptions that a thread has decoded last: most objects of a pool are of a few types, and to take one apart costs
-/// more than all the rest of loading a small value.
-class Known {
-public:
-    /// Null when it is not among them.
-    const Type* find(std::span<const std::byte> bytes) const {
-        const One& one = all_[place_of(bytes)];
-        return std::ranges::equal(one.bytes, bytes) ? &one.type : nullptr;
-    }
-    void remember(std::span<const std::byte> bytes, const Type& type) {
-        if (bytes.size() > longest) return;
-        One& one = all_[place_of(bytes)];
-        one.bytes.assign(bytes.begin(), bytes.end());
-        one.type = type;
-    }
-
-private:
-    static constexpr std::size_t longest = 256;
-    struct One {
-        std::vector<std::byte> bytes;
-        Type type;
-    };
-    std::size_t place_of(std::span<const std::byte> bytes) const {
-        std::size_t sum = bytes.size();
-        for (const std::byte byte : bytes.first(std::min<std::size_t>(bytes.size(), 16)))
-            sum = sum * 31 + std::to_integer<std::size_t>(byte);
-        return sum % all_.size();
-    }
-    std::array<One, 16> all_;
-};
-
-}  // namespace
-
 Type Type::decode(std::span<const std::byte> bytes) {
-    thread_local Known known;
-    if (const Type* type = known.find(bytes); type != nullptr && !bytes.empty()) return *type;
+    Known* const known = Known::of_this_thread();
+    if (known != nullptr) {
+        if (const Type* type = known->find(bytes)) return *type;
+    }
     if (bytes.size() > array::max_type_encoded_bytes) corrupt("it is longer than 65536 bytes");
     Reader reader(bytes);
     if (const auto version = reader.byte(); version != format_version) {
@@ -247,7 +278,7 @@ Type Type::decode(std::span<const std::byte> bytes) {
         Type type = reader.node();
         if (!reader.at_end()) corrupt("bytes follow its end");
         if (!std::ranges::equal(type.encode(), bytes)) corrupt("it is not written as this library writes it");
-        known.remember(bytes, type);
+        if (known != nullptr) known->remember(bytes, type, type.details_.get());
         return type;
     } catch (const Error& error) {
         if (error.kind() == Code::corrupt) throw;

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <future>
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/type.hpp>
 #include <random>
+#include <thread>
 
 #include "array/byte_order.hpp"
 
@@ -71,14 +73,48 @@ std::vector<std::byte> bytes_of(std::initializer_list<int> values) {
     return bytes;
 }
 
+/// By a thread that has not made this description itself, which it would remember.
+Type decoded_elsewhere(const std::vector<std::byte>& bytes) {
+    return std::async(std::launch::async, [&] { return Type::decode(bytes); }).get();
+}
+
 TEST(type, survives_encoding) {
     std::mt19937 random(11);
     for (int round = 0; round < 3000; ++round) {
         const Type type = any_type(random, 4);
         const auto bytes = type.encode();
+        ASSERT_EQ(type.encode(), bytes) << type.name();
         ASSERT_EQ(Type::decode(bytes), type) << type.name();
+        ASSERT_EQ(decoded_elsewhere(bytes), type) << type.name();
         ASSERT_EQ(type.with_byte_order(ByteOrder::big).with_byte_order(native_order).is_native(), true);
     }
+}
+
+TEST(type, is_decoded_as_the_very_one_whose_description_the_thread_has_made) {
+    const Type mine = Type::structure({{"x", 0, Type::scalar(Kind::float64)}}, 8);
+    const Type equal = Type::structure({{"x", 0, Type::scalar(Kind::float64)}}, 8);
+    EXPECT_EQ(Type::decode(mine.encode()).fields().data(), mine.fields().data());
+    // The one that was used last counts.
+    EXPECT_EQ(equal.encode(), mine.encode());
+    EXPECT_EQ(Type::decode(equal.encode()), mine);
+}
+
+struct StoresAtItsEnd {
+    ~StoresAtItsEnd() { *told = Type::decode(type.encode()) == type; }
+    Type type;
+    bool* told = nullptr;
+};
+
+TEST(type, can_be_encoded_while_its_thread_ends) {
+    bool is_equal = false;
+    std::thread([&] {
+        // Made before what a thread remembers, so it goes after that.
+        thread_local StoresAtItsEnd last;
+        last.type = Type::structure({{"x", 0, Type::scalar(Kind::float64)}}, 8);
+        last.told = &is_equal;
+        static_cast<void>(last.type.encode());
+    }).join();
+    EXPECT_TRUE(is_equal);
 }
 
 TEST(type, hostile_bytes_are_corrupt_and_never_worse) {
@@ -128,7 +164,7 @@ TEST(type, descriptions_out_of_bounds_are_corrupt) {
 TEST(type, nested_to_the_limit_can_be_read_back) {
     Type type = Type::enumeration(Type::scalar(Kind::int32), {{"a", 1}});
     for (int depth = 0; depth < 14; ++depth) type = Type::sequence(type);
-    EXPECT_EQ(Type::decode(type.encode()), type);
+    EXPECT_EQ(decoded_elsewhere(type.encode()), type);
     EXPECT_THROW(Type::sequence(type), Error);
 }
 
