@@ -25,7 +25,9 @@ def rates(
         line = f"{name}, beside {peer}"
         lacking = next((each for each in ("pmemcpy", peer) if each not in found), None)
         if lacking:
-            rows.append(Row(line, None, target, against=peer, note=f"{lacking}: {reason(mine, lacking)}"))
+            ours, theirs = (typical(found[each], rate) if each in found else None for each in ("pmemcpy", peer))
+            note = f"{lacking}: {reason(mine, lacking)}"
+            rows.append(Row(line, None, target, ours, theirs, "/s", peer, note=note))
             continue
         ours, theirs = typical(found["pmemcpy"], rate), typical(found[peer], rate)
         note = fewer(found, "pmemcpy", peer)

@@ -58,6 +58,7 @@ def test_a_peer_that_is_not_there_is_a_row_with_its_reason():
     missing = {"experiment": "figure5", "processes": 1, "contender": "redis", "unsupported": "it is not installed"}
     row = named(rows.figure5([metadata_run("pmemcpy", 1.0), missing]), "get, 1 process, beside redis")
     assert (row.ratio, row.is_met, row.note) == (None, None, "redis: it is not installed")
+    assert (row.ours, row.theirs) == (1000.0, None)
 
 
 def test_fewer_runs_than_of_others_are_told():
