@@ -74,6 +74,15 @@ enum class Promotion {
     read_ahead,  ///< also what is likely to be read next, by who reads blocks one after the other, at equal distances, or as before
 };
 
+/// Which block leaves a target first when room is made there. Before that counts what the application has said (caching.hpp), and under
+/// Policy::hot_data how hot it is; blocks that rules hold there do not leave.
+enum class Replacement {
+    fifo,         ///< the one that came first
+    lru,          ///< the one that was not read, or stored, for the longest time
+    lfu,          ///< the one that was read least often; what is long ago counts less
+    application,  ///< the one of the oldest step; of those of one step the first that came
+};
+
 /// How blocks are copied to the target where they are to survive: the block stays where it is, the copy is made besides.
 struct Flush {
     std::string to{};             ///< the name of a target; empty: the last
@@ -114,6 +123,9 @@ struct Hierarchy {
     Flush flush{};
     Watermarks watermarks{};
     Promotion promotion = Promotion::read_ahead;
+    Replacement replacement = Replacement::fifo;
+    double half_life_s =
+        60;  ///< after which a read counts for half, where it counts how often something is read
 };
 
 /// A target as it is now.
@@ -154,6 +166,8 @@ struct ReadCounters {
     std::uint64_t read_ahead = 0;  ///< moved into the pool before they were read
     std::uint64_t ahead_used =
         0;  ///< of these, that were then read in the pool; the others were brought up in vain, so far
+    std::uint64_t ahead_wasted = 0;       ///< of these, that were moved down again before anybody read them
+    std::uint64_t prefetcher_failed = 0;  ///< times that the user's function threw something (set_prefetcher)
 };
 
 /// "dax", "tmpfs", "file", "shared".
@@ -164,6 +178,8 @@ const char* name_of(Policy policy) noexcept;
 const char* name_of(Buffering mode) noexcept;
 /// "never", "on-read", "read-ahead".
 const char* name_of(Promotion promotion) noexcept;
+/// "fifo", "lru", "lfu", "application".
+const char* name_of(Replacement replacement) noexcept;
 /// "process", "power", "node".
 const char* name_of(Receipt::Survives failure) noexcept;
 

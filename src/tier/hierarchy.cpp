@@ -20,6 +20,9 @@ constexpr std::array modes = {Buffering::none, Buffering::write_back, Buffering:
 
 constexpr std::array promotions = {Promotion::never, Promotion::on_read, Promotion::read_ahead};
 
+constexpr std::array replacements = {Replacement::fifo, Replacement::lru, Replacement::lfu,
+                                     Replacement::application};
+
 template <class Names>
 [[noreturn]] void throw_unknown(std::string_view what, std::string_view text, const Names& names) {
     std::string known;
@@ -80,6 +83,20 @@ const char* name_of(Promotion promotion) noexcept {
             return "on-read";
         case Promotion::read_ahead:
             return "read-ahead";
+    }
+    return "unknown";
+}
+
+const char* name_of(Replacement replacement) noexcept {
+    switch (replacement) {
+        case Replacement::fifo:
+            return "fifo";
+        case Replacement::lru:
+            return "lru";
+        case Replacement::lfu:
+            return "lfu";
+        case Replacement::application:
+            return "application";
     }
     return "unknown";
 }
@@ -189,6 +206,7 @@ void check(const Hierarchy& h) {
         }
     }
     if (h.granularity_bytes == 0) refuse("a granularity of 0 bytes leaves nothing to count in");
+    if (!(h.half_life_s > 0)) refuse("`half_life` is a time above zero, as 60 s");
     check_rules(h);
     check_flushing(h);
 }
@@ -222,6 +240,13 @@ Promotion parse_promotion(std::string_view text) {
         if (text == name_of(promotion)) return promotion;
     }
     throw_unknown("promotion", text, promotions);
+}
+
+Replacement parse_replacement(std::string_view text) {
+    for (const Replacement replacement : replacements) {
+        if (text == name_of(replacement)) return replacement;
+    }
+    throw_unknown("replacement", text, replacements);
 }
 
 std::size_t flush_level(const Hierarchy& hierarchy) {

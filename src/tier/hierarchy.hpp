@@ -17,6 +17,7 @@ TargetKind parse_kind(std::string_view text);
 Policy parse_policy(std::string_view text);
 Buffering parse_mode(std::string_view text);
 Promotion parse_promotion(std::string_view text);
+Replacement parse_replacement(std::string_view text);
 
 /// The place in the hierarchy of the target to which blocks are flushed; 0 where there is none below the pool.
 std::size_t flush_level(const Hierarchy& hierarchy);

@@ -23,6 +23,8 @@ const std::string whole = R"(targets:
     read: {bandwidth: 3 GB/s, latency: 90 us}
 policy: hot-data
 granularity: 4 MiB
+replacement: lfu
+half_life: 90 s
 rules:
   - match: "checkpoint/**"
     ranks: 0-3
@@ -60,6 +62,8 @@ TEST(hierarchy, is_what_its_file_says) {
     EXPECT_EQ(h.targets[1].capacity_bytes, 400'000'000'000u);
     EXPECT_EQ(h.policy, Policy::hot_data);
     EXPECT_EQ(h.granularity_bytes, 4u << 20);
+    EXPECT_EQ(h.replacement, Replacement::lfu);
+    EXPECT_DOUBLE_EQ(h.half_life_s, 90);
     ASSERT_EQ(h.rules.size(), 2u);
     EXPECT_EQ(h.rules[0].last_rank, 3);
     EXPECT_EQ(h.rules[1].prefer, (std::vector<std::string>{"nvme", "pool"}));
@@ -91,6 +95,9 @@ TEST(hierarchy, says_what_is_wrong_with_it_and_where) {
     expect(changed("pin: nvme", "pin: tape"), "there is no target 'tape'; there are pool, nvme");
     expect(changed("ranks: 0-3", "ranks: 3-0"), "higher rank");
     expect(changed("ranks: 0-3", "ranks: all"), "'all' names no ranks");
+    expect(changed("replacement: lfu", "replacement: oldest"),
+           "'oldest' is no replacement; there are fifo, lru, lfu, application");
+    expect(changed("half_life: 90 s", "half_life: 0 s"), "`half_life` is a time above zero");
     expect(changed("granularity: 4 MiB", "granularity: 0"), "granularity of 0");
     expect(changed("    read: {bandwidth: 3 GB/s, latency: 90 us}\n", ""), "how fast it is to read");
     expect(changed("count: [4, 8]", "count: [4]"), "an offset and a count for each dimension");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace pmemcpy::tier {
 
@@ -40,6 +41,27 @@ std::size_t Pattern::Hash::operator()(const Box& box) const {
     return hash;
 }
 
+void Pattern::add_later(const Box& seen, std::size_t most, std::vector<Box>& boxes) {
+    if (seen.size() == 0) return;
+    Box at_zero = seen;
+    at_zero.offset[0] = 0;
+    if (parts_.size() == most_remembered && !parts_.contains(at_zero)) parts_.clear();
+    const auto [found, is_new] = parts_.try_emplace(at_zero, Part{.time = seen.offset[0]});
+    Part& part = found->second;
+    if (is_new || part.time == seen.offset[0]) return;
+    const auto distance = static_cast<std::int64_t>(seen.offset[0] - part.time);
+    const bool is_steady = distance == std::exchange(part.distance, distance);
+    part.time = seen.offset[0];
+    if (!is_steady) return;
+    std::vector<std::int64_t> later(static_cast<std::size_t>(seen.size()), 0);
+    later[0] = distance;
+    std::size_t times = 0;
+    for (std::optional<Box> box = moved(seen, later); box && times < std::min(most, most_times_ahead);
+         box = moved(*box, later), ++times) {
+        if (std::find(boxes.begin(), boxes.end(), *box) == boxes.end()) boxes.push_back(*box);
+    }
+}
+
 std::vector<Box> Pattern::next(const Box& seen, std::size_t most) {
     if (last_ && *last_ == seen) return {};
     std::vector<Box> boxes;
@@ -48,7 +70,9 @@ std::vector<Box> Pattern::next(const Box& seen, std::size_t most) {
         for (std::optional<Box> box = moved(seen, distance); box && boxes.size() < most;
              box = moved(*box, distance))
             boxes.push_back(*box);
-    } else {
+    }
+    add_later(seen, most, boxes);
+    if (boxes.empty()) {
         auto after = followed_by_.find(seen);
         while (after != followed_by_.end() && boxes.size() < most &&
                std::find(boxes.begin(), boxes.end(), after->second) == boxes.end()) {

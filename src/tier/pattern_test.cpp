@@ -55,6 +55,16 @@ TEST(pattern, an_order_without_any_is_known_the_second_time) {
     EXPECT_EQ(pattern.next(row(40), 9).size(), 5U) << "once around, and no further";
 }
 
+TEST(pattern, the_parts_of_a_time_step_are_followed_into_the_next_one) {
+    Pattern pattern;
+    for (Extent time = 0; time < 2; ++time) {
+        for (Extent part = 0; part < 2; ++part) EXPECT_TRUE(pattern.next(tile(time, part), 4).empty());
+    }
+    EXPECT_EQ(pattern.next(tile(2, 0), 4), (std::vector<Box>{tile(3, 0), tile(4, 0)}));
+    EXPECT_EQ(pattern.next(tile(2, 1), 4), (std::vector<Box>{tile(3, 1), tile(4, 1)}));
+    EXPECT_TRUE(pattern.next(tile(2, 1), 4).empty());
+}
+
 TEST(pattern, remembers_so_much_and_no_more) {
     Pattern pattern;
     for (Extent i = 0; i < 3 * Pattern::most_remembered; ++i) pattern.next(row(i * i), 1);

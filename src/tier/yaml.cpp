@@ -241,6 +241,8 @@ Hierarchy parse_hierarchy(std::string_view yaml) {
              {"granularity", [&](const auto& n) { h.granularity_bytes = tier::parse_bytes(text_of(n)); }},
              {"mode", [&](const auto& n) { h.mode = tier::parse_mode(text_of(n)); }},
              {"promotion", [&](const auto& n) { h.promotion = tier::parse_promotion(text_of(n)); }},
+             {"replacement", [&](const auto& n) { h.replacement = tier::parse_replacement(text_of(n)); }},
+             {"half_life", [&](const auto& n) { h.half_life_s = tier::parse_seconds(text_of(n)); }},
              {"flush", [&](const auto& n) { read_flush(n, h.flush); }},
              {"watermarks", [&](const auto& n) { read_watermarks(n, h.watermarks); }},
              {"rules", [&](const auto& n) { h.rules = read_list<Rule>(n, "rules", read_rule); }}});
@@ -259,6 +261,8 @@ std::string to_yaml(const Hierarchy& h) {
     out << YAML::EndSeq << YAML::Key << "policy" << YAML::Value << name_of(h.policy) << YAML::Key
         << "granularity" << YAML::Value << tier::bytes_text(h.granularity_bytes) << YAML::Key << "mode"
         << YAML::Value << name_of(h.mode) << YAML::Key << "promotion" << YAML::Value << name_of(h.promotion);
+    out << YAML::Key << "replacement" << YAML::Value << name_of(h.replacement) << YAML::Key << "half_life"
+        << YAML::Value << tier::seconds_text(h.half_life_s);
     out << YAML::Key << "flush" << YAML::Value << YAML::Flow << YAML::BeginMap;
     if (!h.flush.to.empty()) out << YAML::Key << "to" << YAML::Value << h.flush.to;
     out << YAML::Key << "every" << YAML::Value << tier::seconds_text(h.flush.period_s) << YAML::Key
