@@ -77,11 +77,18 @@ public:
         const std::lock_guard lock(trouble_mutex_);
         if (!trouble_.empty()) return trouble_;
         if (!flushing_.trouble.empty()) return flushing_.trouble;
+        if (!settling_.trouble.empty()) return settling_.trouble;
         for (const Task& task : emptying_) {
             if (!task.trouble.empty()) return task.trouble;
         }
         return {};
     }
+    void want(std::vector<store::Store::Read> blocks) {
+        reads_.want(std::move(blocks));
+        has_read_ = true;
+        wake_.notify_all();
+    }
+    void set_prefetcher(std::shared_ptr<const Prefetcher> next) { reads_.set_prefetcher(std::move(next)); }
 
 private:
     struct Task {
@@ -152,13 +159,13 @@ private:
 
     void take_a_turn() {
         attach();
+        bring_up();
         const auto duty = store_->background();
         if (!duty) {
             wait_for_tasks();
             return lead_.reset();
         }
         choose_cores(duty->cores);
-        bring_up();
         yields_ = !organizes_ && store_->has_organizer();
         if (yields_) return step_back();
         if (!leads()) return;
@@ -166,6 +173,11 @@ private:
             is_news_ = true;  // it may want other things
         for (const std::size_t level : store_->full_levels())
             begin(emptying_.at(level), [this, level] { store_->keep_watermarks(level); });
+        if (store_->moves_by_heat() &&
+            Clock::now() >= settled_at_ + std::chrono::duration<double>(duty->period_s)) {
+            settled_at_ = Clock::now();
+            begin(settling_, [this] { store_->settle_by_heat(); });
+        }
         if (is_news_ || (Clock::now() >= due_.load() && store_->newest_version() != looked_at_))
             begin(flushing_, [this, its = *duty] { flush(its); });
     }
@@ -197,6 +209,7 @@ private:
 
     void wait_for_tasks() {
         if (flushing_.done.valid()) flushing_.done.get();
+        if (settling_.done.valid()) settling_.done.get();
         for (Task& task : emptying_) {
             if (task.done.valid()) task.done.get();
         }
@@ -302,7 +315,9 @@ private:
     std::unique_ptr<pool::Pool::LeadLock> lead_;
     std::vector<unsigned> cores_;
     std::uint64_t hierarchy_ = 0;
+    Clock::time_point settled_at_{};  // by heat, which is as often done as somebody looks for what is new
     Task flushing_;
+    Task settling_;
     std::array<Task, tier::most_targets> emptying_;
     std::thread thread_;
 };
@@ -310,6 +325,10 @@ private:
 void Mover::note(store::Store::Read read) { worker_->note(std::move(read)); }
 ReadCounters Mover::read_counters() const { return worker_->read_counters(); }
 std::string Mover::trouble() const { return worker_->trouble(); }
+void Mover::want(std::vector<store::Store::Read> blocks) { worker_->want(std::move(blocks)); }
+void Mover::set_prefetcher(std::shared_ptr<const Prefetcher> next) {
+    worker_->set_prefetcher(std::move(next));
+}
 
 Mover::Mover(const std::string& path) : worker_(std::make_unique<Worker>(path)) {}
 Mover::Mover(const std::string& path, std::vector<unsigned> cores)

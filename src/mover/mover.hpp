@@ -1,5 +1,6 @@
 #pragma once
 
+#include "mover/reads.hpp"
 #include "store/store.hpp"
 
 #include <pmemcpy/tiers.hpp>
@@ -29,6 +30,9 @@ public:
     ReadCounters read_counters() const;
     /// Why the last thing that it tried could not be done; empty if it could.
     std::string trouble() const;
+    /// Blocks that are to come up as soon as it can be.
+    void want(std::vector<store::Store::Read> blocks);
+    void set_prefetcher(std::shared_ptr<const Prefetcher> next);
 
 private:
     class Worker;

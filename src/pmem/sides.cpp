@@ -47,6 +47,24 @@ void Sides::move_in_background() {
     shared_->set_on_read([its = mover_.get()](store::Store::Read read) { its->note(std::move(read)); });
 }
 
+std::uint64_t Sides::say(std::string_view id, const std::optional<Box>& box, tier::Need need) {
+    std::vector<store::Store::Read> blocks = shared_->say(id, box, need);
+    const std::uint64_t count = blocks.size();
+    if (need == tier::Need::soon && count > 0) {
+        move_in_background();
+        const std::lock_guard lock(mover_mutex_);
+        mover_->want(std::move(blocks));
+    }
+    return count;
+}
+
+void Sides::set_prefetcher(mover::Prefetcher next) {
+    shared_->check_may_promote();
+    move_in_background();
+    const std::lock_guard lock(mover_mutex_);
+    mover_->set_prefetcher(next ? std::make_shared<const mover::Prefetcher>(std::move(next)) : nullptr);
+}
+
 ReadCounters Sides::read_counters() {
     const std::lock_guard lock(mover_mutex_);
     return mover_ ? mover_->read_counters() : ReadCounters{};

@@ -42,6 +42,9 @@ public:
     bool in_step() const { return step_ != 0; }
     void close();
     ReadCounters read_counters();
+    /// Says what is needed, and has it brought up if it is.
+    std::uint64_t say(std::string_view id, const std::optional<Box>& box, tier::Need need);
+    void set_prefetcher(mover::Prefetcher next);
 
     static Sides& of(const PMEM& pool);
     /// One side alone, for who may not see the other: through an attachment of its own that checks what it loads.
@@ -65,7 +68,8 @@ private:
     std::atomic<std::uint64_t> step_ = 0;
     std::mutex moving_mutex_;
     std::mutex mover_mutex_;
-    std::unique_ptr<mover::Mover> mover_;  // null as long as no hierarchy wants it
+    std::unique_ptr<mover::Mover>
+        mover_;  // null as long as no hierarchy wants it, and nobody wants something of it
 };
 
 /// Notes: on a group that it is private; on the private pool, that something is being moved, and under which name in the shared one.

@@ -1,7 +1,9 @@
 #include "os/file.hpp"
 #include "pmem/sides.hpp"
+#include "tier/advice.hpp"
 #include "tier/cores.hpp"
 
+#include <pmemcpy/caching.hpp>
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/namespaces.hpp>
 #include <pmemcpy/tiers.hpp>
@@ -9,6 +11,7 @@
 #include <fcntl.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pmemcpy {
@@ -64,6 +67,35 @@ Organizer::~Organizer() = default;
 std::string Organizer::trouble() const { return mover_->trouble(); }
 
 ReadCounters read_counters(const PMEM& pool) { return Sides::of(pool).read_counters(); }
+
+std::vector<VariableHeat> heat_of(const PMEM& pool) { return Sides::of(pool).shared()->heat_of_arrays(); }
+
+std::optional<PoolCounters> pool_counters(const PMEM& pool) {
+    return Sides::of(pool).shared()->pool_counters();
+}
+
+std::uint64_t will_need(PMEM& pool, std::string_view id, const std::optional<Box>& box) {
+    return Sides::of(pool).say(id, box, tier::Need::soon);
+}
+
+std::uint64_t wont_need(PMEM& pool, std::string_view id, const std::optional<Box>& box) {
+    return Sides::of(pool).say(id, box, tier::Need::no_more);
+}
+
+void set_prefetcher(PMEM& pool, std::function<std::vector<Ahead>(const ReadBlock&)> next) {
+    Sides::of(pool).set_prefetcher(std::move(next));
+}
+
+Advice advise(const PMEM& pool) {
+    const store::Store& store = *Sides::of(pool).shared();
+    const auto hierarchy = store.hierarchy();
+    if (!hierarchy)
+        throw Error(Code::invalid_argument,
+                    store.path() +
+                        " has no hierarchy; `pmemcpy tiers` gives it one, and then there is "
+                        "something to advise on");
+    return tier::advise(*hierarchy, store.pool_counters(), store.heat_of_arrays());
+}
 
 std::vector<Receipt> receipts(const PMEM& pool, std::string_view id) {
     return Sides::of(pool).shared()->receipts(id);

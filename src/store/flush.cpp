@@ -24,7 +24,8 @@ Buffering Tiering::mode_of(const std::string& id, const catalog::BlockRecord& bl
 
 bool Tiering::has_background() const {
     if (flush_level == 0) return false;
-    return hierarchy.mode != Buffering::none || hierarchy.promotion != Promotion::never ||
+    return hierarchy.mode != Buffering::none || hierarchy.policy == Policy::hot_data ||
+           hierarchy.promotion != Promotion::never ||
            std::any_of(hierarchy.rules.begin(), hierarchy.rules.end(), [](const Rule& rule) {
                return rule.drop_after_flush || rule.mode.value_or(Buffering::none) != Buffering::none;
            });
@@ -89,8 +90,10 @@ bool Store::flush_block(const std::string& id, const BlockRecord& block,
     const std::uint32_t target = t->numbers[t->flush_level];
     const std::uint64_t begun_ns = os::monotonic_ns();
     std::uint64_t paused_ns = 0;
+    const auto tally = this->tally();
     const auto pace = [&](std::uint64_t bytes) {
         const std::uint64_t now = os::monotonic_ns();
+        if (tally) tally->add(heat::Count::flushed_bytes, bytes);
         targets_.pace(block.block.extent.target, layout::Throttle::Way::read, bytes);
         targets_.pace(target, layout::Throttle::Way::write, bytes);
         const bool goes_on = !written || written(bytes);

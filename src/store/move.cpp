@@ -21,6 +21,8 @@ using heap::RecordKind;
 namespace {
 
 constexpr std::uint64_t most_room_at_once = 16 << 20;
+// Who finds nothing cold enough to leave does not look at everything at once again.
+constexpr std::uint64_t look_again_ns = 1'000'000'000;
 
 std::string called(const BlockRecord& block, const std::string& id) {
     return "block " + to_string(block.box) + " of '" + id + "'";
@@ -140,6 +142,7 @@ bool Store::put_in_place(Directory& directory, const BlockRecord& from, const Bl
         if (!heap_.replace(slot, from.link, fresh)) return false;
         draft.keep();
         if (!directory.is_published()) heap_.retire(fresh);  // erased meanwhile, see publish_block
+        count_move(from, block.extent.target);
         return true;
     }
     return false;
@@ -182,7 +185,7 @@ std::uint64_t Store::move(std::string_view id, std::string_view target) {
     return moved;
 }
 
-// All blocks of a level that may leave it, those first that came there first: what was brought up is as good as new. Those that rules hold there are not among them.
+// All blocks of a level that may leave it, those first that are to leave first. Those that rules hold there are not among them.
 std::vector<Resident> Store::residents_of(const Tiering& t, std::size_t level) const {
     std::vector<Resident> all;
     for (const std::string& id : ids("", false)) {
@@ -195,17 +198,23 @@ std::vector<Resident> Store::residents_of(const Tiering& t, std::size_t level) c
             if (!is_committed(block.block.step)) continue;
             const Rule* rule = t.rules.find(id, array::bounding_box(block.box), block.block.writer_rank);
             if (rule != nullptr && (rule->never_evict || !rule->pin.empty())) continue;
-            all.push_back({block.block.header.version, block.block.extent.length, id, block});
+            all.push_back(
+                {block.block.header.version, block.block.extent.length, id, block, past_of(t, block)});
         }
     }
     std::sort(all.begin(), all.end(),
-              [](const Resident& a, const Resident& b) { return a.placed < b.placed; });
+              [&](const Resident& a, const Resident& b) { return t.leaves_before(a, b); });
+    if (const auto tally = this->tally(); tally && t.hierarchy.policy == Policy::hot_data && !read_only()) {
+        std::uint32_t least = all.empty() ? 0 : tier::most_heat;
+        for (const Resident& each : all) least = std::min(least, tier::score_of(each.past.reads));
+        tally->set_least_score(t.numbers[level], least);
+    }
     return all;
 }
 
 // Moves blocks to the next target until `bytes` find room in this one, or nothing is left that may go. The next target makes room
 // itself first, and so on down.
-void Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes) {
+void Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, std::uint32_t most_score) {
     if (level + 1 >= t.numbers.size()) return;
     // What somebody is copying just now is left to him, as long as others may go.
     constexpr std::array looks = {IfBusy::leave, IfBusy::leave, IfBusy::copy_too};
@@ -213,6 +222,10 @@ void Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes) {
         // One at a time, so that no two move more than both need; a piece at a time, for others wait for room too.
         const pool::Pool::RoomLock one_at_a_time(pool_, level);
         auto& leaving = t.leaving[level];
+        if (const auto tally = this->tally()) {
+            const std::uint64_t hints = tally->count(heat::Count::hints);
+            if (std::exchange(t.hints[level], hints) != hints) leaving.clear();
+        }
         {
             const std::lock_guard lock(t.mutex);
             t.counted_at_ns = 0;  // others may have made room meanwhile
@@ -223,12 +236,21 @@ void Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes) {
         if (ledger[level + 1].remaining < wanted) make_room(t, level + 1, wanted);
         if (leaving.empty()) {
             if (++look == looks.size()) return;
+            t.looked_ns[level] = os::monotonic_ns();
             const auto all = residents_of(t, level);
             leaving.assign(all.begin(), all.end());
         }
         while (wanted > 0 && !leaving.empty()) {
-            const Resident next = std::move(leaving.front());
+            Resident next = std::move(leaving.front());
             leaving.pop_front();
+            if (look == 0 && has_been_used_since(t, next)) continue;
+            if (next.past.need != tier::Need::no_more && tier::score_of(next.past.reads) > most_score) {
+                const bool is_fresh = look > 0 || os::monotonic_ns() - t.looked_ns[level] < look_again_ns;
+                leaving.push_front(std::move(next));
+                if (is_fresh) return;
+                leaving.clear();
+                break;
+            }
             if (move_down(t, level, next, looks.at(look))) wanted -= std::min(wanted, next.bytes);
         }
         take_back_space();

@@ -9,18 +9,24 @@ namespace pmemcpy::store {
 
 void Store::set_on_read(std::function<void(Read)> f) {
     const std::lock_guard lock(on_read_mutex_);
-    tells_of_reads_ = f != nullptr;
+    if (f) counts_reads_ = true;
     on_read_ = std::move(f);
-}
-
-void Store::tell_of_read(std::string_view id, const BlockRecord& block) const {
-    const std::lock_guard lock(on_read_mutex_);
-    if (on_read_) on_read_({std::string(id), block});
 }
 
 Promotion Store::promotion() const {
     const auto t = tiering();
     return t ? t->hierarchy.promotion : Promotion::never;
+}
+
+void Store::check_may_promote() const {
+    check_writable();
+    if (!tiering())
+        throw Error(Code::invalid_argument, path() + " has no hierarchy, so nothing lies below it");
+    if (promotion() == Promotion::never)
+        throw Error(
+            Code::invalid_argument,
+            path() +
+                "'s hierarchy has `promotion: never`, so nothing is brought up; set on-read or read-ahead");
 }
 
 std::vector<Store::Read> Store::blocks_below(const std::string& id, const std::vector<Box>& boxes) const {
@@ -38,9 +44,16 @@ std::vector<Store::Read> Store::blocks_below(const std::string& id, const std::v
     return found;
 }
 
-bool Store::bring_up(const Read& read) {
+Box Store::box_for_users(const Read& read) const {
+    const auto directory = directory_of(read.id);
+    const bool is_reversed = directory && directory->definition().order == Order::fortran;
+    return array::bounding_box(is_reversed ? array::reversed(read.block.box) : read.block.box);
+}
+
+bool Store::bring_up(const Read& read, Why why) {
     const auto t = tiering();
-    if (!t || !is_below(read.block) || t->hierarchy.promotion == Promotion::never) return false;
+    if (!t || !is_below(read.block)) return false;
+    if (t->hierarchy.promotion == Promotion::never && why != Why::wanted) return false;
     const Rule* rule =
         t->rules.find(read.id, array::bounding_box(read.block.box), read.block.block.writer_rank);
     if (rule != nullptr && (!rule->pin.empty() || rule->drop_after_flush)) return false;
@@ -54,9 +67,24 @@ bool Store::bring_up(const Read& read) {
         static_cast<std::uint64_t>(t->hierarchy.watermarks.high * static_cast<double>(top.capacity));
     if (bytes > most) return false;
     const std::uint64_t kept_free = top.capacity - most + bytes;
-    if (top.remaining < kept_free) make_room(*t, 0, kept_free);
+    const auto tally = this->tally();
+    if (top.remaining < kept_free && t->hierarchy.policy == Policy::hot_data && why != Why::wanted) {
+        // What is as hot stays.
+        const std::uint32_t score = tier::score_of(past_of(*t, read.block).reads);
+        if (score == 0) return false;
+        make_room(*t, 0, kept_free, score - 1);
+        if (ledger_of(*t)[0].remaining < kept_free) return false;
+    } else if (top.remaining < kept_free) {
+        make_room(*t, 0, kept_free);
+    }
     try {
-        return move_block(read.id, *directory, read.block, t->numbers[0]);
+        if (!move_block(read.id, *directory, read.block, t->numbers[0])) return false;
+        if (tally && why == Why::read) tally->add(heat::Count::brought_up);
+        if (tally && why != Why::read) {
+            tally->mark(read.block.version, heat::mark_ahead, 0);
+            tally->add(heat::Count::read_ahead);
+        }
+        return true;
     } catch (const Error& error) {
         if (error.kind() != Code::no_space) throw;
         return false;  // who stores is before who might read

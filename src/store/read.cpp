@@ -159,8 +159,10 @@ bool Store::try_load(std::string_view id, Directory& directory, void* data, cons
     for (const Piece& piece : pieces) {
         if (!heap::is_current(pool_, piece.block.link)) return false;
     }
-    if (tells_of_reads_.load(std::memory_order_relaxed)) {
-        for (const Piece& piece : pieces) tell_of_read(id, piece.block);
+    if (counts_reads_.load(std::memory_order_relaxed)) {
+        std::vector<BlockRecord> blocks;
+        for (const Piece& piece : pieces) blocks.push_back(piece.block);
+        count_reads(id, directory, blocks.data(), blocks.size());
     }
     return true;
 }

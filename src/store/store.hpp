@@ -1,13 +1,16 @@
+// Length: one class declares the verbs of all files of this room, and what they share.
 #pragma once
 
 #include "catalog/catalog.hpp"
 #include "catalog/directory.hpp"
 #include "heap/heap.hpp"
+#include "heat/tally.hpp"
 #include "layout/directory_layout.hpp"
 #include "layout/targets.hpp"
 #include "pool/pool.hpp"
 #include "store/tiering.hpp"
 
+#include <pmemcpy/caching.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 
 #include <array>
@@ -185,8 +188,18 @@ public:
     /// Of an array the blocks that lie below the pool and have these boxes, as many as there are.
     std::vector<Read> blocks_below(const std::string& id, const std::vector<Box>& boxes) const;
     /// Brings a block up into the pool, and older ones down if that is needed. False if it is not to be there, is there, or is gone.
-    bool bring_up(const Read& read);
+    enum class Why {
+        read,    ///< it was
+        ahead,   ///< it is likely to be
+        wanted,  ///< somebody has said so, whatever the hierarchy says of promotion
+    };
+    bool bring_up(const Read& read, Why why);
+    /// The box of a block as users see it.
+    Box box_for_users(const Read& read) const;
+    std::vector<Read> blocks_meeting(const std::string& id, const std::optional<Box>& box) const;
     Promotion promotion() const;
+    /// Errors: invalid_argument for a pool in which nothing is brought up; permission_denied.
+    void check_may_promote() const;
 
     /// Nothing where nothing is to be done in the background.
     std::optional<Flush> background() const;
@@ -200,6 +213,18 @@ public:
     /// By who does nothing but work in the background: others leave it to him.
     pool::Pool::OrganizerLock try_organize() { return pool::Pool::OrganizerLock(pool_); }
     bool has_organizer() const { return pool_.has_organizer(); }
+
+    // heat.cpp
+    /// Says of the blocks of an array that meet a box, or of all blocks in a group, whether they will be read. Returns them.
+    std::vector<Read> say(std::string_view id, const std::optional<Box>& box, tier::Need need);
+    bool moves_by_heat() const;
+    /// Brings up what is hotter than what it takes the place of, where moves_by_heat(). Errors: those of move().
+    void settle_by_heat();
+    /// Of a pool with a hierarchy; null where nothing is counted.
+    std::shared_ptr<heat::Tally> tally() const;
+    /// Of each array that has blocks: its reads per block, faded until now.
+    std::vector<VariableHeat> heat_of_arrays() const;
+    std::optional<PoolCounters> pool_counters() const;
 
     // step.cpp, space.cpp, verify.cpp
     void begin(std::uint64_t step);
@@ -314,7 +339,10 @@ private:
     std::array<tier::Level, tier::most_targets> ledger_of(Tiering& tiering) const;
     void refuse_removal(const std::vector<layout::Mount>& mounts) const;
     // move.cpp
-    void make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes);
+    /// Of blocks hotter than `most_score` none leaves the level.
+    void make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes,
+                   std::uint32_t most_score = tier::most_heat);
+    bool has_been_used_since(const Tiering& tiering, const Resident& resident) const;
     bool move_down(Tiering& tiering, std::size_t level, const Resident& resident,
                    layout::PayloadFiles::IfBusy if_busy);
     std::vector<Resident> residents_of(const Tiering& tiering, std::size_t level) const;
@@ -330,6 +358,13 @@ private:
     std::uint64_t move_array(const std::string& id, std::uint32_t target);
     /// Null for what is no array, or none any more.
     std::shared_ptr<Directory> directory_of(const std::string& id) const;
+    // heat.cpp
+    void count_reads(std::string_view id, const Directory& directory, const BlockRecord* blocks,
+                     std::size_t count) const;
+    void count_move(const BlockRecord& block, std::uint32_t to) const;
+    tier::Past past_of(const Tiering& tiering, const BlockRecord& block) const;
+    std::uint32_t score_of(const Tiering& tiering, const std::shared_ptr<Directory>& directory) const;
+
     // flush.cpp
     static layout::CopyMark mark_of(const BlockRecord& block);
     using IfBusy = layout::PayloadFiles::IfBusy;
@@ -364,10 +399,14 @@ private:
     mutable std::mutex tiering_mutex_;
     mutable std::shared_ptr<Tiering> tiering_;
     std::function<void()> on_hierarchy_;
-    std::atomic<bool> tells_of_reads_ = false;
+    // Set when there is somebody to be told, or a tally to count in; so that without either a load does not even look.
+    mutable std::atomic<bool> counts_reads_ = false;
+    mutable std::atomic<const heat::Tally*> counting_ = nullptr;  // what tally_ is, or was
+    mutable std::atomic<double> half_life_s_ = 0;
+    mutable std::mutex tally_mutex_;
+    mutable std::shared_ptr<heat::Tally> tally_;  // once opened as long as this
     mutable std::mutex on_read_mutex_;
     std::function<void(Read)> on_read_;
-    void tell_of_read(std::string_view id, const BlockRecord& block) const;
     std::unique_ptr<layout::DirectoryLayout> directory_layout_;  // null in the file layout
     std::atomic<std::uint64_t> step_{0};
     mutable std::mutex directories_mutex_;

@@ -130,11 +130,6 @@ void Store::set_hierarchy(const Hierarchy* hierarchy) {
     if (hierarchy != nullptr) {
         tier::check(*hierarchy);
         refuse_odd_text(*hierarchy);
-        if (hierarchy->policy == Policy::hot_data) {
-            throw Error(
-                Code::unsupported,
-                "the policy hot-data needs to know how often each variable is read, which nobody counts yet");
-        }
     }
     const pool::Pool::HierarchyLock one_at_a_time(pool_);
     const std::vector<layout::Mount> before = mounts();
@@ -144,6 +139,7 @@ void Store::set_hierarchy(const Hierarchy* hierarchy) {
     refuse_removal(note.mounts);
     if (hierarchy == nullptr) {
         remove_note("/", hierarchy_note);
+        heat::Tally::remove(pool_.file());
     } else {
         set_note("/", hierarchy_note, text_of(note));
     }
@@ -152,6 +148,7 @@ void Store::set_hierarchy(const Hierarchy* hierarchy) {
                                        [&](const layout::Mount& m) { return m.number == mount.number; });
         if (!stays) forget_copies(mount.number);
     }
+    if (const auto tally = this->tally(); tally && hierarchy != nullptr) tally->begin_counting();
     pool_.medium().fetch_add(&pool_.state().hierarchy.value, 1);  // never flushed: recovery finds the note
 }
 
@@ -190,6 +187,15 @@ std::shared_ptr<Tiering> Store::tiering() const {
     }
     tiering_ = std::make_shared<Tiering>(std::move(hierarchy), std::move(numbers), word);
     tiering_->leaving.resize(tiering_->numbers.size());
+    tiering_->looked_ns.resize(tiering_->numbers.size());
+    tiering_->hints.resize(tiering_->numbers.size());
+    half_life_s_ = tiering_->hierarchy.half_life_s;
+    if (!read_only() && tiering_->numbers.size() > 1) {
+        counting_ = tally().get();
+        counts_reads_ = true;
+    } else {
+        counting_ = nullptr;
+    }
     if (on_hierarchy_ && tiering_->has_background()) on_hierarchy_();
     return tiering_->numbers.size() > 1 ? tiering_ : nullptr;
 }
@@ -260,7 +266,16 @@ std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::
     if (!t || bytes == 0) return heap_.home();
     const Rule* rule = t->rules.find(id, array::bounding_box(box), options_.rank);
     auto ledger = ledger_of(*t);
+    const auto tally = this->tally();
+    const auto make_room_now = [&](std::size_t level) {
+        const std::uint64_t began = os::monotonic_ns();
+        make_room(*t, level, bytes);
+        if (!tally) return;
+        tally->add(heat::Count::waits);
+        tally->add(heat::Count::wait_ns, os::monotonic_ns() - began);
+    };
     const auto take = [&](std::size_t level) {
+        if (tally) tally->add(t->numbers[level], heat::Flow::stored_bytes, bytes);
         if (level == 0) {
             const std::lock_guard lock(t->mutex);
             t->pool_free -= std::min(t->pool_free, bytes);
@@ -269,7 +284,7 @@ std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::
     };
     if (rule != nullptr && !rule->pin.empty()) {
         const std::size_t level = tier::level_of(t->hierarchy, rule->pin);
-        if (ledger[level].remaining < bytes) make_room(*t, level, bytes);
+        if (ledger[level].remaining < bytes) make_room_now(level);
         return take(level);
     }
     if (rule != nullptr) {
@@ -295,12 +310,18 @@ std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::
                 std::count_if(ledger.begin(), ledger.end(), [](const tier::Level& l) { return l.has_unit; }));
         }
     }
+    if (t->hierarchy.policy == Policy::hot_data && tally) {
+        const auto definition = defined(id);
+        request.heat = definition ? score_of(*t, directory_of(*definition)) : 0;
+        for (std::size_t i = 0; i < t->numbers.size(); ++i)
+            ledger[i].heat = tally->least_score(t->numbers[i]);
+    }
     const tier::Plan plan = tier::decide(t->hierarchy.policy, {ledger.data(), t->numbers.size()}, request,
                                          t->hierarchy.granularity_bytes);
     if (!plan.is_possible()) return heap_.home();  // who allocates there tells why it cannot be
     for (const tier::Plan::Step& step : plan.list()) {
         if (step.what == tier::Plan::What::make_room) {
-            make_room(*t, step.level, bytes);
+            make_room_now(step.level);
         } else {
             return take(step.level);
         }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "catalog/directory.hpp"
+#include "tier/heat.hpp"
 #include "tier/hierarchy.hpp"
 #include "tier/placement.hpp"
 #include "tier/rules.hpp"
@@ -21,6 +22,7 @@ struct Resident {
     std::uint64_t bytes;
     std::string id;
     catalog::BlockRecord block;
+    tier::Past past{};
 };
 
 /// The hierarchy of a pool as one process follows it, until somebody sets another one.
@@ -33,6 +35,9 @@ struct Tiering {
           word(its_word) {}
 
     Buffering mode_of(const std::string& id, const catalog::BlockRecord& block) const;
+    bool leaves_before(const Resident& a, const Resident& b) const {
+        return tier::leaves_before(hierarchy.policy, hierarchy.replacement, a.past, b.past);
+    }
     /// Whether any block may have to be copied, or brought down, by whoever works in the background.
     bool has_background() const;
 
@@ -47,7 +52,9 @@ struct Tiering {
     std::uint64_t pool_free = 0;
     std::uint64_t counted_at_ns = 0;
     std::vector<std::deque<Resident>>
-        leaving;  // by level: the next to go, found by the last look at everything
+        leaving;                           // by level: the next to go, found by the last look at everything
+    std::vector<std::uint64_t> looked_ns;  // when that was
+    std::vector<std::uint64_t> hints;      // how often the application had said what it needs
 };
 
 }  // namespace pmemcpy::store

@@ -356,9 +356,6 @@ TEST_F(tiers, refuse_what_would_lose_or_mislead) {
     h.targets[2].path = below_ / "nothing";
     EXPECT_EQ(code_of([&] { set_hierarchy(pool, h); }, "there is no directory"), Code::not_found);
     h = hierarchy();
-    h.policy = Policy::hot_data;
-    EXPECT_EQ(code_of([&] { set_hierarchy(pool, h); }, "hot-data"), Code::unsupported);
-    h = hierarchy();
     std::swap(h.targets[1], h.targets[2]);
     EXPECT_EQ(code_of([&] { set_hierarchy(pool, h); }, "the fastest target comes first"),
               Code::invalid_argument);
