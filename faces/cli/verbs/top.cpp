@@ -19,6 +19,7 @@
 #include "cli/terminal/table.hpp"
 #include "cli/watch/followed.hpp"
 #include "cli/watch/processes.hpp"
+#include "cli/watch/traffic.hpp"
 
 namespace pmemcpy::cli {
 
@@ -39,11 +40,12 @@ struct Arguments {
 struct Look {
     PoolInfo pool;
     std::vector<Process> processes;
+    Traffic traffic;
     Clock::time_point at = Clock::now();
 };
 
 Look look(const PMEM& pmem, const std::string& path) {
-    return {pmem.info(), processes_at(path), Clock::now()};
+    return {pmem.info(), processes_at(path), look_at_traffic(pmem), Clock::now()};
 }
 
 std::uint64_t used_bytes(const PoolInfo& pool) {
@@ -103,8 +105,17 @@ std::vector<std::string> lines(const Look& now, const std::optional<Look>& befor
         processes.add({std::to_string(process.pid), process.user, process.is_writing ? "writing" : "reading",
                        human_size(process.resident_bytes), printable(process.command)});
     }
-    std::istringstream text(space.text() + "\n" + (processes.empty() ? "" : processes.text()));
-    for (std::string line; std::getline(text, line);) all.push_back(line);
+    const auto add = [&all](const std::string& paragraph) {
+        std::istringstream text(paragraph);
+        for (std::string line; std::getline(text, line);) all.push_back(line);
+        all.emplace_back();
+    };
+    add(space.text());
+    const auto traffic = lines_of(now.traffic, before ? &before->traffic : nullptr, seconds);
+    all.insert(all.end(), traffic.begin(), traffic.end());
+    if (!traffic.empty()) all.emplace_back();
+    if (!processes.empty()) add(processes.text());
+    all.pop_back();
     return all;
 }
 
@@ -131,6 +142,8 @@ Json to_json(const Look& now) {
             {"data_bytes", pool.data_bytes},
             {"metadata_bytes", pool.metadata_bytes},
             {"retired_records", pool.retired_records},
+            {"targets", targets_json(now.traffic)},
+            {"counters", counters_json(now.traffic)},
             {"processes", processes}};
 }
 
@@ -192,7 +205,11 @@ void add_top(CLI::App& command, Invocation& invocation) {
             "\n"
             "In use is what is allocated and not free. Retired records are those that a view or a load of "
             "somebody "
-            "has pinned, and on page media those that wait for a sync.\n")
+            "has pinned, and on page media those that wait for a sync.\n"
+            "\n"
+            "Of a pool with a hierarchy its targets are shown, too: what is read, stored and moved, per "
+            "second; at the first look, "
+            "and with --once, since it got the hierarchy. Who only reads the pool is not counted.\n")
         .runs([arguments](bool json) { return top(*arguments, json); });
 }
 
