@@ -18,7 +18,7 @@ struct Devices {
 };
 
 /// "top": all fits into memory and nothing is flushed. "none": no buffering. "elevator": one burst buffer, flushed while the application computes
-/// (as Data Elevator). "datawarp": one burst buffer, flushed at the end. "max-bandwidth", "max-locality": all layers, by that policy.
+/// (as Data Elevator). "datawarp": one burst buffer, flushed at the end. "max-bandwidth", "max-locality", "hot-data": all layers, by that policy.
 std::vector<std::string> scheme_names();
 /// `is_persistent`: all has to be in the parallel file system in the end; else the buffers are scratch space.
 /// Errors: invalid_argument for a name that is none.
