@@ -45,8 +45,10 @@ class Advise(WithPool):
         self.give_hierarchy("policy: hot-data\nmode: none\n")
         self.text("cp", f"{self.pool}:ocean/TEMP", f"{self.pool}:copy")
         advice = self.json("advise", self.pool)
-        self.assertEqual([(p["key"], p["now"], p["proposed"]) for p in advice["proposals"]],
-                         [("policy", "hot-data", "max-bandwidth")])
+        self.assertEqual(
+            [(p["key"], p["now"], p["proposed"]) for p in advice["proposals"]],
+            [("policy", "hot-data", "max-bandwidth")],
+        )
         self.assertIn("nothing is hot", advice["proposals"][0]["reason"])
         better = self.folder / "better.yaml"
         better.write_text(self.text("advise", self.pool, "--yaml"))

@@ -13,5 +13,6 @@ void bind_namespaces(nanobind::module_& m);
 void bind_pool(nanobind::module_& m);
 void bind_query(nanobind::module_& m);
 void bind_extract(nanobind::module_& m);
+void bind_caching(nanobind::module_& m);
 
 }  // namespace pmemcpy::python

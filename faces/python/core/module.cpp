@@ -15,4 +15,5 @@ NB_MODULE(_core, m) {
     pmemcpy::python::bind_pool(m);
     pmemcpy::python::bind_query(m);
     pmemcpy::python::bind_extract(m);
+    pmemcpy::python::bind_caching(m);
 }

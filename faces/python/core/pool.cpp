@@ -31,6 +31,7 @@ namespace pmemcpy::python {
 thread_local int InCallback::depth_ = 0;
 
 void Pool::close() {
+    InPrefetcher::refuse_if_in_one();
     if (InCallback::is_in_one())
         throw Error(Code::busy,
                     "close: this pool is in the middle of the call that this function was called from");

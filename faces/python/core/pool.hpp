@@ -3,11 +3,31 @@
 #include <nanobind/nanobind.h>
 
 #include <mutex>
+#include <pmemcpy/error.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 #include <shared_mutex>
 #include <utility>
 
 namespace pmemcpy::python {
+
+/// While this lives its thread asks a function of the user's what is going to be read. Who closes the pool waits for it, so it must not
+/// wait for the pool.
+class InPrefetcher {
+public:
+    InPrefetcher() { is_in_one_ = true; }
+    ~InPrefetcher() { is_in_one_ = false; }
+    InPrefetcher(const InPrefetcher&) = delete;
+    InPrefetcher& operator=(const InPrefetcher&) = delete;
+    /// Errors: busy.
+    static void refuse_if_in_one() {
+        if (is_in_one_)
+            throw Error(Code::busy,
+                        "a function that says what is going to be read must not use a pool itself");
+    }
+
+private:
+    static thread_local bool is_in_one_;
+};
 
 /// A PMEM that any thread may close while others are in a call: close() waits for them, later calls find it closed.
 class Pool {
@@ -20,6 +40,7 @@ public:
     /// What f does with the PMEM, while other threads run Python.
     template <class F>
     auto call(F&& f) const {
+        InPrefetcher::refuse_if_in_one();
         const nanobind::gil_scoped_release released;
         const std::shared_lock lock(mutex_);
         return std::forward<F>(f)(pmem_);

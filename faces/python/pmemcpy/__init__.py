@@ -29,11 +29,12 @@ from .errors import (
 )
 from .extract import Extractor
 from .groups import Group, Value
-from .pool import Pool, open, repair
+from .pool import Ahead, Pool, Read, open, repair
 from .query import Found
 from .watch import Watch
 
 __all__ = [
+    "Ahead",
     "AlreadyExistsError",
     "Array",
     "Attributes",
@@ -53,6 +54,7 @@ __all__ = [
     "Pool",
     "PoolExistsError",
     "PoolNotFoundError",
+    "Read",
     "TypeMismatchError",
     "UnsupportedError",
     "Value",
