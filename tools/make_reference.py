@@ -29,6 +29,7 @@ CHAPTERS = [
     ("namespaces.hpp", "Namespaces"),
     ("scope.hpp", "Private objects"),
     ("tiers.hpp", "Tiers"),
+    ("caching.hpp", "Caching"),
     ("copy.hpp", "Copies"),
     ("mosiqs.hpp", "The words of MOSIQS"),
     ("glob.hpp", "Globs"),
