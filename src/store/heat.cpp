@@ -20,32 +20,31 @@ std::shared_ptr<Tally> Store::tally() const {
 }
 
 // By whoever has just read them, with what he knows of them; nothing of the pool is looked at.
-void Store::count_reads(std::string_view id, const Directory& directory, const BlockRecord* blocks,
-                        std::size_t count) const {
+void Store::count_reads(std::string_view id, const Directory& directory, const BlocksRead& blocks) const {
     if (const Tally* const tally = counting_.load(std::memory_order_acquire)) {
         const double half_life_s = half_life_s_.load(std::memory_order_relaxed);
         bool is_spread = false;
-        for (const BlockRecord* block = blocks; block != blocks + count; ++block) {
-            const std::uint32_t target = block->block.extent.target;
+        for (std::size_t i = 0; i < blocks.count; ++i) {
+            const BlockRecord& block = blocks[i];
+            const std::uint32_t target = block.block.extent.target;
             const std::uint64_t before =
-                tally->mark_known(block->version, 0, heat::mark_soon | heat::mark_no_more | heat::mark_ahead);
-            tally->read(block->version, half_life_s);
-            tally->add(is_below(*block) ? Count::reads_below : Count::reads_above);
-            if (is_below(*block) && (before & heat::mark_left) != 0) tally->add(Count::reads_returned);
-            if (!is_below(*block) && (before & heat::mark_ahead) != 0) tally->add(Count::ahead_used);
+                tally->mark_known(block.version, 0, heat::mark_soon | heat::mark_no_more | heat::mark_ahead);
+            tally->read(block.version, half_life_s);
+            tally->add(is_below(block) ? Count::reads_below : Count::reads_above);
+            if (is_below(block) && (before & heat::mark_left) != 0) tally->add(Count::reads_returned);
+            if (!is_below(block) && (before & heat::mark_ahead) != 0) tally->add(Count::ahead_used);
             tally->add(target, Flow::reads, 1);
-            tally->add(target, Flow::read_bytes, block->block.stored_bytes);
-            is_spread = is_spread || target != blocks->block.extent.target;
+            tally->add(target, Flow::read_bytes, block.block.stored_bytes);
+            is_spread = is_spread || target != blocks.first->block.extent.target;
         }
         tally->add(Count::loads);
         if (is_spread) tally->add(Count::loads_spread);
         tally->read(heat::key_of_variable(directory.definition().incarnation), half_life_s,
-                    static_cast<double>(count));
+                    static_cast<double>(blocks.count));
     }
     const std::lock_guard lock(on_read_mutex_);
     if (!on_read_) return;
-    for (const BlockRecord* block = blocks; block != blocks + count; ++block)
-        on_read_({std::string(id), *block});
+    for (std::size_t i = 0; i < blocks.count; ++i) on_read_({std::string(id), blocks[i]});
 }
 
 void Store::count_move(const BlockRecord& block, std::uint32_t to) const {

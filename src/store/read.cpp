@@ -159,11 +159,8 @@ bool Store::try_load(std::string_view id, Directory& directory, void* data, cons
     for (const Piece& piece : pieces) {
         if (!heap::is_current(pool_, piece.block.link)) return false;
     }
-    if (counts_reads_.load(std::memory_order_relaxed)) {
-        std::vector<BlockRecord> blocks;
-        for (const Piece& piece : pieces) blocks.push_back(piece.block);
-        count_reads(id, directory, blocks.data(), blocks.size());
-    }
+    if (counts_reads_.load(std::memory_order_relaxed) && !pieces.empty())
+        count_reads(id, directory, {&pieces.front().block, pieces.size(), sizeof(Piece)});
     return true;
 }
 

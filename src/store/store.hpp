@@ -261,6 +261,16 @@ private:
             return {copy.data() + sizeof record + record.type_bytes, is_inline ? record.bytes : 0};
         }
     };
+    /// Blocks that lie at equal distances in memory, so that whoever has read them need not gather them.
+    struct BlocksRead {
+        const BlockRecord* first;
+        std::size_t count;
+        std::size_t distance_bytes;
+        const BlockRecord& operator[](std::size_t i) const {
+            const auto* const begin = reinterpret_cast<const std::byte*>(first);
+            return *reinterpret_cast<const BlockRecord*>(begin + i * distance_bytes);
+        }
+    };
     void check_readable() const { pool_.check_usable(); }
     void check_writable() const { pool_.check_writable(); }
     /// What is under this entry has just been published, or taken away: for those who wait, and those who follow.
@@ -359,8 +369,7 @@ private:
     /// Null for what is no array, or none any more.
     std::shared_ptr<Directory> directory_of(const std::string& id) const;
     // heat.cpp
-    void count_reads(std::string_view id, const Directory& directory, const BlockRecord* blocks,
-                     std::size_t count) const;
+    void count_reads(std::string_view id, const Directory& directory, const BlocksRead& blocks) const;
     void count_move(const BlockRecord& block, std::uint32_t to) const;
     tier::Past past_of(const Tiering& tiering, const BlockRecord& block) const;
     std::uint32_t score_of(const Tiering& tiering, const std::shared_ptr<Directory>& directory) const;

@@ -97,7 +97,8 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
         if (begin == nullptr)
             throw Error(Code::corrupt, "block " + to_string(found.box) + " of '" + std::string(id) +
                                            "' has lost its payload");
-        if (counts_reads_.load(std::memory_order_relaxed)) count_reads(id, *directory, &found, 1);
+        if (counts_reads_.load(std::memory_order_relaxed))
+            count_reads(id, *directory, {&found, 1, sizeof found});
         Dimensions strides = strides_in_block(wanted, found.box);
         if (d.order == Order::fortran) strides = array::reversed(strides);
         std::byte* data = begin + place_in_block(wanted, found.box) * d.type.size();
