@@ -1,3 +1,4 @@
+// Length: copies, who waits for them, and what is told of them, are one idea.
 // Copies of blocks in the flush target. Nothing in the pool says that there is one: it is found by the block's version and compared with
 // the block before it is used, so that making and losing copies needs no care for crashes. Only when a block gives up its place and
 // lives on in its copy (move_to_copy) its record says so, published like any other move.
