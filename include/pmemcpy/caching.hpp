@@ -86,8 +86,8 @@ std::uint64_t will_need(PMEM& pool, std::string_view id, const std::optional<Box
 std::uint64_t wont_need(PMEM& pool, std::string_view id, const std::optional<Box>& box = {});
 
 /// From here on `next` is asked after each read of a block through this PMEM what is going to be read next, and that comes up in the background,
-/// instead of what the pattern of the reads suggests. It is called by a thread of the library, by one at a time, and must not read the pool
-/// itself. Null: nobody is asked. What it throws is counted in ReadCounters::prefetcher_failed, and it is asked again with the next read.
+/// instead of what the pattern of the reads suggests. It is called by a thread of the library, by one at a time, and must not use the pool
+/// itself: whoever closes that waits for it. Null: nobody is asked. What it throws is counted in ReadCounters::prefetcher_failed, and it is asked again with the next read.
 /// Errors: invalid_argument for a pool without a hierarchy, or one with Promotion::never; permission_denied for who only reads the pool.
 void set_prefetcher(PMEM& pool, std::function<std::vector<Ahead>(const ReadBlock&)> next);
 

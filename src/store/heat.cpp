@@ -19,6 +19,15 @@ std::shared_ptr<Tally> Store::tally() const {
     return tally_;
 }
 
+// Whoever took the last hierarchy away removed the file with it, so that others have made another one since.
+void Store::renew_tally() const {
+    {
+        const std::lock_guard lock(tally_mutex_);
+        if (tally_) old_tallies_.push_back(std::move(tally_));
+    }
+    counting_ = tally().get();
+}
+
 // By whoever has just read them, with what he knows of them; nothing of the pool is looked at.
 void Store::count_reads(std::string_view id, const Directory& directory, const BlocksRead& blocks) const {
     if (const Tally* const tally = counting_.load(std::memory_order_acquire)) {

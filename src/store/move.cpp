@@ -212,9 +212,15 @@ std::vector<Resident> Store::residents_of(const Tiering& t, std::size_t level) c
     return all;
 }
 
+bool Store::Spared::has(const Resident& resident) const {
+    if (resident.past.need == tier::Need::no_more) return false;
+    if (needed && resident.past.need == tier::Need::soon) return true;
+    return tier::score_of(resident.past.reads) > hotter_than;
+}
+
 // Moves blocks to the next target until `bytes` find room in this one, or nothing is left that may go. The next target makes room
 // itself first, and so on down.
-void Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, std::uint32_t most_score) {
+void Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, const Spared& spared) {
     if (level + 1 >= t.numbers.size()) return;
     // What somebody is copying just now is left to him, as long as others may go.
     constexpr std::array looks = {IfBusy::leave, IfBusy::leave, IfBusy::copy_too};
@@ -244,7 +250,7 @@ void Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, std::u
             Resident next = std::move(leaving.front());
             leaving.pop_front();
             if (look == 0 && has_been_used_since(t, next)) continue;
-            if (next.past.need != tier::Need::no_more && tier::score_of(next.past.reads) > most_score) {
+            if (spared.has(next)) {
                 const bool is_fresh = look > 0 || os::monotonic_ns() - t.looked_ns[level] < look_again_ns;
                 leaving.push_front(std::move(next));
                 if (is_fresh) return;

@@ -68,14 +68,16 @@ bool Store::bring_up(const Read& read, Why why) {
     if (bytes > most) return false;
     const std::uint64_t kept_free = top.capacity - most + bytes;
     const auto tally = this->tally();
-    if (top.remaining < kept_free && t->hierarchy.policy == Policy::hot_data && why != Why::wanted) {
-        // What is as hot stays.
-        const std::uint32_t score = tier::score_of(past_of(*t, read.block).reads);
-        if (score == 0) return false;
-        make_room(*t, 0, kept_free, score - 1);
-        if (ledger_of(*t)[0].remaining < kept_free) return false;
-    } else if (top.remaining < kept_free) {
-        make_room(*t, 0, kept_free);
+    if (top.remaining < kept_free) {
+        Spared spared{.needed = true};
+        if (t->hierarchy.policy == Policy::hot_data && why != Why::wanted) {
+            // What is as hot stays.
+            const std::uint32_t score = tier::score_of(past_of(*t, read.block).reads);
+            if (score == 0) return false;
+            spared.hotter_than = score - 1;
+        }
+        make_room(*t, 0, kept_free, spared);
+        if (ledger_of(*t)[0].remaining < bytes) return false;
     }
     try {
         if (!move_block(read.id, *directory, read.block, t->numbers[0])) return false;

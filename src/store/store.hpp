@@ -349,9 +349,16 @@ private:
     std::array<tier::Level, tier::most_targets> ledger_of(Tiering& tiering) const;
     void refuse_removal(const std::vector<layout::Mount>& mounts) const;
     // move.cpp
-    /// Of blocks hotter than `most_score` none leaves the level.
-    void make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes,
-                   std::uint32_t most_score = tier::most_heat);
+    /// Which blocks do not leave for the sake of others.
+    struct Spared {
+        std::uint32_t hotter_than = tier::most_heat;  // this score
+        bool needed = false;                          // those that somebody has said he will read
+        bool has(const Resident& resident) const;
+    };
+    void make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes, const Spared& spared);
+    void make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes) {
+        make_room(tiering, level, bytes, Spared{});
+    }
     bool has_been_used_since(const Tiering& tiering, const Resident& resident) const;
     bool move_down(Tiering& tiering, std::size_t level, const Resident& resident,
                    layout::PayloadFiles::IfBusy if_busy);
@@ -370,6 +377,7 @@ private:
     std::shared_ptr<Directory> directory_of(const std::string& id) const;
     // heat.cpp
     void count_reads(std::string_view id, const Directory& directory, const BlocksRead& blocks) const;
+    void renew_tally() const;
     void count_move(const BlockRecord& block, std::uint32_t to) const;
     tier::Past past_of(const Tiering& tiering, const BlockRecord& block) const;
     std::uint32_t score_of(const Tiering& tiering, const std::shared_ptr<Directory>& directory) const;
@@ -413,7 +421,8 @@ private:
     mutable std::atomic<const heat::Tally*> counting_ = nullptr;  // what tally_ is, or was
     mutable std::atomic<double> half_life_s_ = 0;
     mutable std::mutex tally_mutex_;
-    mutable std::shared_ptr<heat::Tally> tally_;  // once opened as long as this
+    mutable std::shared_ptr<heat::Tally> tally_;
+    mutable std::vector<std::shared_ptr<heat::Tally>> old_tallies_;  // other threads may still count in them
     mutable std::mutex on_read_mutex_;
     std::function<void(Read)> on_read_;
     std::unique_ptr<layout::DirectoryLayout> directory_layout_;  // null in the file layout

@@ -191,7 +191,7 @@ std::shared_ptr<Tiering> Store::tiering() const {
     tiering_->hints.resize(tiering_->numbers.size());
     half_life_s_ = tiering_->hierarchy.half_life_s;
     if (!read_only() && tiering_->numbers.size() > 1) {
-        counting_ = tally().get();
+        renew_tally();
         counts_reads_ = true;
     } else {
         counting_ = nullptr;

@@ -55,7 +55,7 @@ std::vector<std::string> Series::next(std::string_view id, std::size_t most) {
         std::string text = std::to_string(ahead);
         if (number.size() > 1 && number.front() == '0')
             text.insert(0, number.size() - std::min(number.size(), text.size()), '0');
-        ids.push_back(front + text + back);
+        ids.emplace_back(front).append(text).append(back);
     }
     return ids;
 }

@@ -279,6 +279,37 @@ TEST_F(caching, what_is_needed_comes_up_also_where_nothing_does_by_itself) {
     EXPECT_EQ(pool_counters(pool)->ahead_used, 1U);
 }
 
+TEST_F(caching, more_than_there_is_room_for_may_be_needed) {
+    PMEM pool = open();
+    Hierarchy h = hierarchy();
+    prefer_below(h, "**");
+    set_hierarchy(pool, h);
+    alloc(pool);
+    for (std::uint64_t i = 0; i < 20; ++i) store(pool, i);
+    EXPECT_EQ(will_need(pool, "a"), 20U);
+    wait_until("the pool is full", [&] { return below(pool).size() <= 14; });
+    std::this_thread::sleep_for(200ms);
+    const PoolCounters counters = *pool_counters(pool);
+    EXPECT_EQ(counters.ahead_wasted, 0U) << "none takes the place of another that is needed";
+    EXPECT_EQ(counters.read_ahead, 20 - below(pool).size());
+}
+
+TEST_F(caching, a_hierarchy_that_was_taken_away_and_given_again_is_counted_by_all) {
+    PMEM pool = open();
+    PMEM other = open();
+    set_hierarchy(pool, hierarchy());
+    alloc(pool);
+    store(pool, 0);
+    store(other, 1);
+    remove_hierarchy(pool);
+    set_hierarchy(pool, hierarchy());
+    store(other, 2);  // which hears of it by storing
+    read(other, 0);
+    read(pool, 0);
+    EXPECT_EQ(pool_counters(pool)->hits, 2U);
+    EXPECT_EQ(pool_counters(other)->hits, 2U);
+}
+
 TEST_F(caching, hints_refuse_what_makes_no_sense) {
     PMEM pool = open();
     alloc(pool, "g/a");
