@@ -209,6 +209,49 @@ TEST(placement, hot_data_leaves_the_top_to_what_is_hotter) {
     EXPECT_EQ(hot.steps[0].bytes, 100'000u);
 }
 
+// The rows of (3), one after the other: a target of 100 MB/s above one of 50 or 1 MB/s.
+TEST(placement, hot_data_follows_each_row_of_its_equation) {
+    const auto two = [](std::uint64_t room, std::uint32_t heat, double below, std::uint64_t room_below) {
+        std::vector<Level> ledger = {level(100e6, 1, 10, room), level(below * 1e6, 1, 1000, room_below)};
+        ledger[0].heat = heat;
+        return ledger;
+    };
+    const auto levels = [](const Plan& plan) {
+        std::vector<int> all;
+        for (const Plan::Step& step : plan.list()) all.push_back(step.level);
+        return all;
+    };
+    using Levels = std::vector<int>;
+    // h >= H, s <= C: here, whatever is below. (5 / 5) / 100
+    Plan plan = decide(Policy::hot_data, two(5, 2, 50, 1000), {5, 0, 2});
+    EXPECT_DOUBLE_EQ(plan.cost, 0.01);
+    EXPECT_EQ(levels(plan), Levels{0});
+    // h >= H, s > C: skip (6 / 1000) / 50; split 1 / 100 + ...; evict 1 / 100 + ...
+    plan = decide(Policy::hot_data, two(2, 2, 50, 1000), {6, 0, 2});
+    EXPECT_DOUBLE_EQ(plan.cost, 0.006 / 50);
+    EXPECT_EQ(levels(plan), Levels{1});
+    // The same with less room below: skip 1 / 1; split 1 / 100 + (4 / 6) / 1
+    std::vector<Level> ledger = two(2, 2, 1, 6);
+    ledger[0].movable = 0;
+    plan = decide(Policy::hot_data, ledger, {6, 0, 2});
+    EXPECT_DOUBLE_EQ(plan.cost, 0.01 + 4.0 / 6);
+    EXPECT_EQ(levels(plan), (Levels{0, 1}));
+    // h < H, s <= C: below (4 / 1000) / 50, where its share is small; with as little room there as here 1 / 50, and 1 / 100 here
+    plan = decide(Policy::hot_data, two(4, 5, 50, 1000), {4, 0, 1});
+    EXPECT_DOUBLE_EQ(plan.cost, 0.004 / 50);
+    EXPECT_EQ(levels(plan), Levels{1});
+    plan = decide(Policy::hot_data, two(4, 5, 50, 4), {4, 0, 1});
+    EXPECT_DOUBLE_EQ(plan.cost, 0.01);
+    EXPECT_EQ(levels(plan), Levels{0});
+    // h < H, s > C: split 1 / 100 + (4 / 6) / 1, skip 1 / 1; nothing is evicted for it, though that would cost no more than 0.02
+    plan = decide(Policy::hot_data, two(2, 5, 1, 6), {6, 0, 1});
+    EXPECT_DOUBLE_EQ(plan.cost, 0.01 + 4.0 / 6);
+    EXPECT_EQ(levels(plan), (Levels{0, 1}));
+    plan = decide(Policy::hot_data, two(2, 5, 1, 6), {6, 0, 1, false});
+    EXPECT_DOUBLE_EQ(plan.cost, 1);
+    EXPECT_EQ(levels(plan), Levels{1}) << "what is not divisible goes below";
+}
+
 TEST(placement, granularity_leaves_no_part_of_a_piece) {
     const std::vector<Level> ledger = {level(100, 1, 100, 37), level(10, 1, 1000, 1000)};
     const Plan plan = decide(Policy::max_bandwidth, ledger, {64}, 16);
