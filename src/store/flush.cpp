@@ -1,4 +1,3 @@
-// Length: copies, who waits for them, and what is told of them, are one idea.
 // Copies of blocks in the flush target. Nothing in the pool says that there is one: it is found by the block's version and compared with
 // the block before it is used, so that making and losing copies needs no care for crashes. Only when a block gives up its place and
 // lives on in its copy (move_to_copy) its record says so, published like any other move.
@@ -35,6 +34,12 @@ bool Tiering::has_background() const {
 layout::CopyMark Store::mark_of(const BlockRecord& block) {
     const catalog::Block& b = block.block;
     return {block.version, b.stored_bytes, b.written_ns, b.crc, (b.flags & catalog::block_has_crc) != 0};
+}
+
+bool Store::has_copy(const Tiering& t, const BlockRecord& block) const {
+    const std::uint32_t target = t.numbers[t.flush_level];
+    return t.flush_level > 0 && !targets_.is_away(target) &&
+           targets_.files_of(target)->has_copy(mark_of(block));
 }
 
 std::optional<Flush> Store::background() const {
@@ -278,14 +283,6 @@ void Store::flush_step() {
             flush_block(each.id, each.block, {}, patience(*t));
     }
 }
-
-namespace {
-
-std::uint64_t part_of(std::uint64_t capacity, double part) {
-    return static_cast<std::uint64_t>(part * static_cast<double>(capacity));
-}
-
-}  // namespace
 
 std::vector<std::size_t> Store::full_levels() const {
     std::vector<std::size_t> full;

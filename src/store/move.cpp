@@ -220,8 +220,9 @@ bool Store::Spared::has(const Resident& resident) const {
 
 // Moves blocks to the next target until `bytes` find room in this one, or nothing is left that may go. The next target makes room
 // itself first, and so on down.
-void Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, const Spared& spared) {
-    if (level + 1 >= t.numbers.size()) return;
+bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, const Spared& spared) {
+    if (level + 1 >= t.numbers.size()) return false;
+    bool has_moved = false;
     // What somebody is copying just now is left to him, as long as others may go.
     constexpr std::array looks = {IfBusy::leave, IfBusy::leave, IfBusy::copy_too};
     for (std::size_t look = 0;;) {
@@ -237,11 +238,10 @@ void Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, const 
             t.counted_at_ns = 0;  // others may have made room meanwhile
         }
         const auto ledger = ledger_of(t);
-        if (ledger[level].remaining >= bytes) return;
+        if (ledger[level].remaining >= bytes) return has_moved;
         std::uint64_t wanted = std::min(bytes - ledger[level].remaining, most_room_at_once);
-        if (ledger[level + 1].remaining < wanted) make_room(t, level + 1, wanted);
         if (leaving.empty()) {
-            if (++look == looks.size()) return;
+            if (++look == looks.size()) return has_moved;
             t.looked_ns[level] = os::monotonic_ns();
             const auto all = residents_of(t, level);
             leaving.assign(all.begin(), all.end());
@@ -253,23 +253,36 @@ void Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, const 
             if (spared.has(next)) {
                 const bool is_fresh = look > 0 || os::monotonic_ns() - t.looked_ns[level] < look_again_ns;
                 leaving.push_front(std::move(next));
-                if (is_fresh) return;
+                if (is_fresh) return has_moved;
                 leaving.clear();
                 break;
             }
-            if (move_down(t, level, next, looks.at(look))) wanted -= std::min(wanted, next.bytes);
+            const bool lives_on = may_live_on_in_copy(t, level, next);
+            if (!lives_on && ledger_of(t)[level + 1].remaining < next.bytes) make_room(t, level + 1, wanted);
+            if (!move_down(t, lives_on ? t.flush_level : level + 1, next, looks.at(look))) continue;
+            has_moved = true;
+            wanted -= std::min(wanted, next.bytes);
         }
         take_back_space();
     }
 }
 
-// To the next target that has room.
-bool Store::move_down(Tiering& t, std::size_t level, const Resident& resident, IfBusy if_busy) {
+// Where the next target is nearly full itself: it costs nothing to have a block live on in the copy that the flush target has.
+bool Store::may_live_on_in_copy(Tiering& t, std::size_t level, const Resident& resident) const {
+    if (level + 1 >= t.flush_level) return false;
+    const tier::Level next = ledger_of(t)[level + 1];
+    const bool is_full = next.capacity - next.remaining > part_of(next.capacity, t.hierarchy.watermarks.high);
+    return is_full && has_copy(t, resident.block);
+}
+
+// To the first target from this level on that has room.
+bool Store::move_down(Tiering& t, std::size_t to, const Resident& resident, IfBusy if_busy) {
     const auto directory = directory_of(resident.id);
     if (!directory) return false;
     const auto ledger = ledger_of(t);
-    for (std::size_t to = level + 1; to < t.numbers.size(); ++to) {
-        if (ledger[to].remaining < resident.bytes) continue;
+    for (; to < t.numbers.size(); ++to) {
+        const bool needs_room = to != t.flush_level || !has_copy(t, resident.block);
+        if (needs_room && ledger[to].remaining < resident.bytes) continue;
         try {
             return move_block(resident.id, *directory, resident.block, t.numbers[to], if_busy);
         } catch (const Error& error) {
@@ -288,8 +301,8 @@ bool Store::push_down() {
     const auto before = heap_.count_taken_chunks();
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
     const std::uint64_t free = (pool_.super().chunk_count - before) * chunk_bytes;
-    make_room(*t, 0, free + least_chunks * chunk_bytes);
-    return heap_.count_taken_chunks() < before;
+    // Others may have stored where there is room now.
+    return make_room(*t, 0, free + least_chunks * chunk_bytes) || heap_.count_taken_chunks() < before;
 }
 
 }  // namespace pmemcpy::store

@@ -355,12 +355,14 @@ private:
         bool needed = false;                          // those that somebody has said he will read
         bool has(const Resident& resident) const;
     };
-    void make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes, const Spared& spared);
-    void make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes) {
-        make_room(tiering, level, bytes, Spared{});
+    /// True if anything was moved.
+    bool make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes, const Spared& spared);
+    bool make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes) {
+        return make_room(tiering, level, bytes, Spared{});
     }
     bool has_been_used_since(const Tiering& tiering, const Resident& resident) const;
-    bool move_down(Tiering& tiering, std::size_t level, const Resident& resident,
+    bool may_live_on_in_copy(Tiering& tiering, std::size_t level, const Resident& resident) const;
+    bool move_down(Tiering& tiering, std::size_t to, const Resident& resident,
                    layout::PayloadFiles::IfBusy if_busy);
     std::vector<Resident> residents_of(const Tiering& tiering, std::size_t level) const;
     bool move_block(const std::string& id, Directory& directory, const BlockRecord& from,
@@ -384,6 +386,8 @@ private:
 
     // flush.cpp
     static layout::CopyMark mark_of(const BlockRecord& block);
+    /// Whether the flush target has one.
+    bool has_copy(const Tiering& tiering, const BlockRecord& block) const;
     using IfBusy = layout::PayloadFiles::IfBusy;
     class Copying;
     /// Who waits for whom.

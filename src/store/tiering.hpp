@@ -25,6 +25,11 @@ struct Resident {
     tier::Past past{};
 };
 
+/// Of a capacity.
+inline std::uint64_t part_of(std::uint64_t capacity, double part) {
+    return static_cast<std::uint64_t>(part * static_cast<double>(capacity));
+}
+
 /// The hierarchy of a pool as one process follows it, until somebody sets another one.
 struct Tiering {
     Tiering(Hierarchy its, std::vector<std::uint32_t> its_numbers, std::uint64_t its_word)

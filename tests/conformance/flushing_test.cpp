@@ -10,9 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -229,6 +231,76 @@ TEST_F(flushing, a_block_may_give_up_its_place_when_there_is_a_copy) {
                [&] { return count_in(pool, "pfs", "log/a") == 1 && flushed(pool) == 1; });
     EXPECT_EQ(count_in(pool, ""), 1U);
     expect(pool, 0, 1, "log/a");
+}
+
+// Who had made room and then saw that others had stored there was told that the pool is full.
+TEST_F(flushing, processes_that_fill_a_pool_at_once_all_find_room) {
+    for (const Policy policy : {Policy::max_bandwidth, Policy::max_locality}) {
+        const std::string path = here_ / (std::string("pool-") + name_of(policy));
+        const auto open_it = [&] {
+            Options options;
+            options.max_bytes = 8 * mebibyte;
+            options.chunk_bytes = 64 << 10;
+            PMEM pool;
+            pool.mmap(path, options);
+            return pool;
+        };
+        {
+            PMEM pool = open_it();
+            Hierarchy h = hierarchy(Buffering::write_back);
+            h.policy = policy;
+            set_hierarchy(pool, h);
+        }
+        std::vector<pid_t> processes;
+        for (int rank = 0; rank < 4; ++rank) {
+            processes.push_back(fork());
+            if (processes.back() != 0) continue;
+            try {
+                PMEM pool = open_it();
+                const std::string id = "rank" + std::to_string(rank);
+                alloc(pool, id);
+                for (std::uint64_t i = 0; i < 40; ++i) store(pool, i, static_cast<double>(i), id);
+                for (std::uint64_t i = 0; i < 40; ++i) expect(pool, i, static_cast<double>(i), id);
+                pool.munmap();
+                _exit(HasFailure() ? 1 : 0);
+            } catch (const std::exception& error) {
+                std::fprintf(stderr, "%s\n", error.what());
+                _exit(1);
+            }
+        }
+        for (const pid_t process : processes) {
+            int status = 0;
+            waitpid(process, &status, 0);
+            EXPECT_EQ(status, 0) << name_of(policy);
+        }
+    }
+}
+
+// It would cost the time of the target between, which has to make room itself, and nothing would be gained by it.
+TEST_F(flushing, what_has_a_copy_passes_a_target_that_is_full) {
+    PMEM pool = open(8 * mebibyte);
+    fs::create_directory(below_ / "nvme");
+    Hierarchy h = hierarchy(Buffering::none);
+    h.targets.insert(h.targets.begin() + 1, {.name = "nvme",
+                                             .path = below_ / "nvme",
+                                             .capacity_bytes = 2 * mebibyte,
+                                             .write = {1e9, 1e-4},
+                                             .read = {1e9, 1e-4}});
+    h.promotion = Promotion::never;
+    set_hierarchy(pool, h);
+    alloc(pool);
+    alloc(pool, "b");
+    for (std::uint64_t i = 0; i < 2; ++i) store(pool, i, static_cast<double>(i), "b");
+    move(pool, "b", "nvme");
+    for (std::uint64_t i = 0; i < 5; ++i) store(pool, i, static_cast<double>(i));
+    flush(pool);
+    for (std::uint64_t i = 5; i < 10; ++i) store(pool, i, static_cast<double>(i));
+    EXPECT_EQ(count_in(pool, "nvme", "b"), 2U);
+    EXPECT_GE(count_in(pool, "pfs"), 3U);
+    // What comes then has none: the target between makes room for it.
+    for (std::uint64_t i = 10; i < 20; ++i) store(pool, i, static_cast<double>(i));
+    EXPECT_EQ(count_in(pool, "nvme", "b"), 0U);
+    for (std::uint64_t i = 0; i < 20; ++i) expect(pool, i, static_cast<double>(i));
 }
 
 TEST_F(flushing, by_hand_and_then_up_and_down_without_copying_again) {
