@@ -66,25 +66,27 @@ double value_of(int rank, int phase, int block) { return rank * 1e6 + phase * 1e
 
 Seconds run_rank(const Work& work, int rank) {
     PMEM pool = open_pool(work);
-    const std::string id = "rank" + std::to_string(rank);
-    const Extent numbers = work.phase_bytes / static_cast<std::uint64_t>(work.blocks) / sizeof(double);
-    pool.alloc<double>(id, {unlimited, numbers});
+    const auto blocks = static_cast<Extent>(work.blocks);
+    const Extent numbers = work.phase_bytes / blocks / sizeof(double);
     std::vector<double> data(numbers);
-    const auto box_of = [&](int phase, int block) {
-        return Box{{static_cast<Extent>(phase * work.blocks + block), 0}, {1, numbers}};
+    // As a file for each process and phase.
+    const auto id_of = [&](int phase) {
+        return "rank" + std::to_string(rank) + "/phase" + std::to_string(phase);
     };
+    const auto box_of = [&](int block) { return Box{{static_cast<Extent>(block), 0}, {1, numbers}}; };
     Seconds spent;
     for (int phase = 0; phase < work.phases; ++phase) {
         std::this_thread::sleep_for(std::chrono::duration<double>(work.compute_s));
+        spent.write += seconds_of([&] { pool.alloc<double>(id_of(phase), {blocks, numbers}); });
         for (int block = 0; block < work.blocks; ++block) {
             std::fill(data.begin(), data.end(), value_of(rank, phase, block));
-            spent.write += seconds_of([&] { pool.store<double>(id, data.data(), box_of(phase, block)); });
+            spent.write += seconds_of([&] { pool.store<double>(id_of(phase), data.data(), box_of(block)); });
         }
         if (work.repeat_reads == 0) continue;
         const int from = work.reads_back ? phase : phase / 2;
         for (int time = 0; time < work.repeat_reads; ++time) {
             for (int block = 0; block < std::max(1, work.blocks / work.repeat_reads); ++block) {
-                spent.read += seconds_of([&] { pool.load<double>(id, data.data(), box_of(from, block)); });
+                spent.read += seconds_of([&] { pool.load<double>(id_of(from), data.data(), box_of(block)); });
                 if (data.front() != value_of(rank, from, block) || data.back() != data.front())
                     throw std::runtime_error("rank " + std::to_string(rank) +
                                              " has read something else than it stored");
@@ -125,6 +127,7 @@ nlohmann::json run(const Work& work) {
     std::filesystem::create_directories(work.devices.folder);
     {
         PMEM pool = open_pool(work);
+        pool.prepare(work.devices.ram_bytes / 8 * 7);  // memory that is there, like any other device
         set_hierarchy(pool, hierarchy_for(work.scheme, work.devices, work.is_persistent));
     }
     const std::vector<Seconds> all = run_ranks(work);
