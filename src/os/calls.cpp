@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace pmemcpy::os {
@@ -99,6 +100,11 @@ Calls system_calls() noexcept {
         .sched_setaffinity = ::sched_setaffinity,
         .nanosleep = ::nanosleep,
         .futex = call_futex,
+        .memfd_create = ::memfd_create,
+        .spawn = ::posix_spawn,
+        .waitpid = ::waitpid,
+        .waitid = ::waitid,
+        .kill = ::kill,
         .getrlimit =
             [](int resource, struct rlimit* limit) {
                 return ::getrlimit(static_cast<__rlimit_resource_t>(resource), limit);

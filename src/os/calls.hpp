@@ -8,11 +8,13 @@
 #include <grp.h>
 #include <pwd.h>
 #include <sched.h>
+#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 
 namespace pmemcpy::os {
 
@@ -61,6 +63,12 @@ struct Calls {
     int (*sched_setaffinity)(pid_t thread, size_t bytes, const cpu_set_t* cores);
     int (*nanosleep)(const struct timespec* time, struct timespec* left);
     long (*futex)(const std::uint32_t* word, int operation, std::uint32_t value, const struct timespec* time);
+    int (*memfd_create)(const char* name, unsigned flags);
+    int (*spawn)(pid_t* child, const char* path, const posix_spawn_file_actions_t* files,
+                 const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment);
+    pid_t (*waitpid)(pid_t child, int* status, int options);
+    int (*waitid)(idtype_t kind, id_t child, siginfo_t* ended, int options);
+    int (*kill)(pid_t process, int signal);
     int (*getrlimit)(int resource, struct rlimit* limit);
     int (*getrusage)(int who, struct rusage* usage);
     uid_t (*geteuid)();

@@ -8,6 +8,7 @@
 #include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -105,6 +106,12 @@ std::optional<File> File::open_in(const File& directory, const std::string& name
     if (fd >= 0) return File(fd, directory.path() + "/" + name, opens_for_writing(flags));
     if (errno == ENOENT) return std::nullopt;
     throw_failure((flags & O_CREAT) != 0 ? "create" : "open", directory.path() + "/" + name, errno);
+}
+
+File File::create_in_memory(const std::string& path) {
+    const int fd = calls().memfd_create("pmemcpy", MFD_CLOEXEC);
+    if (fd < 0) throw_failure("make", path, errno);
+    return {fd, path, true};
 }
 
 File File::create_unnamed(const std::string& directory, mode_t mode) {

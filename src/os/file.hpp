@@ -39,6 +39,8 @@ public:
                                        mode_t mode = 0);
     /// A file without a name in `directory` (O_TMPFILE): it vanishes unless link_as() names it.
     static File create_unnamed(const std::string& directory, mode_t mode);
+    /// A file in memory, without a name anywhere. What goes by its path are messages.
+    static File create_in_memory(const std::string& path);
     /// Gives the file a name; `already_exists` if somebody has it.
     void link_as(const std::string& path);
 
