@@ -1,12 +1,11 @@
 #pragma once
 
-#include <cstdint>
-#include <memory>
+#include <optional>
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>
 #include <vector>
 
-#include "store/store.hpp"
+#include "store/changes.hpp"
 
 namespace pmemcpy::extract {
 
@@ -19,14 +18,7 @@ public:
     std::vector<std::string> take();
 
 private:
-    struct Side {
-        std::shared_ptr<store::Store> store{};
-        std::uint64_t position = 0;
-        std::vector<std::uint64_t> pending{};  // changed in a step that was not committed then
-        bool is_all_pending = false;           // and anything else may have been, before anybody listened
-    };
-    static void take_all(Side& side, const std::shared_ptr<store::Store>& store,
-                         std::vector<std::string>& ids);
+    using Side = std::optional<store::Changed>;
     static void take(Side& side, const std::shared_ptr<store::Store>& store, std::vector<std::string>& ids);
 
     const PMEM& pool_;

@@ -75,6 +75,10 @@ Pool::OrganizerLock::OrganizerLock(Pool& pool) : TriedLock(pool.runtime_->file()
 bool Pool::has_organizer() {
     return os::conflicts(runtime_->file(), os::LockKind::exclusive, organizer_byte, 1);
 }
+Pool::OperationLock::OperationLock(Pool& pool, std::uint64_t number)
+    : TriedLock(pool.runtime_->file(), operation_bytes + number % operation_byte_count) {}
+Pool::RegistryLock::RegistryLock(Pool& pool)
+    : ByteLock(pool.runtime_->file(), registry_byte, pool.registry_mutex_) {}
 
 void Pool::attach(Lifecycle& lifecycle) {
     check_usable();

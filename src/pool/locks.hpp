@@ -18,5 +18,9 @@ inline constexpr std::uint64_t copies_byte = attach_byte + 10;
 inline constexpr std::uint64_t lead_byte = attach_byte + 11;
 inline constexpr std::uint64_t organizer_byte = attach_byte + 12;
 inline constexpr std::uint64_t room_byte = attach_byte + 32;  // and those of the other levels behind it
+inline constexpr std::uint64_t registry_byte = attach_byte + 15;
+// Of these each stands for some of the variables that are operated on.
+inline constexpr std::uint64_t operation_bytes = attach_byte + (1ULL << 32);
+inline constexpr std::uint64_t operation_byte_count = 1ULL << 20;
 
 }  // namespace pmemcpy::pool

@@ -1,3 +1,4 @@
+// Length: a struct for each lock, so that nobody mistakes one for another.
 #pragma once
 
 #include "base/checked.hpp"
@@ -277,6 +278,15 @@ public:
     /// Whether another process holds that.
     bool has_organizer();
 
+    /// By whoever operates on a variable, or what is left of that, in the background; `number` is below operation_byte_count.
+    struct OperationLock : TriedLock {
+        OperationLock(Pool& pool, std::uint64_t number);
+    };
+    /// Held by whoever registers an operation, or removes one.
+    struct RegistryLock : ByteLock {
+        explicit RegistryLock(Pool& pool);
+    };
+
     /// Held, under the AllocationLock, by whoever looks whether a group is empty and then erases it.
     class GroupErasure {
     public:
@@ -387,6 +397,7 @@ private:
     std::array<std::mutex, RoomLock::most_levels> room_mutexes_;
     std::mutex hierarchy_mutex_;
     std::mutex copies_mutex_;
+    std::mutex registry_mutex_;
     Feed feed_{*this};
     std::function<void()> before_sync_;
     std::mutex news_mutex_;

@@ -161,6 +161,12 @@ public:
     std::vector<TargetInfo> targets() const;
     std::uint64_t move(std::string_view id, std::string_view target);
 
+    // recode.cpp
+    /// Has the blocks of an array that lie in the pool compressed with this codec, or by `none` decompressed. The elements stay the same, and are as
+    /// old as they were. Blocks that would become larger, and such as lie below the pool, stay as they are.
+    /// Errors: not_found; unsupported (contiguous arrays; the codec); no_space; corrupt.
+    void recode(std::string_view id, const Codec& codec);
+
     // flush.cpp
     /// Copies what the flush target does not have of an id, or of all in a group. `for_modes`: only what the modes say.
     std::uint64_t flush(std::string_view id, bool for_modes,
@@ -209,6 +215,9 @@ public:
     std::uint64_t newest_version() const { return persist::Medium::load(&pool_.state().next_version.value); }
     /// Another one when somebody has set another hierarchy.
     std::uint64_t hierarchy_number() const { return persist::Medium::load(&pool_.state().hierarchy.value); }
+    /// By whoever operates on some variables in the background, so that nobody else does.
+    pool::Pool::OperationLock try_operate(std::uint64_t number) { return {pool_, number}; }
+    pool::Pool::RegistryLock lock_registry() { return pool::Pool::RegistryLock(pool_); }
     pool::Pool::LeadLock try_lead() { return pool::Pool::LeadLock(pool_); }
     /// By who does nothing but work in the background: others leave it to him.
     pool::Pool::OrganizerLock try_organize() { return pool::Pool::OrganizerLock(pool_); }
@@ -377,6 +386,9 @@ private:
     std::uint64_t move_array(const std::string& id, std::uint32_t target);
     /// Null for what is no array, or none any more.
     std::shared_ptr<Directory> directory_of(const std::string& id) const;
+    // recode.cpp
+    bool recode_block(const std::string& id, Directory& directory, const BlockRecord& from,
+                      const Codec& codec);
     // heat.cpp
     void count_reads(std::string_view id, const Directory& directory, const BlocksRead& blocks) const;
     void renew_tally() const;
