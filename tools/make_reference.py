@@ -30,6 +30,8 @@ CHAPTERS = [
     ("scope.hpp", "Private objects"),
     ("tiers.hpp", "Tiers"),
     ("caching.hpp", "Caching"),
+    ("operations.hpp", "Operations"),
+    ("hint.hpp", "Hints"),
     ("copy.hpp", "Copies"),
     ("mosiqs.hpp", "The words of MOSIQS"),
     ("glob.hpp", "Globs"),

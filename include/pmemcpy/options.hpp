@@ -7,6 +7,7 @@
 #include <pmemcpy/codec.hpp>
 #include <pmemcpy/durability.hpp>
 #include <pmemcpy/encoder.hpp>
+#include <pmemcpy/hint.hpp>
 #include <pmemcpy/index.hpp>
 #include <string>
 #include <vector>
@@ -59,6 +60,9 @@ struct ArrayOptions {
     Order order = Order::c;   ///< how the elements of a box follow each other, in memory and in the pool
     bool contiguous = false;  ///< one block that covers the array, filled in place; see PMEM::update
     std::vector<std::byte> fill_value{};  ///< one element, for what no store has covered; empty: not_found
+
+    Hint
+        hint{};  ///< what is to be done in the background with each content that is stored; see <pmemcpy/operations.hpp>
 
     /// Example: pmem.alloc<double>("u", {nx, ny}, ArrayOptions{}.fill(std::nan("")));
     template <class T>

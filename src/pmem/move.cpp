@@ -2,6 +2,7 @@
 
 #include "copy/draft.hpp"
 #include "index/index.hpp"
+#include "operate/hints.hpp"
 
 #include <pmemcpy/copy.hpp>
 #include <pmemcpy/error.hpp>
@@ -93,6 +94,7 @@ void Move::take(const std::string& id) {
         Sides::store_of(own_pool_).create_as(id, *shared_);
         try {
             copy::fill(shared_pool_, id, own_pool_, draft, [](std::uint64_t) {});
+            operate::carry_hint(*shared_, id, *own_, draft);
             own_->rename(draft, id);
         } catch (...) {
             erase_if_there(*own_, draft);
@@ -111,6 +113,7 @@ void Move::give(const std::string& id) {
     Sides::store_of(shared_pool_).create_as(id, *own_);
     try {
         copy::fill(own_pool_, id, shared_pool_, draft, [](std::uint64_t) {});
+        operate::carry_hint(*own_, id, *shared_, draft);
         shared_->rename(draft, id);
     } catch (...) {
         erase_if_there(*shared_, draft);

@@ -2,9 +2,11 @@
 // the pool, each call goes to the side on which the id is, and lists are of both.
 
 #include <pmemcpy/namespaces.hpp>
+#include <pmemcpy/operations.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 
 #include "index/index.hpp"
+#include "operate/hints.hpp"
 #include "pmem/sides.hpp"
 #include "store/store.hpp"
 #include "store/watching.hpp"
@@ -158,7 +160,12 @@ Pinned PMEM::view_bytes(std::string_view id) const {
 }
 
 void PMEM::alloc(std::string_view id, const Type& type, const Dimensions& dims, const ArrayOptions& options) {
-    side_of(id)->alloc(id, type, dims, options);
+    store::Store& side = *side_of(id);
+    if (options.hint.mask == 0) return side.alloc(id, type, dims, options);
+    operate::check_hint(side, options.hint);
+    if (options.contiguous) operate::refuse_contiguous(id);
+    side.alloc(id, type, dims, options);
+    hint(*this, id, options.hint);
 }
 void PMEM::store(std::string_view id, const Type& type, const void* data, const Selection& selection,
                  const std::optional<Codec>& codec) {

@@ -1,6 +1,7 @@
 #include "pmem/sides.hpp"
 
 #include "array/id.hpp"
+#include "operate/hints.hpp"
 #include "os/names.hpp"
 #include "os/process.hpp"
 
@@ -40,6 +41,32 @@ Sides::Sides(std::shared_ptr<store::Store> shared, const Options& options)
     }
 }
 
+// Under the mutex.
+void Sides::operate_in_background() {
+    if (!operator_ && operate::has_hints(*shared_))
+        operator_ = std::make_unique<operate::Operator>(shared_->path());
+    if (opened_ && !own_operator_ && operate::has_hints(*opened_->store_))
+        own_operator_ = std::make_unique<operate::Operator>(path_);
+}
+
+operate::Operator& Sides::operator_of(std::string_view id) {
+    const auto& side = of(id);
+    const std::lock_guard lock(mutex_);
+    const bool is_own = side != shared_;
+    std::unique_ptr<operate::Operator>& its = is_own ? own_operator_ : operator_;
+    if (!its) its = std::make_unique<operate::Operator>(is_own ? path_ : shared_->path());
+    return *its;
+}
+
+std::vector<operate::Operator*> Sides::operators() {
+    const std::lock_guard lock(mutex_);
+    std::vector<operate::Operator*> all;
+    for (const auto* its : {&operator_, &own_operator_}) {
+        if (*its) all.push_back(its->get());
+    }
+    return all;
+}
+
 void Sides::move_in_background() {
     const std::lock_guard lock(mover_mutex_);
     if (mover_) return;
@@ -75,6 +102,11 @@ void Sides::look_again() {
     const std::uint64_t now = shared_->scopes();
     if (!opened_ && !path_.empty() && os::exists(path_))
         open_own(shared_->read_only() ? Mode::read : Mode::update);
+    try {
+        if (!shared_->read_only()) operate_in_background();
+    } catch (const Error&) {
+        // A hint that cannot be read keeps nobody from what lies in the pool; who asks for it is told.
+    }
     seen_.store(now, std::memory_order_release);
 }
 
@@ -153,6 +185,8 @@ void Sides::close() {
         mover_.reset();
     }
     const std::lock_guard lock(mutex_);
+    operator_.reset();
+    own_operator_.reset();
     if (opened_) opened_->munmap();
     own_ = nullptr;
 }

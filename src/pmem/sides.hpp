@@ -1,6 +1,7 @@
 #pragma once
 
 #include "mover/mover.hpp"
+#include "operate/operator.hpp"
 #include "store/store.hpp"
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pmemcpy::pmem {
 
@@ -45,6 +47,10 @@ public:
     /// Says what is needed, and has it brought up if it is.
     std::uint64_t say(std::string_view id, const std::optional<Box>& box, tier::Need need);
     void set_prefetcher(mover::Prefetcher next);
+    /// Whoever operates on hinted variables of the side that has an id; made, if there is none.
+    operate::Operator& operator_of(std::string_view id);
+    /// Those of both sides, as far as there are any.
+    std::vector<operate::Operator*> operators();
 
     static Sides& of(const PMEM& pool);
     /// One side alone, for who may not see the other: through an attachment of its own that checks what it loads.
@@ -56,6 +62,7 @@ public:
 private:
     void move_in_background();
     void look_again();
+    void operate_in_background();
     void open_own(Mode mode);
 
     std::shared_ptr<store::Store> shared_;
@@ -70,6 +77,9 @@ private:
     std::mutex mover_mutex_;
     std::unique_ptr<mover::Mover>
         mover_;  // null as long as no hierarchy wants it, and nobody wants something of it
+    // Null as long as nothing on that side has a hint.
+    std::unique_ptr<operate::Operator> operator_;
+    std::unique_ptr<operate::Operator> own_operator_;
 };
 
 /// Notes: on a group that it is private; on the private pool, that something is being moved, and under which name in the shared one.
