@@ -74,6 +74,7 @@ void add_tiers(CLI::App& command, Invocation& invocation);
 void add_stage(CLI::App& command, Invocation& invocation);
 void add_drain(CLI::App& command, Invocation& invocation);
 void add_daemon(CLI::App& command, Invocation& invocation);
+void add_op(CLI::App& command, Invocation& invocation);
 void add_receipt(CLI::App& command, Invocation& invocation);
 void add_scope(CLI::App& command, Invocation& invocation);
 void add_share(CLI::App& command, Invocation& invocation);
