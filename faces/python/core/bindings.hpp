@@ -14,5 +14,6 @@ void bind_pool(nanobind::module_& m);
 void bind_query(nanobind::module_& m);
 void bind_extract(nanobind::module_& m);
 void bind_caching(nanobind::module_& m);
+void bind_operations(nanobind::module_& m);
 
 }  // namespace pmemcpy::python

@@ -16,4 +16,5 @@ NB_MODULE(_core, m) {
     pmemcpy::python::bind_query(m);
     pmemcpy::python::bind_extract(m);
     pmemcpy::python::bind_caching(m);
+    pmemcpy::python::bind_operations(m);
 }

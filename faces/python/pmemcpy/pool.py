@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,11 +12,12 @@ from pathlib import PurePath
 from typing import Any
 
 from . import _core, parallel
-from .errors import AlreadyExistsError, NotFoundError, PoolExistsError, PoolNotFoundError
+from .errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, PoolExistsError, PoolNotFoundError
 from .extract import Extractor, Function
 from .groups import Group
 from .handle import Handle
 from .info import Report
+from .operations import Operation, calling
 
 Path = str | os.PathLike[str]
 
@@ -88,6 +90,7 @@ class Pool(Group):
 
     def close(self) -> None:
         """Closes it, on page media after a sync; waits for calls of other threads. Views stay valid until dropped."""
+        atexit.unregister(self.close)
         self._pool.close()
 
     def __enter__(self) -> Pool:
@@ -236,6 +239,63 @@ class Pool(Group):
     def advise(self) -> Report:
         """What was counted says of the hierarchy: proposals, what is unknown, the hierarchy with all followed."""
         return Report(_core.advise(self._pool))
+
+    # ---- operations: what is done with arrays in the background, whenever something is stored into them ----
+
+    def hint(self, name: str, *operations: str, bins: int = 64, codec: str = "lz4") -> None:
+        """Has these done with an array, beginning with what is there; none: nothing any more. Kept with the array.
+
+        They are done in this order, by whoever has the pool open: decompress, min, max, sum, histogram, deduplicate,
+        sort, registered functions, compress, persist. Results are variables: `u.max`, `u.sorted`, `u.unique.sorted`.
+        Errors: NotFoundError, InvalidArgumentError (no such operation; what is no array), UnsupportedError.
+        Example: pool.hint("u", "max", "sort", "compress")
+        """
+        _core.hint(self._pool, self._id_of(name), list(operations), bins, codec)
+
+    def operate(self, name: str, *operations: str, bins: int = 64, codec: str = "lz4") -> list[str]:
+        """Does them now, once, and gives the names of the results. Errors: as hint(), and what the operations raise."""
+        return _core.run_operations(self._pool, self._id_of(name), list(operations), bins, codec)
+
+    def operation_state(self, name: str) -> Report:
+        """Of an array: progress is "none", "waiting", "done" or "failed", and then there is a trouble."""
+        return Report(_core.operation_state(self._pool, self._id_of(name)))
+
+    def operation_states(self) -> list[Report]:
+        """Of all variables that have a hint."""
+        return [Report(state) for state in _core.operation_states(self._pool)]
+
+    def wait_for_operations(self) -> None:
+        """Until all that was stored before is done, or has failed. Not for what only another process can do."""
+        _core.wait_for_operations(self._pool)
+
+    def operation(self, name: str, function: Operation | Path, *, seconds: float = 60, memory_bytes: int = 0) -> None:
+        """Registers a function, whose name is then that of an operation.
+
+        A path is a shared library with the interface of <pmemcpy/operation.h>, or a source file in C or C++ that is
+        compiled: called in a process of its own, within `seconds` and `memory_bytes` (0: 256 MiB and four times the
+        input), for all who open the pool. A Python function gets an array that it may not write, and returns one;
+        it is called in this process, by another thread, as long as the pool is open.
+        Errors: AlreadyExistsError, NotFoundError (the file), InvalidArgumentError (the name; what the compiler says).
+        Example: pool.operation("spectrum", lambda u: abs(np.fft.rfft(u))); pool.hint("u", "spectrum")
+        """
+        if callable(function):
+            if (seconds, memory_bytes) != (60, 0):
+                raise InvalidArgumentError(
+                    "seconds and memory_bytes limit a process of its own; a Python function has none"
+                )
+            _core.add_operation_function(self._pool, name, calling(function))
+            atexit.register(self.close)  # a thread that calls Python must end before Python does
+        else:
+            _core.add_operation_file(self._pool, name, os.fspath(function), seconds, memory_bytes)
+
+    def remove_operation(self, name: str) -> None:
+        """Errors: NotFoundError; BusyError while it is in a hint."""
+        _core.remove_operation(self._pool, name)
+
+    @property
+    def registered_operations(self) -> list[Report]:
+        """name, number (of its bit, from 0 on), in_process, library, seconds, memory_bytes, trouble."""
+        return [Report(one) for one in _core.registered_operations(self._pool)]
 
     # ---- space ----
 
