@@ -93,6 +93,8 @@ public:
     /// The target that extents lie in unless another is asked for: the pool, or the directory beside its records.
     std::uint32_t home() const { return home_; }
     void set_home(std::uint32_t target) { home_ = target; }
+    /// The last chunks of the pool hold no data from here on: who moves data out of a full pool needs records for that.
+    void keep_for_records(std::uint64_t chunks) { kept_for_records_ = chunks; }
     /// Gives an extent back if it (still) belongs to the record at `record_offset`; else nothing.
     void free_extent(const Extent& extent, std::uint64_t record_offset);
     /// Where an extent's bytes are. `create` by whoever has just allocated it. data is null when it is gone.
@@ -231,8 +233,8 @@ private:
     bool mark_data_unit(const Extent& extent, Link record, std::uint64_t i, ChunkWord word);
     bool find_unit(std::uint64_t offset, std::uint64_t& chunk, SlabHeader& slab, std::uint32_t& unit) const;
 
-    std::uint64_t find_free_chunks(std::uint64_t count, std::uint64_t& free_tail);
-    std::uint64_t obtain_chunks(std::uint64_t count);
+    std::uint64_t find_free_chunks(std::uint64_t count, std::uint64_t usable, std::uint64_t& free_tail);
+    std::uint64_t obtain_chunks(std::uint64_t count, Which which);
     void fill_holes(std::uint64_t first, std::uint64_t count);
     void set_chunk(std::uint64_t i, ChunkWord word, Link record);
     void free_run(std::uint64_t head, std::uint64_t record_offset);
@@ -268,6 +270,7 @@ private:
     UsedOf used_of_;
     Outside* outside_ = nullptr;
     std::uint32_t home_ = 0;
+    std::atomic<std::uint64_t> kept_for_records_ = 0;
     mutable persist::Ways ways_;
     std::vector<std::uint64_t> class_bytes_;
     std::atomic<std::uint64_t> claims_{0};  // tells the owners of a unit apart that have the same name

@@ -22,8 +22,7 @@ void Heap::set_chunk(std::uint64_t i, ChunkWord word, Link record) {
 // Next fit: a search begins where the last one ended, so that a filling pool is not searched from its start.
 // `free_tail` gets the number of free chunks at the end of the pool when the answer is that there is no place;
 // counted from the front, because behind a head whose run is half freed chunks look free that are not.
-std::uint64_t Heap::find_free_chunks(std::uint64_t count, std::uint64_t& free_tail) {
-    const std::uint64_t usable = pool_.usable_chunks();
+std::uint64_t Heap::find_free_chunks(std::uint64_t count, std::uint64_t usable, std::uint64_t& free_tail) {
     const std::uint64_t hint = std::min(persist::Medium::load(&pool_.state().search_hint.value), usable);
     for (const auto& [begin, end] : {std::pair{hint, usable}, std::pair{std::uint64_t{0}, usable}}) {
         std::uint64_t free = 0;
@@ -42,13 +41,17 @@ std::uint64_t Heap::find_free_chunks(std::uint64_t count, std::uint64_t& free_ta
     return usable;
 }
 
-std::uint64_t Heap::obtain_chunks(std::uint64_t count) {
+std::uint64_t Heap::obtain_chunks(std::uint64_t count, Which which) {
+    const std::uint64_t all = pool_.super().chunk_count;
+    const std::uint64_t end = which == data ? all - std::min<std::uint64_t>(all, kept_for_records_) : all;
+    const std::uint64_t usable = std::min(pool_.usable_chunks(), end);
     std::uint64_t tail = 0;
-    std::uint64_t first = find_free_chunks(count, tail);
-    if (first == pool_.usable_chunks()) {
+    std::uint64_t first = find_free_chunks(count, usable, tail);
+    if (first == usable) {
         tail = std::min(tail, count);  // free chunks at the end need not be grown again
-        pool_.grow(count - tail);
         first -= tail;
+        if (first + count > end) pool_.throw_full(count);
+        pool_.grow(count - tail);
     }
     pool_.vouch_for_usable_chunks();
     fill_holes(first, count);
@@ -91,7 +94,7 @@ Extent Heap::allocate_extent(std::uint64_t length, std::uint64_t record_offset, 
     }
     const std::uint64_t count = (length + chunk_bytes - 1) / chunk_bytes;
     const pool::Pool::AllocationLock lock(pool_);
-    const std::uint64_t head = obtain_chunks(count);
+    const std::uint64_t head = obtain_chunks(count, data);
     for (std::uint64_t i = 1; i < count; ++i) {
         set_chunk(head + i, ChunkWord::make(ChunkKind::run_body, pool_.owner(), 0), {});
     }

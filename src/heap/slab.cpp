@@ -134,7 +134,7 @@ std::uint64_t Heap::obtain_slab(Which which, std::size_t size_class, SlabCache& 
     if (adopt_slab(which, size_class, cache, adopt_at_once, chunk)) return chunk;
     for (;;) {
         try {
-            chunk = obtain_chunks(1);
+            chunk = obtain_chunks(1, which);
         } catch (const Error&) {
             if (adopt_slab(which, size_class, cache, pool_.usable_chunks(), chunk)) return chunk;
             throw;

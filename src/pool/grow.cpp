@@ -20,14 +20,16 @@ std::uint64_t growth_step(std::uint64_t asked, std::uint64_t usable, std::uint64
 
 }  // namespace
 
+void Pool::throw_full(std::uint64_t chunks) const {
+    throw Error(Code::no_space, path() + " is full: it may have " + std::to_string(super_.max_bytes) +
+                                    " bytes and " + std::to_string(chunks * super_.chunk_bytes) +
+                                    " more are needed; erase something, or create a larger pool");
+}
+
 void Pool::grow(std::uint64_t chunks) {
     const std::uint64_t usable = usable_chunks();
     const std::uint64_t left = super_.chunk_count - usable;
-    if (chunks > left) {
-        throw Error(Code::no_space, path() + " is full: it may have " + std::to_string(super_.max_bytes) +
-                                        " bytes and " + std::to_string(chunks * super_.chunk_bytes) +
-                                        " more are needed; erase something, or create a larger pool");
-    }
+    if (chunks > left) throw_full(chunks);
     const std::uint64_t room = check_headroom(chunks);
     std::uint64_t step = std::min({growth_step(chunks, usable, super_.chunk_bytes), left, room});
     check_table(usable, step);

@@ -175,6 +175,8 @@ public:
 
     /// Makes at least `chunks` more chunks usable. Caller holds the allocation lock. Throws no_space.
     void grow(std::uint64_t chunks);
+    /// Errors: no_space, as grow() says it.
+    [[noreturn]] void throw_full(std::uint64_t chunks) const;
     /// Before the chunk table says anything of chunks that another may have made usable. Caller holds the allocation lock.
     void vouch_for_usable_chunks();
     /// Space for usable chunks that trim() had given back. Caller holds the allocation lock. Throws no_space.

@@ -55,8 +55,13 @@ bool Store::move_block(const std::string& id, Directory& directory, const BlockR
     draft.owns(block.extent);
     pool_.medium().write(&draft.as<Block>().extent, &block.extent, sizeof block.extent);
     const std::uint64_t begun_ns = os::monotonic_ns();
-    copy_block(id, from, heap_.bytes(block.extent, true));
-    if (target != 0) heap_.outside()->settle(block.extent);
+    try {
+        copy_block(id, from, heap_.bytes(block.extent, true));
+        if (target != 0) heap_.outside()->settle(block.extent);
+    } catch (const Error& error) {
+        if (holds(from.block)) set_aside(target, error, block.stored_bytes);
+        throw;
+    }
     if (t) note_speed(*t, target, block.stored_bytes, os::monotonic_ns() - begun_ns);
     targets_.pace(from.block.extent.target, layout::Throttle::Way::read, block.stored_bytes);
     targets_.pace(target, layout::Throttle::Way::write, block.stored_bytes);
@@ -288,7 +293,6 @@ bool Store::move_down(Tiering& t, std::size_t to, const Resident& resident, IfBu
         } catch (const Error& error) {
             // Fuller than it seemed, or failing: the next one may do. What is damaged stays where it is, and is told by who loads it.
             if (error.kind() != Code::no_space && error.kind() != Code::io_error) return false;
-            set_aside(t.numbers[to], error, resident.bytes);
         }
     }
     return false;

@@ -356,6 +356,7 @@ private:
     void note_speed(const Tiering& tiering, std::uint32_t target, std::uint64_t bytes, std::uint64_t took_ns);
     std::uint32_t target_for(std::string_view id, const Selection& box, std::uint64_t bytes);
     std::array<tier::Level, tier::most_targets> ledger_of(Tiering& tiering) const;
+    std::uint64_t chunks_for_records() const;
     void refuse_removal(const std::vector<layout::Mount>& mounts) const;
     // move.cpp
     /// Which blocks do not leave for the sake of others.

@@ -187,6 +187,7 @@ std::shared_ptr<Tiering> Store::tiering() const {
     }
     tiering_ = std::make_shared<Tiering>(std::move(hierarchy), std::move(numbers), word);
     tiering_->leaving.resize(tiering_->numbers.size());
+    heap_.keep_for_records(tiering_->numbers.size() > 1 ? chunks_for_records() : 0);
     tiering_->looked_ns.resize(tiering_->numbers.size());
     tiering_->hints.resize(tiering_->numbers.size());
     half_life_s_ = tiering_->hierarchy.half_life_s;
@@ -200,6 +201,12 @@ std::shared_ptr<Tiering> Store::tiering() const {
     return tiering_->numbers.size() > 1 ? tiering_ : nullptr;
 }
 
+std::uint64_t Store::chunks_for_records() const {
+    constexpr std::uint64_t least = 2;
+    constexpr std::uint64_t part = 64;
+    return std::max(pool_.super().chunk_count / part, least);
+}
+
 std::array<tier::Level, tier::most_targets> Store::ledger_of(Tiering& t) const {
     std::array<tier::Level, tier::most_targets> ledger;
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
@@ -210,11 +217,10 @@ std::array<tier::Level, tier::most_targets> Store::ledger_of(Tiering& t) const {
         level.latency_s = target.write.latency_s;
         std::uint64_t used = 0;
         if (i == 0) {
-            // A little is left for records: who moves something needs one.
             const std::uint64_t all = pool_.super().chunk_count * chunk_bytes;
             const std::uint64_t most =
                 target.capacity_bytes == 0 ? all : std::min(all, target.capacity_bytes);
-            level.capacity = most - std::min(most, std::max(most / 64, 2 * chunk_bytes));
+            level.capacity = most - std::min(most, chunks_for_records() * chunk_bytes);
             const std::lock_guard lock(t.mutex);
             const std::uint64_t now = os::monotonic_ns();
             if (t.counted_at_ns == 0 || now - t.counted_at_ns > recount_ns) {
