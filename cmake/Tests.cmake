@@ -46,7 +46,7 @@ endif()
 
 # Where threads meet, or a process is watched while others work: all that CI runs under the thread sanitizer.
 set(PMEMCPY_THREADED_TESTS
-    conformance.limits_test conformance.steps_test conformance.threads_test conformance.views_test conformance.watch_test engine.engine_test heap.heap_test heat.tally_test index.search_test os.fork_test
+    buckets.buckets_test buckets.processes_test conformance.limits_test conformance.steps_test conformance.threads_test conformance.views_test conformance.watch_test engine.engine_test heap.heap_test heat.tally_test index.search_test members.claims_test messages.messages_test messages.processes_test os.fork_test
     os.guard_test os.lock_test pool.feed_test pool.pool_test processes.attach_test processes.chaos_test processes.contention_test
     processes.fork_test processes.insert_test processes.sharing_test processes.step_test)
 if(NOT TARGET threaded_tests)

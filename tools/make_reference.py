@@ -32,6 +32,8 @@ CHAPTERS = [
     ("caching.hpp", "Caching"),
     ("operations.hpp", "Operations"),
     ("hint.hpp", "Hints"),
+    ("buckets.hpp", "Buckets"),
+    ("messages.hpp", "Messages"),
     ("copy.hpp", "Copies"),
     ("mosiqs.hpp", "The words of MOSIQS"),
     ("glob.hpp", "Globs"),

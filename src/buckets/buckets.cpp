@@ -1,0 +1,254 @@
+// The promise, in terms of the pool.
+
+#include <pmemcpy/buckets.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "buckets/pool.hpp"
+#include "persist/copy.hpp"
+
+namespace pmemcpy {
+
+namespace {
+
+// Nothing here survives the machine, so nothing is flushed.
+constexpr persist::Medium medium(Durability::none);
+
+[[noreturn]] void throw_beyond(std::uint64_t end, std::uint64_t bytes) {
+    throw Error(Code::out_of_range,
+                "byte " + std::to_string(end) + " of buckets that hold " + std::to_string(bytes));
+}
+
+void refuse_available(Region region) {
+    if (region == Region::available || region > Region::burst_buffer) {
+        throw Error(
+            Code::invalid_argument,
+            "a bucket that is held is in the region ram, nvme or burst-buffer; release() makes it available");
+    }
+}
+
+}  // namespace
+
+const char* name_of(Region region) noexcept {
+    constexpr const char* names[] = {"available", "ram", "nvme", "burst-buffer"};
+    return names[static_cast<unsigned>(region) & 3];
+}
+
+const char* name_of(BucketState state) noexcept {
+    constexpr const char* names[] = {"available", "filling", "full", "offered"};
+    return names[static_cast<unsigned>(state) & 3];
+}
+
+Buckets::Buckets(Buckets&& other) noexcept
+    : pool_(std::move(other.pool_)), first_(std::exchange(other.first_, {})), more_(std::move(other.more_)) {
+    other.more_.clear();
+}
+
+Buckets& Buckets::operator=(Buckets&& other) noexcept {
+    if (this == &other) return *this;
+    release();
+    pool_ = std::move(other.pool_);
+    first_ = std::exchange(other.first_, {});
+    more_ = std::move(other.more_);
+    other.more_.clear();
+    return *this;
+}
+
+std::size_t Buckets::count() const noexcept {
+    if (!pool_ || pool_->members().is_forked()) return 0;
+    std::size_t n = first_.count;
+    for (const Piece& piece : more_) n += piece.count;
+    return n;
+}
+
+std::uint64_t Buckets::bytes() const noexcept { return empty() ? 0 : count() * pool_->layout().bucket_bytes; }
+
+std::span<std::byte> Buckets::piece(std::size_t i) const {
+    if (i >= pieces())
+        throw Error(Code::out_of_range, "piece " + std::to_string(i) + " of " + std::to_string(pieces()));
+    const Piece& piece = i == 0 ? first_ : more_[i - 1];
+    return {piece.begin, piece.count * pool_->layout().bucket_bytes};
+}
+
+std::vector<BucketId> Buckets::ids() const {
+    std::vector<BucketId> all;
+    for (std::size_t i = 0; i < pieces(); ++i) {
+        const Piece& piece = i == 0 ? first_ : more_[i - 1];
+        for (std::uint32_t n = 0; n < piece.count; ++n) all.push_back(pool_->id_of(piece.first + n));
+    }
+    return all;
+}
+
+void Buckets::write(const void* from, std::uint64_t size, std::uint64_t offset) {
+    if (size > bytes() || offset > bytes() - size) throw_beyond(offset + size, bytes());
+    const auto* source = static_cast<const std::byte*>(from);
+    for (std::size_t i = 0; i < pieces() && size > 0; ++i) {
+        const std::span<std::byte> all = piece(i);
+        if (offset >= all.size()) {
+            offset -= all.size();
+            continue;
+        }
+        const std::uint64_t part = std::min<std::uint64_t>(size, all.size() - offset);
+        persist::copy_to_medium(medium, all.data() + offset, source, part);
+        source += part;
+        size -= part;
+        offset = 0;
+    }
+    // For who takes the buckets, or is told of them by a message: stores that pass the cache are in no order with others.
+    medium.fence();
+}
+
+void Buckets::read(void* to, std::uint64_t size, std::uint64_t offset) const {
+    if (size > bytes() || offset > bytes() - size) throw_beyond(offset + size, bytes());
+    auto* target = static_cast<std::byte*>(to);
+    for (std::size_t i = 0; i < pieces() && size > 0; ++i) {
+        const std::span<std::byte> all = piece(i);
+        if (offset >= all.size()) {
+            offset -= all.size();
+            continue;
+        }
+        const std::uint64_t part = std::min<std::uint64_t>(size, all.size() - offset);
+        persist::copy_from_medium(target, all.data() + offset, part);
+        target += part;
+        size -= part;
+        offset = 0;
+    }
+}
+
+void Buckets::set_full(std::uint64_t tag, std::uint64_t bytes) {
+    if (bytes > this->bytes()) throw_beyond(bytes, this->bytes());
+    const auto parts = static_cast<std::uint32_t>(count());
+    const std::uint64_t of_each = empty() ? 0 : pool_->layout().bucket_bytes;
+    std::uint32_t part = 0;
+    for (std::size_t i = 0; i < pieces(); ++i) {
+        const Piece& piece = i == 0 ? first_ : more_[i - 1];
+        for (std::uint32_t n = 0; n < piece.count; ++n, ++part) {
+            const std::uint64_t here = std::min(bytes, of_each);
+            bytes -= here;
+            pool_->fill(piece.first + n, {tag, here, part, parts, 0});
+        }
+    }
+}
+
+void Buckets::move(Region to) {
+    refuse_available(to);
+    for (std::size_t i = 0; i < pieces(); ++i) {
+        const Piece& piece = i == 0 ? first_ : more_[i - 1];
+        for (std::uint32_t n = 0; n < piece.count; ++n) pool_->set_region(piece.first + n, to);
+    }
+}
+
+std::vector<BucketId> Buckets::offer(std::uint64_t tag, std::uint64_t bytes) {
+    set_full(tag, bytes);
+    std::vector<BucketId> all = ids();
+    for (const BucketId& id : all) pool_->offer(id.index);
+    first_ = {};
+    more_.clear();
+    pool_.reset();
+    return all;
+}
+
+void Buckets::release() noexcept {
+    if (!pool_) return;
+    if (!pool_->members().is_forked()) {
+        pool_->release(first_.first, first_.count);
+        for (const Piece& piece : more_) pool_->release(piece.first, piece.count);
+    }
+    first_ = {};
+    more_.clear();
+    pool_.reset();
+}
+
+BucketPool BucketPool::create(const std::string& path, const BucketOptions& options) {
+    return BucketPool(buckets::Pool::create(path, options));
+}
+
+BucketPool BucketPool::open(const std::string& path) { return BucketPool(buckets::Pool::open(path)); }
+
+BucketPool BucketPool::open_or_create(const std::string& path, const BucketOptions& options) {
+    const buckets::Layout wanted = buckets::lay_out(options.bucket_bytes, options.count);
+    for (;;) {
+        try {
+            BucketPool pool = open(path);
+            if (pool.bucket_bytes() != wanted.bucket_bytes || pool.count() != wanted.count) {
+                throw Error(Code::invalid_argument, "'" + path + "' has " + std::to_string(pool.count()) +
+                                                        " buckets of " + std::to_string(pool.bucket_bytes()) +
+                                                        " bytes, not " + std::to_string(wanted.count) +
+                                                        " of " + std::to_string(wanted.bucket_bytes));
+            }
+            return pool;
+        } catch (const Error& error) {
+            if (error.kind() != Code::not_found) throw;
+        }
+        try {
+            return create(path, options);
+        } catch (const Error& error) {
+            if (error.kind() != Code::already_exists) throw;  // else somebody was faster
+        }
+    }
+}
+
+std::optional<Buckets> BucketPool::try_acquire(std::uint64_t bytes, Region region) {
+    refuse_available(region);
+    pool_->members().check();
+    Buckets held;
+    if (!pool_->acquire(bytes, region, held)) return std::nullopt;
+    held.pool_ = pool_;
+    return held;
+}
+
+Buckets BucketPool::acquire(std::uint64_t bytes, Region region) {
+    auto held = try_acquire(bytes, region);
+    if (!held) {
+        throw Error(Code::no_space, "there are no buckets for " + std::to_string(bytes) + " bytes in '" +
+                                        path() + "': " + std::to_string(count(Region::available)) + " of " +
+                                        std::to_string(count()) + " buckets of " +
+                                        std::to_string(bucket_bytes()) + " bytes are free");
+    }
+    return std::move(*held);
+}
+
+Buckets BucketPool::take(std::span<const BucketId> ids) {
+    pool_->members().check();
+    Buckets held;
+    pool_->take(ids, held);
+    held.pool_ = pool_;
+    return held;
+}
+
+std::vector<BucketInfo> BucketPool::list() const {
+    return pool_->list([](const BucketInfo&) { return true; });
+}
+
+std::vector<BucketInfo> BucketPool::left_behind() const {
+    return pool_->list([](const BucketInfo& info) { return info.is_left_behind; });
+}
+
+std::uint64_t BucketPool::count(Region region) const {
+    return pool_->count(
+        [region](const members::Word& word) { return word.place == static_cast<std::uint8_t>(region); });
+}
+
+std::uint64_t BucketPool::count(BucketState state) const {
+    return pool_->count(
+        [state](const members::Word& word) { return word.state == static_cast<std::uint8_t>(state); });
+}
+
+std::uint64_t BucketPool::reclaim() {
+    pool_->members().check();
+    return pool_->reclaim();
+}
+
+bool BucketPool::discard(BucketId id) {
+    pool_->members().check();
+    return pool_->discard(id);
+}
+
+void BucketPool::prepare() { pool_->prepare(); }
+
+const std::string& BucketPool::path() const noexcept { return pool_->members().path(); }
+std::uint64_t BucketPool::bucket_bytes() const noexcept { return pool_->layout().bucket_bytes; }
+std::uint64_t BucketPool::count() const noexcept { return pool_->layout().count; }
+
+}  // namespace pmemcpy

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+
+#include "members/claims.hpp"
+#include "members/format.hpp"
+
+namespace pmemcpy::buckets {
+
+// Shape of a file of buckets: {bytes of a bucket, how many, 0, 0}. Behind the seats: the bits, a word for each, a note for each; then,
+// from a multiple of a huge page, the buckets.
+
+inline constexpr std::uint64_t page_bytes = 4096;
+inline constexpr std::uint64_t most_buckets = 1ULL << 24;
+inline constexpr std::uint64_t most_bytes = 1ULL << 50;
+
+/// What the owner says of a bucket. Counts only beside a word that says full or offered.
+struct Note {
+    std::uint64_t tag;
+    std::uint64_t bytes;
+    std::uint32_t part;
+    std::uint32_t parts;
+    std::uint64_t unused;
+};
+static_assert(sizeof(Note) == 32);
+
+struct Layout {
+    std::uint64_t bucket_bytes = 0;
+    std::uint64_t count = 0;
+    std::uint64_t hints = members::body_offset;
+    std::uint64_t words = 0;
+    std::uint64_t notes = 0;
+    std::uint64_t data = 0;
+    std::uint64_t file_bytes = 0;
+};
+
+/// Errors: invalid_argument for sizes that no file has.
+Layout lay_out(std::uint64_t bucket_bytes, std::uint64_t count);
+
+}  // namespace pmemcpy::buckets

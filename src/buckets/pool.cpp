@@ -1,0 +1,284 @@
+#include "buckets/pool.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "os/map.hpp"
+
+namespace pmemcpy::buckets {
+
+using members::Word;
+
+namespace {
+
+Region region_of(const Word& word) { return static_cast<Region>(word.place); }
+BucketState state_of(const Word& word) { return static_cast<BucketState>(word.state); }
+
+members::Shape shape_of(const Layout& layout) { return {layout.bucket_bytes, layout.count, 0, 0}; }
+
+Layout layout_of(const members::Shape& shape) { return lay_out(shape[0], shape[1]); }
+
+}  // namespace
+
+Layout lay_out(std::uint64_t bucket_bytes, std::uint64_t count) {
+    if (bucket_bytes == 0 || bucket_bytes % page_bytes != 0) {
+        throw Error(Code::invalid_argument,
+                    "a bucket has " + std::to_string(bucket_bytes) + " bytes, which is no multiple of 4096");
+    }
+    if (count == 0 || count > most_buckets) {
+        throw Error(Code::invalid_argument,
+                    std::to_string(count) + " buckets: there can be 1 to " + std::to_string(most_buckets));
+    }
+    std::uint64_t bytes = 0;
+    if (!base::checked_mul(bucket_bytes, count, bytes) || bytes > most_bytes) {
+        throw Error(Code::invalid_argument, std::to_string(count) + " buckets of " +
+                                                std::to_string(bucket_bytes) +
+                                                " bytes are more than a file holds");
+    }
+    Layout layout;
+    layout.bucket_bytes = bucket_bytes;
+    layout.count = count;
+    layout.words = base::align_up(layout.hints + members::Claims::hint_bytes(count), 64);
+    layout.notes = base::align_up(layout.words + count * sizeof(std::uint64_t), 64);
+    layout.data = base::align_up(layout.notes + count * sizeof(Note),
+                                 bytes < os::huge_page_bytes ? page_bytes : os::huge_page_bytes);
+    layout.file_bytes = layout.data + bytes;
+    return layout;
+}
+
+std::shared_ptr<Pool> Pool::create(const std::string& path, const BucketOptions& options) {
+    const Layout layout = lay_out(options.bucket_bytes, options.count);
+    return std::make_shared<Pool>(members::Members::create(
+        {path, members::Kind::buckets, shape_of(layout), layout.file_bytes, options.mode},
+        [&](std::byte* base) {
+            members::Claims(base + layout.hints, base + layout.words, sizeof(std::uint64_t),
+                            static_cast<std::uint32_t>(layout.count))
+                .set_up();
+        }));
+}
+
+std::shared_ptr<Pool> Pool::open(const std::string& path) {
+    return std::make_shared<Pool>(
+        members::Members::open(path, members::Kind::buckets,
+                               [](const members::Shape& shape) { return layout_of(shape).file_bytes; }));
+}
+
+Pool::Pool(members::Members members)
+    : members_(std::move(members)),
+      layout_(layout_of(members_.shape())),
+      claims_(members_.base() + layout_.hints, members_.base() + layout_.words, sizeof(std::uint64_t),
+              static_cast<std::uint32_t>(layout_.count), members_.me().seat * std::uint64_t{7}) {}
+
+void Pool::prepare() {
+    members_.check();
+    const std::uint64_t bytes = layout_.file_bytes - layout_.data;
+    members_.mapping().populate(layout_.data, bytes);
+    members_.mapping().collapse(layout_.data, bytes);
+    members_.mapping().populate(layout_.data,
+                                bytes);  // what was collapsed is mapped at its next use otherwise
+}
+
+Word Pool::mine(Region region, BucketState state) const {
+    Word word;
+    word.state = static_cast<std::uint8_t>(state);
+    word.place = static_cast<std::uint8_t>(region);
+    word.owner = members_.me();
+    return word;
+}
+
+std::byte* Pool::bucket(std::uint32_t i) const {
+    return members_.base() + layout_.data + i * layout_.bucket_bytes;
+}
+
+// Buckets behind each other are one piece.
+void Pool::hold(Buckets& held, members::Run run) const {
+    Buckets::Piece& last = held.more_.empty() ? held.first_ : held.more_.back();
+    if (last.count == 0) {
+        last = {bucket(run.first), run.first, run.count};
+    } else if (last.first + last.count == run.first) {
+        last.count += run.count;
+    } else {
+        held.more_.push_back({bucket(run.first), run.first, run.count});
+    }
+}
+
+bool Pool::acquire(std::uint64_t bytes, Region region, Buckets& held) {
+    const std::uint64_t want = std::max<std::uint64_t>(
+        1, bytes / layout_.bucket_bytes + (bytes % layout_.bucket_bytes != 0 ? 1U : 0U));
+    if (want > layout_.count) return false;
+    const Word as = mine(region, BucketState::filling);
+    if (want == 1) {
+        auto one = claims_.take_one(as);
+        if (!one) {  // also if it is somebody else who frees them
+            reclaim();
+            one = claims_.take_one(as);
+        }
+        if (one) hold(held, {*one, 1});
+        return one.has_value();
+    }
+    static thread_local std::vector<members::Run> runs;  // to allocate nothing in the usual case
+    runs.clear();
+    const auto wanted = static_cast<std::uint32_t>(want);
+    std::uint32_t taken = 0;
+    const auto give_back = [&] {
+        for (const members::Run& run : runs) release(run.first, run.count);
+    };
+    try {
+        runs.reserve(wanted);
+        taken = claims_.take(wanted, as, runs);
+        if (taken < wanted) {
+            reclaim();
+            taken += claims_.take(wanted - taken, as, runs);
+        }
+        held.more_.reserve(runs.size());
+    } catch (...) {
+        give_back();
+        throw;
+    }
+    if (taken < wanted) {
+        give_back();
+        return false;
+    }
+    for (const members::Run& run : runs) hold(held, run);
+    return true;
+}
+
+void Pool::release(std::uint32_t first, std::uint32_t count) noexcept {
+    claims_.free_own({first, count}, members_.me());
+}
+
+void Pool::take(std::span<const BucketId> ids, Buckets& held) {
+    members::Roll roll(members_);
+    struct Taken {
+        std::uint32_t index;
+        Word before, as;
+    };
+    std::vector<Taken> taken;
+    taken.reserve(ids.size());
+    held.more_.reserve(ids.size());  // so that nothing fails once they are taken
+    for (const BucketId& id : ids) {
+        const bool is_one = id.index < layout_.count;
+        const Word found = is_one ? checked(id.index) : Word{};
+        const bool is_offered = state_of(found) == BucketState::offered;
+        Word as = found;
+        as.owner = members_.me();
+        if (is_offered) as.state = static_cast<std::uint8_t>(BucketState::full);
+        const bool is_to_be_had = is_one && (is_offered || is_gone(found, roll));
+        if (is_to_be_had && found.turn == id.turn && claims_.change(id.index, found, as)) {
+            taken.push_back({id.index, found, as});
+            continue;
+        }
+        // Its last owner is not coming back, so it is left behind again as it was.
+        for (const Taken& one : taken) claims_.change(one.index, one.as, one.before);
+        throw Error(Code::not_found,
+                    "bucket " + std::to_string(id.index) + " of '" + members_.path() +
+                        "' is not on offer by this id: it was taken, given back, or never was");
+    }
+    for (const Taken& one : taken) hold(held, {one.index, 1});
+}
+
+Word Pool::checked(std::uint32_t i) const {
+    const Word word = claims_.load(i);
+    const bool is_free = word.state == 0;
+    if (word.state > static_cast<std::uint8_t>(BucketState::offered) || is_free != (word.place == 0))
+        members_.throw_corrupt("says nothing that makes sense of bucket " + std::to_string(i));
+    return word;
+}
+
+void Pool::change_own(std::uint32_t i, const std::function<void(Word&)>& change) const {
+    const Word found = checked(i);
+    Word next = found;
+    change(next);
+    if (found.owner != members_.me() || !claims_.change(i, found, next))
+        members_.throw_corrupt("gave bucket " + std::to_string(i) + " to somebody else");
+}
+
+// A note counts beside a word that says full, so it is changed beside one that does not.
+void Pool::fill(std::uint32_t i, const Note& note) const {
+    const auto say = [](BucketState state) {
+        return [state](Word& word) { word.state = static_cast<std::uint8_t>(state); };
+    };
+    if (state_of(claims_.load(i)) == BucketState::full) change_own(i, say(BucketState::filling));
+    Note& place = *reinterpret_cast<Note*>(members_.base() + layout_.notes + i * sizeof(Note));
+    std::atomic_ref(place.tag).store(note.tag, std::memory_order_relaxed);
+    std::atomic_ref(place.bytes).store(note.bytes, std::memory_order_relaxed);
+    std::atomic_ref(place.part).store(note.part, std::memory_order_relaxed);
+    std::atomic_ref(place.parts).store(note.parts, std::memory_order_relaxed);
+    change_own(i, say(BucketState::full));
+}
+
+void Pool::set_region(std::uint32_t i, Region region) const {
+    change_own(i, [region](Word& word) { word.place = static_cast<std::uint8_t>(region); });
+}
+
+void Pool::offer(std::uint32_t i) const {
+    change_own(i, [](Word& word) {
+        word.state = static_cast<std::uint8_t>(BucketState::offered);
+        word.owner = {};
+    });
+}
+
+bool Pool::is_gone(const Word& word, members::Roll& roll) const {
+    const BucketState state = state_of(word);
+    return (state == BucketState::filling || state == BucketState::full) && roll.is_dead(word.owner);
+}
+
+BucketInfo Pool::describe(std::uint32_t i, const Word& word, members::Roll& roll) const {
+    BucketInfo info;
+    info.id = {i, word.turn};
+    info.region = region_of(word);
+    info.state = state_of(word);
+    info.is_left_behind = is_gone(word, roll);
+    if (info.state == BucketState::filling) return info;
+    Note& place = *reinterpret_cast<Note*>(members_.base() + layout_.notes + i * sizeof(Note));
+    info.tag = std::atomic_ref(place.tag).load(std::memory_order_relaxed);
+    info.bytes = std::atomic_ref(place.bytes).load(std::memory_order_relaxed);
+    info.part = std::atomic_ref(place.part).load(std::memory_order_relaxed);
+    info.parts = std::atomic_ref(place.parts).load(std::memory_order_relaxed);
+    return info;
+}
+
+std::vector<BucketInfo> Pool::list(const std::function<bool(const BucketInfo&)>& wanted) const {
+    members_.check();
+    members::Roll roll(members_);
+    std::vector<BucketInfo> all;
+    for (std::uint32_t i = 0; i < layout_.count; ++i) {
+        for (;;) {
+            const Word word = checked(i);
+            if (word.state == 0) break;
+            const BucketInfo info = describe(i, word, roll);
+            std::atomic_thread_fence(std::memory_order_acquire);
+            if (claims_.load(i) != word) continue;  // it is somebody else's by now, and so is the note
+            if (wanted(info)) all.push_back(info);
+            break;
+        }
+    }
+    return all;
+}
+
+std::uint64_t Pool::count(const std::function<bool(const Word&)>& wanted) const {
+    members_.check();
+    std::uint64_t n = 0;
+    for (std::uint32_t i = 0; i < layout_.count; ++i) n += wanted(checked(i)) ? 1U : 0U;
+    return n;
+}
+
+std::uint64_t Pool::reclaim() {
+    members::Roll roll(members_);
+    std::uint64_t n = 0;
+    for (std::uint32_t i = 0; i < layout_.count; ++i) {
+        const Word word = checked(i);
+        if (is_gone(word, roll) && claims_.free(i, word)) ++n;
+    }
+    return n;
+}
+
+bool Pool::discard(BucketId id) {
+    if (id.index >= layout_.count) return false;
+    const Word word = checked(id.index);
+    return state_of(word) == BucketState::offered && word.turn == id.turn && claims_.free(id.index, word);
+}
+
+}  // namespace pmemcpy::buckets

@@ -1,0 +1,159 @@
+#include "members/claims.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace pmemcpy::members {
+
+namespace {
+
+constexpr std::uint64_t bit(std::uint64_t i) { return std::uint64_t{1} << i; }
+
+std::uint64_t low_bits(std::uint32_t n) { return n >= 64 ? ~std::uint64_t{0} : bit(n) - 1; }
+
+/// The lowest place where `n` bits in a row are set; nothing where there is none.
+std::optional<unsigned> row_of(std::uint64_t bits, std::uint32_t n) {
+    std::uint32_t have = 1;
+    while (have < n && bits != 0) {
+        const std::uint32_t more = std::min(have, n - have);
+        bits &= bits >> more;
+        have += more;
+    }
+    if (bits == 0) return std::nullopt;
+    return static_cast<unsigned>(std::countr_zero(bits));
+}
+
+void append(std::vector<Run>& runs, std::uint32_t i) {
+    if (!runs.empty() && runs.back().first + runs.back().count == i) {
+        ++runs.back().count;
+    } else {
+        runs.push_back({i, 1});
+    }
+}
+
+}  // namespace
+
+Claims::Claims(std::byte* hints, std::byte* words, std::uint64_t stride, std::uint32_t count,
+               std::uint64_t number)
+    : hints_(hints), words_(words), stride_(stride), count_(count), hint_words_((count + 63) / 64) {
+    for (std::uint64_t i = 0; i < cursors_.size(); ++i)
+        cursors_[i].at = (number + i * hint_words_ / cursors_.size()) % hint_words_;
+}
+
+void Claims::set_up() {
+    for (std::uint64_t at = 0; at < hint_words_; ++at)
+        hint(at).store(low_bits(static_cast<std::uint32_t>(count_ - at * 64)));
+}
+
+bool Claims::try_take(std::uint32_t i, const Word& as) const {
+    const Word found = load(i);
+    if (found.state != 0) return false;
+    Word mine = as;
+    mine.turn = found.turn + 1;
+    return change(i, found, mine);
+}
+
+// Who frees sets the word, and then the bit. If that came in between, its bit is put back.
+void Claims::clear_hints(std::uint64_t at, std::uint64_t bits) const {
+    hint(at).fetch_and(~bits);
+    for (; bits != 0; bits &= bits - 1) {
+        const auto i = static_cast<unsigned>(std::countr_zero(bits));
+        if (load(static_cast<std::uint32_t>(at * 64 + i)).state == 0) hint(at).fetch_or(bit(i));
+    }
+}
+
+std::optional<std::uint32_t> Claims::take_one(const Word& as) {
+    const std::uint64_t first = cursor().load(std::memory_order_relaxed);
+    for (std::uint64_t step = 0, at = first; step < hint_words_; ++step) {
+        std::uint64_t bits = hint(at).load(std::memory_order_relaxed);
+        for (; bits != 0; bits &= bits - 1) {
+            const auto lowest = static_cast<unsigned>(std::countr_zero(bits));
+            const auto i = static_cast<std::uint32_t>(at * 64 + lowest);
+            if (i >= count_) break;  // bits that are nobody's
+            const bool taken = try_take(i, as);
+            clear_hints(at, bit(lowest));
+            if (!taken) continue;
+            if (at != first) cursor().store(at, std::memory_order_relaxed);
+            return i;
+        }
+        if (++at == hint_words_) at = 0;
+    }
+    for (std::uint32_t i = 0; i < count_; ++i) {
+        if (try_take(i, as)) return i;
+    }
+    return std::nullopt;
+}
+
+std::uint32_t Claims::take_of(std::uint64_t at, std::uint64_t candidates, std::uint32_t want, const Word& as,
+                              std::vector<Run>& runs) const {
+    std::uint32_t taken = 0;
+    std::uint64_t tried = 0;
+    for (; candidates != 0 && taken < want; candidates &= candidates - 1) {
+        const auto lowest = static_cast<unsigned>(std::countr_zero(candidates));
+        const auto i = static_cast<std::uint32_t>(at * 64 + lowest);
+        if (i >= count_) break;
+        tried |= bit(lowest);
+        if (!try_take(i, as)) continue;
+        append(runs, i);
+        ++taken;
+    }
+    if (tried != 0) clear_hints(at, tried);
+    return taken;
+}
+
+std::uint32_t Claims::take(std::uint32_t want, const Word& as, std::vector<Run>& runs) {
+    const std::uint64_t home = cursor().load(std::memory_order_relaxed);
+    constexpr std::uint64_t near = 16;  // words in which a row is looked for before pieces will do
+    std::uint32_t taken = 0;
+    if (want <= 64) {
+        for (std::uint64_t step = 0; step < std::min(near, hint_words_) && taken == 0; ++step) {
+            const std::uint64_t at = (home + step) % hint_words_;
+            const auto row = row_of(hint(at).load(std::memory_order_relaxed), want);
+            if (!row) continue;
+            taken = take_of(at, low_bits(want) << *row, want, as, runs);
+            if (step > 0) cursor().store(at, std::memory_order_relaxed);
+        }
+    }
+    for (std::uint64_t step = 0; step < hint_words_ && taken < want; ++step) {
+        const std::uint64_t at = (home + step) % hint_words_;
+        taken += take_of(at, hint(at).load(std::memory_order_relaxed), want - taken, as, runs);
+    }
+    for (std::uint32_t i = 0; i < count_ && taken < want; ++i) {
+        if (!try_take(i, as)) continue;
+        append(runs, i);
+        ++taken;
+    }
+    return taken;
+}
+
+bool Claims::free(std::uint32_t i, const Word& from) {
+    Word nobodys;
+    nobodys.turn = from.turn;
+    if (!change(i, from, nobodys)) return false;
+    set_hints(i / 64, bit(i % 64));
+    return true;
+}
+
+void Claims::free_own(const Run& run, const Owner& owner) {
+    std::uint64_t freed = 0;
+    for (std::uint32_t i = run.first, end = run.first + run.count; i < end; ++i) {
+        const Word found = load(i);
+        // It is another's only if somebody has scribbled over the word; then it is not to be freed.
+        if (found.state != 0 && found.owner == owner) {
+            Word nobodys;
+            nobodys.turn = found.turn;
+            word(i).store(nobodys.packed(), std::memory_order_release);
+            freed |= bit(i % 64);
+        }
+        if (i % 64 != 63 && i + 1 != end) continue;
+        if (freed != 0) set_hints(i / 64, freed);
+        freed = 0;
+    }
+}
+
+void Claims::set_hints(std::uint64_t at, std::uint64_t bits) {
+    hint(at).fetch_or(bits);
+    if (cursor().load(std::memory_order_relaxed) != at) cursor().store(at, std::memory_order_relaxed);
+}
+
+}  // namespace pmemcpy::members

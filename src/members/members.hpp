@@ -1,0 +1,92 @@
+#pragma once
+
+#include <pmemcpy/error.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "members/format.hpp"
+#include "members/word.hpp"
+#include "os/file.hpp"
+#include "os/fork.hpp"
+#include "os/map.hpp"
+
+namespace pmemcpy::members {
+
+/// The numbers from which everything in a file follows; a room computes the size of its file from them.
+using Shape = std::array<std::uint64_t, 4>;
+
+/// A shared file that is open, and a seat in it. The seat's lock is dropped by the kernel when this process dies, or closes.
+class Members {
+public:
+    struct Request {
+        std::string path;
+        Kind kind;
+        Shape shape;
+        std::uint64_t file_bytes;
+        unsigned mode;
+    };
+    /// Makes a file without a name, has its body set up by `fill`, and then gives it the name: it is there whole or not at all.
+    /// Errors: already_exists, no_space, io_error, permission_denied.
+    static Members create(const Request& request, const std::function<void(std::byte*)>& fill);
+    /// Opens one that is there. `bytes_of` says how large a file of this shape is, or throws what is wrong with the shape.
+    /// Errors: not_found; corrupt for a file of another kind or version, cut off or changed; no_space where its bytes were never
+    ///     allocated and cannot be; busy when all seats are taken.
+    static Members open(const std::string& path, Kind kind,
+                        const std::function<std::uint64_t(const Shape&)>& bytes_of);
+
+    Members(Members&&) = default;
+    Members& operator=(Members&&) = delete;
+    ~Members() = default;
+
+    const std::string& path() const { return file_.path(); }
+    const Shape& shape() const { return shape_; }
+    std::byte* base() const { return map_.base(); }
+    os::Mapping& mapping() { return map_; }
+    Owner me() const { return me_; }
+
+    /// Throws `busy` in a forked child, which has neither the mapping nor the seat.
+    void check() const;
+    bool is_forked() const { return os::fork_generation() != generation_; }
+
+    /// Whether an owner is gone, for ever. Asks the kernel.
+    bool is_dead(Owner owner) const;
+
+    [[noreturn]] void throw_corrupt(const std::string& what) const;
+
+private:
+    Members(os::File file, os::Mapping map, const Shape& shape);
+    std::atomic_ref<std::uint64_t> life(std::uint64_t seat) const;
+    void sit_down();
+
+    os::File file_;
+    os::ClosedInChild closed_in_child_;
+    os::Mapping map_;
+    Shape shape_;
+    Owner me_{};
+    std::uint64_t generation_;
+};
+
+/// The answers of is_dead() for as long as one look at many things takes.
+class Roll {
+public:
+    explicit Roll(const Members& members) : members_(members) {}
+    bool is_dead(Owner owner);
+
+private:
+    struct Answer {
+        std::uint32_t life;
+        bool is_dead;
+    };
+    const Members& members_;
+    std::array<std::optional<Answer>, seat_count> known_{};
+};
+
+/// A number that is one of a thread and small, to let threads begin at different places.
+std::uint64_t thread_number() noexcept;
+
+}  // namespace pmemcpy::members

@@ -1,0 +1,295 @@
+// Processes that share buckets and messages, killed or stopped at any instruction: one is stepped through a verb, and at each place where that
+// makes a difference it is killed, or left where it is while a survivor goes on, and then goes on itself.
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <pmemcpy/buckets.hpp>
+#include <pmemcpy/messages.hpp>
+
+#include "stepping.hpp"
+#include "tests/folder.hpp"
+
+namespace pmemcpy::crash {
+namespace {
+
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t bucket_count = 6;
+constexpr std::uint64_t capacity = 5;
+
+/// What a process has in its hands.
+struct Hands {
+    std::optional<BucketPool> pool;
+    Buckets held;
+    std::optional<MessageQueue> queue;
+    std::optional<Delivery> delivery;
+};
+
+struct Verb {
+    std::string name;
+    std::function<void(Hands&)> prepare;  // in the process that is stepped, before
+    std::function<void(Hands&)> call;     // stepped; nothing: the opening itself
+    std::function<void(Hands&)> die;      // what another process does that died before all this
+};
+
+struct Position {
+    std::uint64_t place;
+    std::uint64_t occurrence;
+};
+
+Message numbered(std::uint64_t number, std::uint32_t priority = 0) { return {1, priority, {number}}; }
+
+/// A file as it is before each death.
+class Original {
+public:
+    explicit Original(std::string path) : path_(std::move(path)) {
+        std::ifstream file(path_, std::ios::binary);
+        bytes_.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    void restore() const {
+        ::unlink(path_.c_str());
+        std::ofstream(path_, std::ios::binary) << bytes_;
+    }
+    bool has_changed(std::string& seen) const {
+        std::string now(bytes_.size(), '\0');
+        std::ifstream(path_, std::ios::binary).read(now.data(), static_cast<std::streamsize>(now.size()));
+        const bool is_other = now != seen;
+        seen = std::move(now);
+        return is_other;
+    }
+
+private:
+    std::string path_;
+    std::string bytes_;
+};
+
+class SharedSweep : public ::testing::TestWithParam<Verb> {
+protected:
+    enum class Fate { killed, stopped };
+
+    void open(Hands& hands) const {
+        hands.pool = BucketPool::open(buckets_);
+        hands.queue = MessageQueue::open(messages_);
+    }
+
+    void set_up_files() {
+        {
+            BucketPool::create(buckets_, {.bucket_bytes = page, .count = bucket_count});
+            MessageQueue queue = MessageQueue::create(messages_, {.capacity = capacity, .priorities = 2});
+            for (std::uint64_t i = 1; i <= 3; ++i) queue.push(numbered(i));
+        }
+        if (!GetParam().die) return;
+        const pid_t child = ::fork();
+        if (child == 0) {
+            static Hands hands;
+            open(hands);
+            GetParam().die(hands);
+            ::kill(::getpid(), SIGKILL);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+    }
+
+    std::unique_ptr<SteppedChild> start() const {
+        auto hands = std::make_shared<Hands>();
+        return std::make_unique<SteppedChild>(
+            [=, this] {
+                open(*hands);
+                if (GetParam().prepare) GetParam().prepare(*hands);
+            },
+            [=, this] { GetParam().call ? GetParam().call(*hands) : open(*hands); });
+    }
+
+    // Those before which something has changed that others can see, and those at system calls and atomics.
+    std::vector<Position> find_positions(const Original& buckets, const Original& messages) {
+        const auto child = start();
+        std::string seen_buckets, seen_messages;
+        buckets.has_changed(seen_buckets);
+        messages.has_changed(seen_messages);
+        std::vector<Position> positions;
+        std::unordered_map<std::uint64_t, std::uint64_t> occurrences;
+        bool after_system_call = true;
+        do {
+            const std::uint64_t place = child->place();
+            const std::uint64_t occurrence = ++occurrences[place];
+            const bool at_system_call = child->is_at_system_call();
+            const bool has_changed = buckets.has_changed(seen_buckets) | messages.has_changed(seen_messages);
+            // Before an atomic it has seen something that need not be so any more when it goes on.
+            if (has_changed || at_system_call || after_system_call || child->is_at_atomic_or_fence())
+                positions.push_back({place, occurrence});
+            after_system_call = at_system_call;
+        } while (child->step());
+        positions.push_back({0, 0});  // done, and not yet gone
+        return positions;
+    }
+
+    static void advance(SteppedChild& child, const Position& position) {
+        if (position.place != 0) {
+            child.run_to(position.place, position.occurrence);
+        } else {
+            while (child.step()) {
+            }
+        }
+    }
+
+    // The survivor lends a bucket, hands one over and takes it back, pushes and pops, while the other may be anywhere. Returns what it popped.
+    static std::vector<std::uint64_t> live(Hands& survivor) {
+        std::vector<std::uint64_t> popped;
+        if (auto some = survivor.pool->try_acquire(page)) {
+            const auto ids = some->offer(5, 1);
+            survivor.pool->take(ids);
+        }
+        // What is given back is the same message in the same node, at another place of the queue.
+        if (auto claimed = survivor.queue->try_claim()) claimed->give_back();
+        if (survivor.queue->try_push(numbered(50))) {
+            const auto message = survivor.queue->try_pop();
+            if (message) popped.push_back(message->attributes[0]);
+        }
+        survivor.queue->recover();
+        survivor.pool->reclaim();
+        return popped;
+    }
+
+    // When the other is dead: each bucket is somebody's, each message comes as promised, and there is room for all again.
+    std::string judge(Hands& survivor, std::vector<std::uint64_t> popped) const {
+        for (const BucketInfo& info : survivor.pool->list()) {
+            if (info.state == BucketState::offered) {
+                if (info.tag != 7 || info.bytes != (info.part < 2 ? page : 1))
+                    return "an offered bucket says something else";
+                survivor.pool->discard(info.id);
+            } else if (!info.is_left_behind) {
+                return "a bucket of nobody is not left behind";
+            }
+        }
+        survivor.pool->reclaim();
+        if (survivor.pool->acquire(bucket_count * page).count() != bucket_count) return "buckets are lost";
+        survivor.queue->recover();
+        while (const auto message = survivor.queue->try_pop()) popped.push_back(message->attributes[0]);
+        if (survivor.queue->claimed() != 0 || survivor.queue->size() != 0)
+            return "a message is held by nobody";
+        const bool takes_one = GetParam().name.starts_with("pop") || GetParam().name.starts_with("done");
+        std::size_t missing = 0;
+        for (std::uint64_t i = 1; i <= 3; ++i) {
+            const auto times = std::count(popped.begin(), popped.end(), i);
+            if (times > 1) return "a message came twice";
+            if (times == 0) ++missing;
+        }
+        if (missing > (takes_one ? 1U : 0U)) return "a message is lost";
+        if (std::count(popped.begin(), popped.end(), 99U) > 1) return "a pushed message came twice";
+        for (std::uint64_t i = 0; i < capacity; ++i)
+            if (!survivor.queue->try_push(numbered(i))) return "places for messages are lost";
+        for (std::uint64_t i = 0; i < capacity; ++i)
+            if (survivor.queue->try_pop() != numbered(i)) return "the queue is out of order";
+        return {};
+    }
+
+    std::string meet(const Position& position, Fate fate) {
+        Hands survivor;
+        open(survivor);
+        const auto child = start();
+        advance(*child, position);
+        std::vector<std::uint64_t> popped;
+        if (fate == Fate::stopped) {
+            popped = live(survivor);
+            while (child->step()) {
+            }
+        }
+        child->kill();
+        return judge(survivor, std::move(popped));
+    }
+
+    Folder folder_;
+    std::string buckets_ = folder_ / "b", messages_ = folder_ / "q";
+};
+
+TEST_P(SharedSweep, loses_nothing_and_gives_nothing_twice) {
+    set_up_files();
+    const Original buckets(buckets_), messages(messages_);
+    const std::vector<Position> positions = find_positions(buckets, messages);
+    std::size_t failures = 0;
+    for (const Position& position : positions) {
+        for (const Fate fate : {Fate::killed, Fate::stopped}) {
+            buckets.restore();
+            messages.restore();
+            std::string wrong;
+            try {
+                wrong = meet(position, fate);
+            } catch (const std::exception& error) {
+                wrong = error.what();
+            }
+            if (wrong.empty() || ++failures > 5) continue;
+            ADD_FAILURE() << (fate == Fate::killed ? "killed at " : "stopped at ")
+                          << name_of_place(position.place) << ", time " << position.occurrence << ": "
+                          << wrong;
+        }
+    }
+    std::printf("%-30s killed and stopped at %zu places\n", GetParam().name.c_str(), positions.size());
+}
+
+void hold_three(Hands& hands) { hands.held = hands.pool->acquire(3 * page); }
+void claim_one(Hands& hands) { hands.delivery = hands.queue->try_claim(); }
+// Of buckets a full and a filling one, of messages two claimed, of which one is given back by nobody.
+void die_with_all(Hands& hands) {
+    hands.held = hands.pool->acquire(4 * page);
+    claim_one(hands);
+    static std::optional<Delivery> second = hands.queue->try_claim();
+}
+
+std::vector<Verb> verbs() {
+    return {
+        {"acquire", {}, [](Hands& h) { h.held = h.pool->acquire(page); }, {}},
+        {"acquire_several", {}, hold_three, {}},
+        {"acquire_what_the_dead_have_left",
+         {},
+         [](Hands& h) { h.held = h.pool->acquire(5 * page); },
+         die_with_all},
+        {"release", hold_three, [](Hands& h) { h.held.release(); }, {}},
+        {"set_full", hold_three, [](Hands& h) { h.held.set_full(7, 2 * page + 1); }, {}},
+        {"move", hold_three, [](Hands& h) { h.held.move(Region::nvme); }, {}},
+        {"offer", hold_three, [](Hands& h) { h.held.offer(7, 2 * page + 1); }, {}},
+        {"offer_and_take",
+         hold_three,
+         [](Hands& h) { h.held = h.pool->take(h.held.offer(7, 2 * page + 1)); },
+         {}},
+        {"take_what_the_dead_have_left",
+         {},
+         [](Hands& h) {
+             std::vector<BucketId> ids;
+             for (const BucketInfo& info : h.pool->left_behind()) ids.push_back(info.id);
+             try {
+                 h.held = h.pool->take(ids);
+             } catch (const Error&) {  // the survivor was faster
+             }
+         },
+         die_with_all},
+        {"reclaim", {}, [](Hands& h) { h.pool->reclaim(); }, die_with_all},
+        {"push", {}, [](Hands& h) { h.queue->push(numbered(99)); }, {}},
+        {"push_urgently", {}, [](Hands& h) { h.queue->push(numbered(99, 1)); }, {}},
+        {"pop", {}, [](Hands& h) { h.queue->try_pop(); }, {}},
+        {"claim", {}, claim_one, {}},
+        {"done", claim_one, [](Hands& h) { h.delivery->done(); }, {}},
+        {"give_back", claim_one, [](Hands& h) { h.delivery->give_back(); }, {}},
+        {"recover", {}, [](Hands& h) { h.queue->recover(); }, die_with_all},
+        {"attach", [](Hands& h) { h = {}; }, {}, {}},
+    };
+}
+
+INSTANTIATE_TEST_SUITE_P(every, SharedSweep, ::testing::ValuesIn(verbs()),
+                         [](const auto& verb) { return verb.param.name; });
+
+void PrintTo(const Verb& verb, std::ostream* out) { *out << verb.name; }
+
+}  // namespace
+}  // namespace pmemcpy::crash
