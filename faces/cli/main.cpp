@@ -43,10 +43,11 @@ int main(int argc, char** argv) {
                                cli::add_verify, cli::add_repair, cli::add_import, cli::add_export}) {
             add(command, invocation);
         }
-        for (const auto add : {cli::add_watch, cli::add_top, cli::add_plot, cli::add_cp, cli::add_mv,
-                               cli::add_ns, cli::add_scope, cli::add_share, cli::add_tiers, cli::add_stage,
-                               cli::add_drain, cli::add_receipt, cli::add_daemon, cli::add_advise,
-                               cli::add_op, cli::add_completion, cli::add_man}) {
+        for (const auto add :
+             {cli::add_watch, cli::add_top, cli::add_plot, cli::add_cp, cli::add_mv, cli::add_ns,
+              cli::add_scope, cli::add_share, cli::add_tiers, cli::add_stage, cli::add_drain,
+              cli::add_receipt, cli::add_buckets, cli::add_messages, cli::add_daemon, cli::add_advise,
+              cli::add_op, cli::add_completion, cli::add_man}) {
             add(command, invocation);
         }
         try {

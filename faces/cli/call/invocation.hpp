@@ -76,6 +76,8 @@ void add_drain(CLI::App& command, Invocation& invocation);
 void add_daemon(CLI::App& command, Invocation& invocation);
 void add_op(CLI::App& command, Invocation& invocation);
 void add_receipt(CLI::App& command, Invocation& invocation);
+void add_buckets(CLI::App& command, Invocation& invocation);
+void add_messages(CLI::App& command, Invocation& invocation);
 void add_scope(CLI::App& command, Invocation& invocation);
 void add_share(CLI::App& command, Invocation& invocation);
 void add_compact(CLI::App& command, Invocation& invocation);
