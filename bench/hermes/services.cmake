@@ -28,9 +28,7 @@ hermes_service(metadata_pmemcpy FILES metadata/main.cpp metadata/with_pmemcpy.cp
 hermes_service(metadata_memcached FILES metadata/main.cpp metadata/with_memcached.cpp
     PACKAGE libmemcached DEBIAN libmemcached-dev)
 hermes_service(metadata_redis FILES metadata/main.cpp metadata/with_redis.cpp PACKAGE hiredis DEBIAN libhiredis-dev)
-if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/messages/with_pmemcpy.cpp")
-    hermes_service(messages_pmemcpy FILES messages/with_pmemcpy.cpp LINK pmemcpy)
-endif()
+hermes_service(messages_pmemcpy FILES messages/with_pmemcpy.cpp LINK pmemcpy)
 hermes_service(messages_memcached FILES messages/with_memcached.cpp PACKAGE libmemcached DEBIAN libmemcached-dev)
 hermes_service(messages_nats FILES messages/with_nats.cpp PACKAGE libnats DEBIAN libnats-dev)
 if(openmpi IN_LIST PMEMCPY_MPI_FLAVOURS)
