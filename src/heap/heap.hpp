@@ -146,6 +146,9 @@ public:
     /// Makes chunks of slabs for data in which nothing is left.
     void give_back_slabs();
 
+    /// So many bytes of what is free, in whole chunks, are this attachment's alone from here on, until it has taken them: pool::Pool::
+    /// reserved(0). Set anew by each call; 0: none. Errors: no_space, and then none are reserved.
+    void reserve(std::uint64_t bytes);
     /// Makes huge pages and allocates ahead, so that at least `bytes` are usable.
     void prepare(std::uint64_t bytes);
     /// Gives chunks that are free back to the file system. Returns the bytes given back.
@@ -235,6 +238,9 @@ private:
 
     std::uint64_t find_free_chunks(std::uint64_t count, std::uint64_t usable, std::uint64_t& free_tail);
     std::uint64_t obtain_chunks(std::uint64_t count, Which which);
+    void keep_reserved(std::uint64_t count);
+    void make_ready(std::uint64_t wanted);
+    std::uint64_t chunks_for(std::uint64_t bytes) const;
     void fill_holes(std::uint64_t first, std::uint64_t count);
     void set_chunk(std::uint64_t i, ChunkWord word, Link record);
     void free_run(std::uint64_t head, std::uint64_t record_offset);

@@ -33,11 +33,16 @@ std::uint64_t Heap::punch_free(bool holes_too) {
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
     const std::uint64_t usable = pool_.usable_chunks();
     std::vector<std::pair<std::uint64_t, std::uint64_t>> runs;
+    std::uint64_t reserved = chunks_for(pool_.reserved(0)) + chunks_for(pool_.reserved_by_others(0));
     for (std::uint64_t i = 0; i < usable; ++i) {
         const ChunkWord word{chunk(i).word};
         // Behind a head whose run is half freed, chunks look free that are not.
         if (word.kind() == ChunkKind::run_head) i += std::max<std::uint64_t>(word.chunks(), 1) - 1;
         if (word.kind() != ChunkKind::free && (word.kind() != ChunkKind::hole || !holes_too)) continue;
+        if (word.kind() == ChunkKind::free && reserved > 0) {
+            --reserved;
+            continue;
+        }
         if (word.kind() == ChunkKind::free) set_chunk(i, ChunkWord::make(ChunkKind::hole, 0, 0), {});
         if (!runs.empty() && runs.back().second == i) {
             ++runs.back().second;

@@ -42,6 +42,7 @@ std::uint64_t Heap::find_free_chunks(std::uint64_t count, std::uint64_t usable, 
 }
 
 std::uint64_t Heap::obtain_chunks(std::uint64_t count, Which which) {
+    keep_reserved(count);
     const std::uint64_t all = pool_.super().chunk_count;
     const std::uint64_t end = which == data ? all - std::min<std::uint64_t>(all, kept_for_records_) : all;
     const std::uint64_t usable = std::min(pool_.usable_chunks(), end);
@@ -56,7 +57,40 @@ std::uint64_t Heap::obtain_chunks(std::uint64_t count, Which which) {
     pool_.vouch_for_usable_chunks();
     fill_holes(first, count);
     pool_.medium().store(&pool_.state().search_hint.value, first + count);
+    pool_.use_reserved(0, count * pool_.super().chunk_bytes);
     return first;
+}
+
+// What others have reserved is left to them.
+void Heap::keep_reserved(std::uint64_t count) {
+    const std::uint64_t kept = chunks_for(pool_.reserved_by_others(0));
+    if (kept > 0) make_ready(kept + count);
+}
+
+void Heap::reserve(std::uint64_t bytes) {
+    const pool::Pool::AllocationLock lock(pool_);
+    pool_.set_reserved(0, 0);  // set anew
+    const std::uint64_t chunks = chunks_for(bytes);
+    if (chunks > 0) make_ready(chunks + chunks_for(pool_.reserved_by_others(0)));
+    pool_.set_reserved(0, chunks * pool_.super().chunk_bytes);
+}
+
+// So many chunks are free, and the file system has promised their space. Under the allocation lock.
+void Heap::make_ready(std::uint64_t wanted) {
+    const std::uint64_t free = pool_.usable_chunks() - count_taken_chunks();
+    if (free < wanted) pool_.grow(wanted - free);
+    std::uint64_t ready = 0;
+    for (std::uint64_t i = 0; i < pool_.usable_chunks() && ready < wanted; ++i) {
+        const ChunkKind kind = ChunkWord{chunk(i).word}.kind();
+        if (kind != ChunkKind::free && kind != ChunkKind::hole) continue;
+        fill_holes(i, 1);  // what trim() gave back
+        ++ready;
+    }
+}
+
+std::uint64_t Heap::chunks_for(std::uint64_t bytes) const {
+    const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
+    return bytes / chunk_bytes + (bytes % chunk_bytes != 0 ? 1 : 0);
 }
 
 // What trim() gave back must be promised by the file system again before anybody stores there.

@@ -6,6 +6,7 @@
 
 #include <pmemcpy/error.hpp>
 
+#include <algorithm>
 #include <unordered_set>
 #include <utility>
 
@@ -193,11 +194,31 @@ void PayloadFiles::keep_only(const std::vector<Extent>& extents, std::uint64_t f
 void PayloadFiles::reserve(std::uint64_t bytes) {
     const persist::Medium& m = heap_.pool().medium();
     m.fetch_add(word_, bytes);
-    if (has_room()) return;
+    if (!has_room()) {
+        count_anew();
+        m.fetch_add(word_, bytes);
+        if (!has_room()) {
+            release(bytes);
+            throw_full(bytes);
+        }
+    }
+    if (seat_.is_below()) heap_.pool().use_reserved(seat_.target, bytes);
+}
+
+void PayloadFiles::keep_free(std::uint64_t bytes) {
+    pool::Pool& pool = heap_.pool();
+    // Said before the look: of two who reserve, or store, at once one sees the other.
+    pool.set_reserved(seat_.target, bytes);
+    const auto fits = [&] {
+        const std::uint64_t used = used_bytes();
+        const std::uint64_t left = *seat_.capacity_bytes - std::min(*seat_.capacity_bytes, used);
+        const std::uint64_t others = pool.reserved_by_others(seat_.target);
+        return bytes <= left - std::min(left, others) && bytes <= os::free_bytes(data_);
+    };
+    if (fits()) return;
     count_anew();
-    m.fetch_add(word_, bytes);
-    if (has_room()) return;
-    release(bytes);
+    if (fits()) return;
+    pool.set_reserved(seat_.target, 0);
     throw_full(bytes);
 }
 
@@ -206,12 +227,18 @@ void PayloadFiles::throw_full(std::uint64_t bytes) const {
     if (seat_.is_below()) {
         throw Error(Code::no_space, "target '" + seat_.name + "' of " + pool.path() +
                                         " is full: it may have " + std::to_string(*seat_.capacity_bytes) +
-                                        " bytes, and " + std::to_string(bytes) + " more are needed");
+                                        " bytes, and " + std::to_string(bytes) + " more are needed" +
+                                        reserved_text());
     }
     throw Error(Code::no_space, pool.path() + " is full: with its payload files it may have " +
                                     std::to_string(pool.super().max_bytes) + " bytes, and " +
                                     std::to_string(bytes) +
                                     " more are needed; erase something, or create a larger pool");
+}
+
+std::string PayloadFiles::reserved_text() const {
+    const std::uint64_t others = heap_.pool().reserved_by_others(seat_.target);
+    return others == 0 ? "" : "; others have reserved " + std::to_string(others);
 }
 
 void PayloadFiles::check_room(std::uint64_t bytes) const {
@@ -226,7 +253,11 @@ void PayloadFiles::check_room(std::uint64_t bytes) const {
 }
 
 bool PayloadFiles::has_room() const {
-    if (seat_.is_below()) return used_bytes() <= *seat_.capacity_bytes;
+    if (seat_.is_below()) {
+        const std::uint64_t used = used_bytes();
+        return used <= *seat_.capacity_bytes &&
+               heap_.pool().reserved_by_others(seat_.target) <= *seat_.capacity_bytes - used;
+    }
     return has_room_beside(heap_.pool().usable_chunks()) || has_room_beside(heap_.count_taken_chunks());
 }
 

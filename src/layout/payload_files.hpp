@@ -75,6 +75,9 @@ public:
     void make_durable();
     /// Throws no_space unless the pool with its payloads can become `bytes` large.
     void check_room(std::uint64_t bytes) const;
+    /// Of a target below the pool: so many bytes are this attachment's alone from here on, until it has taken them (pool::Pool::reserved).
+    /// Errors: no_space, and then none are reserved.
+    void keep_free(std::uint64_t bytes);
     /// Bytes in all payload files.
     std::uint64_t used_bytes() const;
     /// True, once, after readable names may lead to payloads that are not theirs any more.
@@ -91,6 +94,7 @@ private:
     bool has_room() const;
     bool has_room_beside(std::uint64_t chunks) const;
     [[noreturn]] void throw_full(std::uint64_t bytes) const;
+    std::string reserved_text() const;
     std::optional<os::File> open(const heap::Extent& extent) const;
     void forget_removed();
 

@@ -80,7 +80,7 @@ Pool::OperationLock::OperationLock(Pool& pool, std::uint64_t number)
 Pool::RegistryLock::RegistryLock(Pool& pool)
     : ByteLock(pool.runtime_->file(), registry_byte, pool.registry_mutex_) {}
 
-void Pool::attach(Lifecycle& lifecycle) {
+void Pool::attach(Lifecycle& lifecycle, const std::function<void()>& if_first) {
     check_usable();
     check_state();
     if (read_only_) return attach_reader();
@@ -88,7 +88,9 @@ void Pool::attach(Lifecycle& lifecycle) {
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
         if (os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) {
             enter_alone(lifecycle);
-            return take_slot(lifecycle);
+            take_slot(lifecycle);
+            if (if_first) if_first();
+            return share_again();
         }
         if (try_join()) return take_slot(lifecycle);
         nap_after(attempt);
@@ -126,10 +128,12 @@ void Pool::enter_alone(Lifecycle& lifecycle) {
     if (clean && recovery_count() % 2 != 0)
         medium_.store(&state().recovery_count.value, recovery_count() + 1);
     if (!clean) recover(lifecycle);
+    medium_.store(&runtime_->header().began_at, persist::Medium::load(&state().next_version.value));
     runtime_->validate(super_.uuid);
-    os::lock(file_, os::LockKind::shared, attach_byte,
-             1);  // turns the exclusive lock into a shared one, atomically
 }
+
+// Turns the exclusive lock into a shared one, atomically.
+void Pool::share_again() { os::lock(file_, os::LockKind::shared, attach_byte, 1); }
 
 // Alone in the pool, in the name of slot 0.
 void Pool::recover(Lifecycle& lifecycle) {
@@ -209,14 +213,24 @@ void Pool::begin_slot(Slot& slot) {
     m.store(&slot.step, 0);
     m.store(&slot.step_intent, 0);
     m.store(&slot.intent, 0);
+    m.store(&slot.is_done, 0);
+    m.fill(slot.reserved.data(), 0, sizeof slot.reserved);
     m.store(&slot.pin_count, 0);
     m.fill(slot.pins.data(), 0, sizeof slot.pins);
     m.store(&slot.pid, process_id_);
     m.store(&slot.attached_ns, os::wall_ns());
 }
 
-void Pool::detach(Lifecycle& lifecycle) {
+void Pool::detach(Lifecycle& lifecycle, const std::function<void()>& if_last) {
     if (!attached_ || fork_generation_ != os::fork_generation()) return;
+    if (if_last && !read_only_) {
+        // Until we are out: of two that leave at once one has to be the last.
+        os::lock(runtime_->file(), os::LockKind::exclusive, detach_byte, 1);
+        if (os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) {
+            if_last();
+            share_again();
+        }
+    }
     attached_ = false;
     if (read_only_) return;
     const bool failed = persist::Medium::load(&state().failed.value) != 0;
@@ -277,6 +291,17 @@ std::uint64_t Pool::count_attached() const {
         if (attached && (i == slot_ || !runtime_->is_dead(i))) ++count;
     }
     return count;
+}
+
+bool Pool::others_may_store() const {
+    const std::uint64_t used = persist::Medium::load(&runtime_->header().slots_used);
+    for (std::uint64_t i = 0; i < used; ++i) {
+        const Slot& slot = runtime_->slot(i);
+        const bool may = i != slot_ && persist::Medium::load(&slot.attached) != 0 &&
+                         persist::Medium::load(&slot.is_done) == 0;
+        if (may && !runtime_->is_dead(i)) return true;
+    }
+    return false;
 }
 
 void Pool::set_clean(bool clean) {

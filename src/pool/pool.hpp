@@ -1,6 +1,8 @@
 // Length: a struct for each lock, so that nobody mistakes one for another.
 #pragma once
 
+// Length: one class, declared: all that an attachment to a pool is to the rooms above.
+
 #include "base/checked.hpp"
 #include "os/file.hpp"
 #include "os/fork.hpp"
@@ -81,10 +83,33 @@ public:
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
 
-    /// Joins the processes that are there, or recovers the pool when nobody is and it was not closed cleanly.
-    void attach(Lifecycle& lifecycle);
-    /// Leaves. The last one out marks the pool clean.
-    void detach(Lifecycle& lifecycle);
+    /// Joins the processes that are there, or recovers the pool when nobody is and it was not closed cleanly. `if_first` is called
+    /// when nobody is, before others get in; it throws nothing.
+    void attach(Lifecycle& lifecycle, const std::function<void()>& if_first = {});
+    /// Leaves. The last one out marks the pool clean; `if_last` is called in him before, while others wait to get in. It throws nothing.
+    void detach(Lifecycle& lifecycle, const std::function<void()>& if_last = {});
+
+    /// Of the session, which begins with the first who attaches and ends with the last who leaves or dies: what was stored before it
+    /// has lower versions.
+    std::uint64_t session_began_at() const { return persist::Medium::load(&runtime_->header().began_at); }
+    /// This attachment stores nothing more of its user's.
+    void announce_done() {
+        // Exchanged, not stored: of two who say so and then look at each other, one has to see it.
+        std::uint64_t before = 0;
+        static_cast<void>(medium_.compare_exchange(&slot().is_done, before, 1));
+    }
+    /// Whether others are attached, and alive, that may still store something.
+    bool others_may_store() const;
+
+    /// From here on so many bytes of what is free in a target may only be taken by way of this object. Whoever asks has made sure that
+    /// they are there.
+    void set_reserved(std::uint64_t target, std::uint64_t bytes);
+    /// What of it is left.
+    std::uint64_t reserved(std::uint64_t target) const;
+    /// What others who are alive have left of theirs. Costs nothing as long as nobody reserves anything.
+    std::uint64_t reserved_by_others(std::uint64_t target) const;
+    /// Something was taken, first of what is reserved.
+    void use_reserved(std::uint64_t target, std::uint64_t bytes);
 
     /// Throws busy when anybody is attached. Keeps others out as long as this object lives.
     void check_alone();
@@ -365,6 +390,7 @@ private:
     void close_alone(Lifecycle& lifecycle);
     void recover(Lifecycle& lifecycle);
     bool try_join();
+    void share_again();
     void take_slot(Lifecycle& lifecycle);
     bool try_slot(std::uint64_t i, Lifecycle& lifecycle);
     void begin_slot(Slot& slot);

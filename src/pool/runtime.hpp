@@ -16,6 +16,7 @@ namespace pmemcpy::pool {
 
 inline constexpr std::uint64_t slot_count = 4096;
 inline constexpr std::uint64_t pins_per_slot = 448;
+inline constexpr std::uint64_t reservable_targets = 16;
 
 /// What a process is in the middle of; whoever finds it dead finishes it.
 enum class Intent : std::uint64_t {
@@ -47,7 +48,11 @@ struct Slot {
     std::uint64_t attached_ns;
     std::uint64_t claiming;  // Link: the record that is being retired, until it is in the list
     std::uint64_t step;      // the newest that its owner has begun, unless it has committed it; 0: none
-    std::array<std::uint64_t, 48> unused;
+    std::uint64_t
+        is_done;  // 1: its owner stores nothing more of his own: he is closing, or works in the background
+    std::array<std::uint64_t, reservable_targets>
+        reserved;  // by target: bytes that only its owner may take from what is free
+    std::array<std::uint64_t, 31> unused;
     std::array<std::uint64_t, pins_per_slot> pins;  // Links of pinned blocks, 0: free
 };
 static_assert(sizeof(Slot) == 4096);
@@ -60,6 +65,8 @@ struct RuntimeHeader {
     alignas(64) std::uint64_t sync_completed;
     alignas(64) std::uint64_t scavenges;  // times that somebody has cleaned up after a dead owner
     std::uint64_t group_erasures;         // odd while one is going on, or its process has died in it
+    std::uint64_t began_at;      // the version that would have been drawn next when this session began
+    std::uint64_t reservations;  // times that somebody has reserved space in this session
 };
 inline constexpr std::uint64_t runtime_valid = 0x2e72742d6c697632ULL;
 inline constexpr std::uint64_t runtime_bytes = page_bytes + slot_count * sizeof(Slot);
