@@ -65,6 +65,18 @@ enum class Buffering {
     write_back,     ///< copied to the flush target soon, in the background
     write_through,  ///< copied to the flush target before the store returns; of a step, before commit returns
     bypass,         ///< stored in the flush target at once
+    /// Gone with the job: never flushed by itself, brought down only when there is no room above, and erased when the job ends, if it was
+    /// stored in this mode and still has it. A job is all processes that have the pool open for writing, from the first that opens it to
+    /// the last that closes it or dies.
+    scratch,
+};
+
+/// When `write_back` copies. Source: Hermes, section 3.2.1.
+enum class Trigger {
+    period,  ///< again and again: Flush::period_s
+    store,  ///< within a tenth of a second after a store, with all that was stored before it; the store does not wait
+    close,  ///< munmap, or the normal end of a program that does not call it, waits until all is copied
+    exit,   ///< the same of the last of all processes that have the pool open for writing
 };
 
 /// Whether blocks come back up when they are read.
@@ -85,9 +97,10 @@ enum class Replacement {
 
 /// How blocks are copied to the target where they are to survive: the block stays where it is, the copy is made besides.
 struct Flush {
-    std::string to{};             ///< the name of a target; empty: the last
-    double period_s = 5;          ///< how often who has the pool open looks for what was stored since
-    bool on_close = false;        ///< munmap waits until all is copied
+    std::string to{};  ///< the name of a target; empty: the last
+    /// One or several. What is still to be copied when a process is killed, the next who opens the pool copies in the background.
+    std::vector<Trigger> on = {Trigger::period};
+    double period_s = 5;  ///< how often who has the pool open looks for what was stored, or erased, since
     double bytes_per_second = 0;  ///< at most, in the background; 0: as fast as it goes
     unsigned threads = 2;         ///< that copy blocks at the same time
     std::vector<unsigned>
@@ -111,6 +124,13 @@ struct Rule {
     bool never_evict = false;           ///< stays where it was put until somebody moves it
     std::optional<Buffering> mode{};    ///< else the hierarchy's
     bool drop_after_flush = false;  ///< gives up its place when there is a copy: it is read from there then
+    /// Erased when it has been read: after a load() that covered the whole of the block, by a PMEM that is open for writing and has
+    /// not stored the block itself. Until such a load has got all of it, whoever looks finds it; a reader that dies before leaves it. Views,
+    /// loads of a part, and readers that have the pool open for reading leave it. A block stays that hides part of an older one, which
+    /// would be seen again. What was dropped is to later loads as if it had never been stored: the fill value, or not_found; an array that
+    /// grows is as long as its last block reaches.
+    /// Source: Hermes, section 3.2.1 (conditional overwriting).
+    bool drop_after_read = false;
 };
 
 /// The targets under a pool, the fastest first, and how they are used.
@@ -136,7 +156,7 @@ struct TargetInfo {
     std::string trouble{};  ///< why nothing is put there at present; empty if it is well
 };
 
-/// What there is to flush, or to wait for.
+/// What there is to flush or to move, and how much of it is done.
 struct FlushProgress {
     std::uint64_t blocks = 0, of_blocks = 0;
     std::uint64_t bytes = 0, of_bytes = 0;
@@ -153,9 +173,12 @@ struct Receipt {
     std::string target;
     bool is_flushed = false;  ///< the flush target has it, or a copy
     Survives survives = Survives::process;
+    Buffering mode = Buffering::none;  ///< that counts for it
     /// Seconds until it is flushed if all goes as the hierarchy says: what waits before it over the target's bandwidth. Nothing if it
-    /// is, or if nobody is to do it.
+    /// is, or if nobody is to do it before the pool is closed.
     std::optional<double> flushed_in_s{};
+    /// What it waits for, if it is to be flushed and is not: the first in time of the hierarchy's triggers.
+    std::optional<Trigger> waits_for{};
 };
 
 /// What came of promotion in this process, since it opened the pool: blocks that load() and view() needed.
@@ -174,8 +197,12 @@ struct ReadCounters {
 const char* name_of(TargetKind kind) noexcept;
 /// "max-bandwidth", "max-locality", "hot-data", "user-defined".
 const char* name_of(Policy policy) noexcept;
-/// "none", "write-back", "write-through", "bypass".
+/// "none", "write-back", "write-through", "bypass", "scratch".
 const char* name_of(Buffering mode) noexcept;
+/// "period", "store", "close", "exit".
+const char* name_of(Trigger trigger) noexcept;
+/// A mode by its name. Errors: invalid_argument.
+Buffering parse_buffering(std::string_view name);
 /// "never", "on-read", "read-ahead".
 const char* name_of(Promotion promotion) noexcept;
 /// "fifo", "lru", "lfu", "application".
@@ -197,6 +224,11 @@ Hierarchy read_hierarchy(const std::string& path);
 ///     of another pool with the same identity, as a copy of a pool file has it; not_found for a directory that is missing;
 ///     permission_denied; unsupported by a build without yaml-cpp.
 void set_hierarchy(PMEM& pool, const Hierarchy& hierarchy);
+/// Sets the mode of all ids that a glob matches, stored already or not; of "/" that of the hierarchy. A rule for it comes before the
+/// others, and keeps what else was said of this id; a rule for the same glob, and for all of it, is changed.
+/// Crash, Sharing: as set_hierarchy(); two who do it at once do it one after the other.
+/// Errors: invalid_argument, when the pool has no hierarchy, or no target below it and the mode needs one.
+void set_mode(PMEM& pool, std::string_view match, Buffering mode);
 /// Takes it away. Errors: busy, when blocks lie in other targets than the pool; move() brings them back.
 void remove_hierarchy(PMEM& pool);
 /// Nothing, if the pool has none. Errors: unsupported by a build without yaml-cpp.
@@ -207,14 +239,27 @@ std::vector<TargetInfo> targets(const PMEM& pool);
 /// Moves the blocks of a variable, or of all that is in a group ("/": the pool), to a target. Each is copied, its checksum
 /// verified, and its new place published, so that readers see it at any moment; views keep what they show. What is stored meanwhile is
 /// left where it is stored. Values up to 512 bytes, attributes, and arrays that are filled in place stay in the pool.
-/// Returns the bytes that were moved.
+/// Returns the bytes that were moved. `progress`, if given, is called after each block; false stops.
 /// Crash: each block is in the old place or in the new one, whole.
 /// Errors: not_found; invalid_argument for a target that the pool does not have; no_space (what was moved stays there); corrupt,
 ///     when a block has another checksum than when it was stored: it stays where it is; io_error.
-std::uint64_t move(PMEM& pool, std::string_view id, std::string_view target);
+std::uint64_t move(PMEM& pool, std::string_view id, std::string_view target,
+                   const std::function<bool(const FlushProgress&)>& progress = {});
+
+/// From here on so much of what is free in a target can only be taken by stores through this PMEM, until they have taken it, the pool is
+/// closed, or the process dies. Older blocks go down for it, if that is needed. A new call for the same target counts anew; 0 bytes give it
+/// up. `target` may be left out: the pool, also one without a hierarchy.
+/// Units: bytes; in the pool whole chunks are reserved. What is overwritten or erased does not come back to it.
+/// Sharing: of others' stores those that find nothing else are no_space, or go to another target.
+/// Errors: no_space, and then nothing is reserved; invalid_argument for a target that the pool does not have; unsupported for a pool in a
+///     directory.
+void reserve(PMEM& pool, std::uint64_t bytes, std::string_view target = {});
+/// What is left of it.
+std::uint64_t reserved(const PMEM& pool, std::string_view target = {});
 
 /// Copies what the flush target does not have yet of a variable, or of all in a group ("/": the pool), and returns the bytes copied. In
-/// modes other than `none` this goes on by itself; here somebody waits for it. A copy counts from when it is durable as a whole.
+/// modes other than `none` and `scratch` this goes on by itself; here somebody waits for it. Of a group all but scratch. A copy counts
+/// from when it is durable as a whole.
 /// `progress`, if given, is called after each block; false stops.
 /// Crash: what was copied is; nothing is half copied.
 /// Errors: invalid_argument where the pool has no hierarchy, or it has no target below the pool; not_found; no_space; io_error; corrupt for a
@@ -224,7 +269,7 @@ std::uint64_t flush(PMEM& pool, std::string_view id = "/",
 /// What is to be flushed by the hierarchy's modes, and is not yet. Looks at all blocks.
 FlushProgress unflushed(const PMEM& pool);
 /// Does what is to be done in the background of a pool as long as it lives, in the place of the processes that store: those leave it to this one,
-/// and with `on_close` do not wait when they close the pool. Nobody needs one: it gives that work a process of its own, which may have
+/// and do not wait when they close the pool, whatever the triggers: it copies within Flush::period_s. Nobody needs one: it gives that work a process of its own, which may have
 /// processors of its own and outlive the others. A pool without a hierarchy waits for one.
 /// Crash: of the process, another takes over within a second; nothing is lost.
 class Organizer {
@@ -233,7 +278,7 @@ public:
     /// Errors: those of PMEM::mmap; permission_denied in a pool that may only be read; busy, when the pool has one already; invalid_argument
     ///     for what names no processors, or none that this process may run on.
     explicit Organizer(const std::string& path, std::string_view cores = {});
-    /// Gives up what it is at; with `on_close`, waits until everything is flushed.
+    /// Gives up what it is at; where a trigger is `close`, waits until everything is flushed.
     ~Organizer();
     Organizer(const Organizer&) = delete;
     Organizer& operator=(const Organizer&) = delete;

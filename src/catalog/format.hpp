@@ -67,11 +67,17 @@ struct Value {
 };
 static_assert(sizeof(Value) == 136);
 
-enum ValueFlag : std::uint32_t { value_has_crc = 1 };
+// What is scratch was stored for no longer than its job runs (store/lifetimes.cpp).
+enum ValueFlag : std::uint32_t { value_has_crc = 1, value_scratch = 2 };
 
 inline constexpr std::uint64_t largest_inline_bytes = 512;
 
-enum ArrayFlag : std::uint8_t { array_contiguous = 1, array_unlimited = 2, array_has_fill = 4 };
+enum ArrayFlag : std::uint8_t {
+    array_contiguous = 1,
+    array_unlimited = 2,
+    array_has_fill = 4,
+    array_scratch = 8
+};
 
 /// An array's definition. Followed by dimensions, type encoding, fill value.
 /// header.word: empty, or a Link to the first directory segment.
@@ -108,7 +114,8 @@ enum BlockFlag : std::uint8_t {
     block_in_place = 1,
     block_strided = 2,
     block_has_min_max = 4,
-    block_has_crc = 8
+    block_has_crc = 8,
+    block_scratch = 16
 };
 
 /// A box of an array as one store produced it. Followed by offset, count and (strided) stride, then the

@@ -82,6 +82,7 @@ public:
 
 private:
     void work() {
+        const store::Store::Looking looking;
         std::unique_lock lock(mutex_);
         while (!stops_) {
             const std::uint64_t asked = asked_;

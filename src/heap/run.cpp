@@ -42,7 +42,7 @@ std::uint64_t Heap::find_free_chunks(std::uint64_t count, std::uint64_t usable, 
 }
 
 std::uint64_t Heap::obtain_chunks(std::uint64_t count, Which which) {
-    keep_reserved(count);
+    if (which == data || kept_for_records_ == 0) keep_reserved(count);
     const std::uint64_t all = pool_.super().chunk_count;
     const std::uint64_t end = which == data ? all - std::min<std::uint64_t>(all, kept_for_records_) : all;
     const std::uint64_t usable = std::min(pool_.usable_chunks(), end);

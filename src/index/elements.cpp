@@ -7,6 +7,7 @@
 
 #include "array/region.hpp"
 #include "array/selection.hpp"
+#include "store/store.hpp"
 
 namespace pmemcpy::index {
 
@@ -76,6 +77,7 @@ void each_part(const Selection& selection, std::uint64_t element_bytes, Visit&& 
 /// Loads the elements of a block part by part: visit(part, bytes).
 template <class Visit>
 void each_loaded(const PMEM& pool, const Info& array, const BlockInfo& block, Visit&& visit) {
+    const store::Store::Looking looking;
     std::vector<std::byte> bytes;
     each_part(block.box, array.type.size(), [&](const Selection& part) {
         bytes.resize(part.elements() * array.type.size());

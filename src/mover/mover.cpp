@@ -133,7 +133,9 @@ private:
     std::shared_ptr<store::Store> open() const {
         Options options;
         options.mode = Mode::update;
-        return store::Store::open(path_, options);
+        auto store = store::Store::open(path_, options);
+        store->announce_done();
+        return store;
     }
     void attach() {
         if (!store_) store_ = open();
@@ -178,7 +180,9 @@ private:
             settled_at_ = Clock::now();
             begin(settling_, [this] { store_->settle_by_heat(); });
         }
-        if (is_news_ || (Clock::now() >= due_.load() && store_->newest_version() != looked_at_))
+        const std::uint64_t newest = store_->newest_version();
+        const bool on_store = store_->flushes_on(Trigger::store) && newest != flushed_at_;
+        if (is_news_ || on_store || (Clock::now() >= due_.load() && newest != looked_at_))
             begin(flushing_, [this, its = *duty] { flush(its); });
     }
 
@@ -216,13 +220,19 @@ private:
     }
 
     void flush(const Flush& duty) {
-        is_news_ = false;
+        const bool is_due = is_news_.exchange(false) || Clock::now() >= due_.load();
         const std::uint64_t before = store_->newest_version();
+        const bool waits =
+            !organizes_ && !store_->flushes_on(Trigger::store) && !store_->flushes_on(Trigger::period);
+        // Of what is copied when the pool is closed, that is due which others had not copied when they were gone.
+        const std::uint64_t stored_before = waits ? store_->session_began_at() : ~std::uint64_t{0};
         Pace pace(*this, duty.bytes_per_second);
         try {
             store_->flush(
                 "/", true, [&](const FlushProgress&) { return pace.allows(0); },
-                [&](std::uint64_t bytes) { return pace.allows(bytes); });
+                [&](std::uint64_t bytes) { return pace.allows(bytes); }, stored_before);
+            if (pace.allows(0)) flushed_at_ = before;
+            if (!is_due) return;
             const bool are_left = store_->sweep_copies(false);
             if (!are_left && pace.allows(0)) looked_at_ = before;
         } catch (const std::exception&) {
@@ -257,7 +267,9 @@ private:
     void finish() {
         attach();
         const auto duty = store_->background();
-        if (duty && duty->on_close && (organizes_ || !store_->has_organizer())) store_->flush("/", true, {});
+        if (!duty || (!organizes_ && store_->has_organizer())) return;
+        const bool is_last = store_->flushes_on(Trigger::exit) && !store_->others_may_store();
+        if (is_last || store_->flushes_on(Trigger::close)) store_->flush("/", true, {});
     }
 
     /// Spreads what is written over the time that it may take, for all who write it together.
@@ -306,9 +318,10 @@ private:
     Reads reads_;
     const std::vector<unsigned> own_cores_{};
     const std::vector<unsigned> all_cores_ = os::cores();
-    std::shared_ptr<store::Store> store_;       // set before any task begins
-    std::atomic<std::uint64_t> looked_at_ = 0;  // newest version at the last look at everything
-    std::atomic<bool> is_news_ = true;          // everything is to be looked at, whatever the versions say
+    std::shared_ptr<store::Store> store_;        // set before any task begins
+    std::atomic<std::uint64_t> looked_at_ = 0;   // newest version at the last look at everything
+    std::atomic<std::uint64_t> flushed_at_ = 0;  // the same, where each store triggers one
+    std::atomic<bool> is_news_ = true;           // everything is to be looked at, whatever the versions say
     std::atomic<Clock::time_point> due_{Clock::time_point{}};
     // Of the thread that begins the tasks.
     std::unique_ptr<pool::Pool::OrganizerLock> organizes_;  // null in a process that does other things

@@ -20,7 +20,7 @@ public:
     /// The same by a process that does nothing else, before which the others step back. `cores`: it runs on these; empty: on those of the hierarchy.
     /// Errors: those of opening for writing; busy, when there is one already; invalid_argument for processors that are not there.
     Mover(const std::string& path, std::vector<unsigned> cores);
-    /// Waits for what it is at; and, where the hierarchy says `on_close`, until everything is flushed.
+    /// Waits for what it is at; and, where a trigger of the hierarchy is `close`, or `exit` and this is the last, until everything is flushed.
     ~Mover();
     Mover(const Mover&) = delete;
     Mover& operator=(const Mover&) = delete;

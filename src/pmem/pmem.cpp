@@ -173,7 +173,10 @@ void PMEM::store(std::string_view id, const Type& type, const void* data, const 
 }
 void PMEM::load(std::string_view id, const Type& type, void* data, const Selection& selection,
                 std::optional<std::uint64_t> step) const {
-    found(id, [&](const store::Store& side) { side.load(id, type, data, selection, step); });
+    found(id, [&](store::Store& side) {
+        // What is moved from one side to the other is taken by nobody.
+        sides_ ? side.take(id, type, data, selection, step) : side.load(id, type, data, selection, step);
+    });
 }
 
 void PMEM::load_dims(std::string_view id, int* ndims, std::size_t* dims) const {

@@ -33,6 +33,7 @@ Sides::Sides(std::shared_ptr<store::Store> shared, const Options& options)
     if (!shared_->is_device()) path_ = shared_->path_beside(".private-" + std::to_string(os::user_id()));
     look_again();
     if (shared_->read_only()) return;
+    at_exit_ = std::make_unique<AtExit>([this] { end_background(); });
     shared_->set_on_hierarchy([this] { move_in_background(); });
     try {
         if (shared_->background()) move_in_background();
@@ -90,6 +91,21 @@ void Sides::set_prefetcher(mover::Prefetcher next) {
     move_in_background();
     const std::lock_guard lock(mover_mutex_);
     mover_->set_prefetcher(next ? std::make_shared<const mover::Prefetcher>(std::move(next)) : nullptr);
+}
+
+// Whoever closes the pool, or ends without closing it, waits for what the hierarchy lets him wait for.
+void Sides::end_background() {
+    shared_->set_on_hierarchy({});
+    shared_->set_on_read({});
+    const std::lock_guard lock(mover_mutex_);
+    if (!mover_) return;
+    if (!shared_->is_forked()) shared_->announce_done();
+    mover_.reset();
+}
+
+Sides::~Sides() {
+    at_exit_.reset();
+    end_background();
 }
 
 ReadCounters Sides::read_counters() {
@@ -178,12 +194,8 @@ void Sides::enter_step(std::uint64_t step) {
 }
 
 void Sides::close() {
-    shared_->set_on_hierarchy({});
-    shared_->set_on_read({});
-    {
-        const std::lock_guard lock(mover_mutex_);
-        mover_.reset();
-    }
+    at_exit_.reset();
+    end_background();
     const std::lock_guard lock(mutex_);
     operator_.reset();
     own_operator_.reset();

@@ -2,6 +2,7 @@
 
 #include "mover/mover.hpp"
 #include "operate/operator.hpp"
+#include "pmem/at_exit.hpp"
 #include "store/store.hpp"
 
 #include <atomic>
@@ -20,6 +21,9 @@ namespace pmemcpy::pmem {
 class Sides {
 public:
     Sides(std::shared_ptr<store::Store> shared, const Options& options);
+    ~Sides();
+    Sides(const Sides&) = delete;
+    Sides& operator=(const Sides&) = delete;
 
     /// Null where this user has none, as far as this process knows: what is not found on the shared side may be on the other.
     PMEM* known_own() const { return own_.load(std::memory_order_acquire); }
@@ -61,6 +65,7 @@ public:
 
 private:
     void move_in_background();
+    void end_background();
     void look_again();
     void operate_in_background();
     void open_own(Mode mode);
@@ -80,6 +85,7 @@ private:
     // Null as long as nothing on that side has a hint.
     std::unique_ptr<operate::Operator> operator_;
     std::unique_ptr<operate::Operator> own_operator_;
+    std::unique_ptr<AtExit> at_exit_;
 };
 
 /// Notes: on a group that it is private; on the private pool, that something is being moved, and under which name in the shared one.

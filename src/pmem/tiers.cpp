@@ -48,8 +48,23 @@ std::optional<Hierarchy> hierarchy_of(const PMEM& pool) { return Sides::of(pool)
 
 std::vector<TargetInfo> targets(const PMEM& pool) { return Sides::of(pool).shared()->targets(); }
 
-std::uint64_t move(PMEM& pool, std::string_view id, std::string_view target) {
-    return Sides::of(pool).shared()->move(id, target);
+void set_mode(PMEM& pool, std::string_view match, Buffering mode) {
+    store::Store& store = *Sides::of(pool).shared();
+    store.set_mode(match, mode);
+    static_cast<void>(store.background());
+}
+
+std::uint64_t move(PMEM& pool, std::string_view id, std::string_view target,
+                   const std::function<bool(const FlushProgress&)>& progress) {
+    return Sides::of(pool).shared()->move(id, target, progress);
+}
+
+void reserve(PMEM& pool, std::uint64_t bytes, std::string_view target) {
+    Sides::of(pool).shared()->reserve(bytes, target);
+}
+
+std::uint64_t reserved(const PMEM& pool, std::string_view target) {
+    return Sides::of(pool).shared()->reserved(target);
 }
 
 std::uint64_t flush(PMEM& pool, std::string_view id,

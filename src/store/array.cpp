@@ -22,17 +22,23 @@ constexpr std::size_t most_directories = 4096;  // followed at once; more are fo
 
 std::string describe(const ArrayDefinition& d) { return d.type.name() + " " + to_string(d.dims); }
 
+// Whether it goes when the job ends makes no other array.
+std::uint8_t kind_flags(const ArrayDefinition& d) {
+    return static_cast<std::uint8_t>(d.flags & ~unsigned{catalog::array_scratch});
+}
+
 // The options that make a different array, for the message when somebody asks for another one.
 std::string differences(const ArrayDefinition& there, const ArrayDefinition& asked) {
     std::string text = describe(there) + " and not " + describe(asked);
     if (there.order != asked.order) text += "; it has the other element order";
-    if (there.flags != asked.flags) text += "; it differs in being contiguous or in having a fill value";
+    if (kind_flags(there) != kind_flags(asked))
+        text += "; it differs in being contiguous or in having a fill value";
     if (there.fill != asked.fill) text += "; its fill value is another one";
     return text;
 }
 
 bool is_same(const ArrayDefinition& a, const ArrayDefinition& b) {
-    return a.type == b.type && a.dims == b.dims && a.order == b.order && a.flags == b.flags &&
+    return a.type == b.type && a.dims == b.dims && a.order == b.order && kind_flags(a) == kind_flags(b) &&
            a.fill == b.fill;
 }
 
@@ -98,6 +104,7 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
     ArrayDefinition asked = definition_of(type, dims, options, default_serializer());
     check(id, asked);
     asked.step = step_.load();
+    if (is_scratch(id)) asked.flags |= catalog::array_scratch;
     announce(with_space([&] {
         bool made = false;
         for (Retry retry(id);; retry.again()) {

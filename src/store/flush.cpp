@@ -24,10 +24,11 @@ Buffering Tiering::mode_of(const std::string& id, const catalog::BlockRecord& bl
 
 bool Tiering::has_background() const {
     if (flush_level == 0) return false;
-    return hierarchy.mode != Buffering::none || hierarchy.policy == Policy::hot_data ||
+    return tier::is_flushed_by_itself(hierarchy.mode) || hierarchy.policy == Policy::hot_data ||
            hierarchy.promotion != Promotion::never ||
            std::any_of(hierarchy.rules.begin(), hierarchy.rules.end(), [](const Rule& rule) {
-               return rule.drop_after_flush || rule.mode.value_or(Buffering::none) != Buffering::none;
+               return rule.drop_after_flush ||
+                      tier::is_flushed_by_itself(rule.mode.value_or(Buffering::none));
            });
 }
 
@@ -42,6 +43,11 @@ bool Store::has_copy(const Tiering& t, const BlockRecord& block) const {
            targets_.files_of(target)->has_copy(mark_of(block));
 }
 
+bool Store::flushes_on(Trigger trigger) const {
+    const auto t = tiering();
+    return t && t->flushes_on(trigger);
+}
+
 std::optional<Flush> Store::background() const {
     const auto t = tiering();
     if (!t || !t->has_background()) return std::nullopt;
@@ -49,7 +55,8 @@ std::optional<Flush> Store::background() const {
 }
 
 // Of an id or of all in a group, what the flush target has neither itself nor a copy of; the oldest first.
-std::vector<Resident> Store::unflushed_in(const Tiering& t, std::string_view id, bool for_modes) const {
+std::vector<Resident> Store::unflushed_in(const Tiering& t, std::string_view id, bool for_modes,
+                                          std::uint64_t before) const {
     const std::uint32_t target = t.numbers[t.flush_level];
     std::unordered_set<std::uint64_t> copied;
     if (!targets_.is_away(target)) {
@@ -65,7 +72,10 @@ std::vector<Resident> Store::unflushed_in(const Tiering& t, std::string_view id,
             const catalog::Block& b = block.block;
             if (b.extent.target == target || b.extent.length == 0 || !is_committed(b.step)) continue;
             if (copied.contains(block.version)) continue;
-            if (for_modes && t.mode_of(each, block) == Buffering::none) continue;
+            const Buffering mode = t.mode_of(each, block);
+            if (for_modes ? !tier::is_flushed_by_itself(mode) : mode == Buffering::scratch && each != id)
+                continue;
+            if (block.version >= before) continue;
             all.push_back({block.version, b.extent.length, each, block});
         }
     };
@@ -209,7 +219,7 @@ private:
 
 std::uint64_t Store::flush(std::string_view id, bool for_modes,
                            const std::function<bool(const FlushProgress&)>& progress,
-                           const std::function<bool(std::uint64_t)>& written) {
+                           const std::function<bool(std::uint64_t)>& written, std::uint64_t before) {
     check_writable();
     const auto t = tiering();
     if (!t || t->flush_level == 0)
@@ -222,13 +232,13 @@ std::uint64_t Store::flush(std::string_view id, bool for_modes,
     if (!trouble.empty()) throw Error(Code::io_error, trouble);
     const std::uint64_t newest = newest_version();
     Copying copying(*this, *t, progress, written);
-    auto left = unflushed_in(*t, id, for_modes);
+    auto left = unflushed_in(*t, id, for_modes, before);
     copying.expect(left);
     // Blocks that were moved to another target meanwhile were not found where they had been.
     constexpr int most_vain_rounds = 10;
     for (int vain_rounds = 0; !left.empty() && !copying.stops() && vain_rounds < most_vain_rounds;) {
         vain_rounds = copying.copy(left) ? 0 : vain_rounds + 1;
-        left = unflushed_in(*t, id, for_modes);
+        left = unflushed_in(*t, id, for_modes, before);
         std::erase_if(left, [&](const Resident& each) {
             return each.block.version > newest || copying.has_failed(each);
         });

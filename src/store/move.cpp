@@ -153,26 +153,35 @@ bool Store::put_in_place(Directory& directory, const BlockRecord& from, const Bl
     return false;
 }
 
-std::uint64_t Store::move_array(const std::string& id, std::uint32_t target) {
-    const auto directory = directory_of(id);
-    if (!directory) return 0;
+std::vector<BlockRecord> Store::elsewhere(const std::string& id, std::uint32_t target) const {
     std::vector<BlockRecord> blocks;
-    {
-        const std::lock_guard one_thread(directory->mutex());
-        if (!directory->refresh()) return 0;
-        for (const auto& [handle, block] : directory->blocks()) blocks.push_back(block);
+    const auto directory = directory_of(id);
+    if (!directory) return blocks;
+    const std::lock_guard one_thread(directory->mutex());
+    if (!directory->refresh()) return blocks;
+    for (const auto& [handle, block] : directory->blocks()) {
+        if (block.block.extent.target != target && block.block.extent.length != 0) blocks.push_back(block);
     }
-    std::uint64_t moved = 0;
-    for (const BlockRecord& block : blocks) {
-        if (block.block.extent.target == target) continue;
-        const bool is_moved = with_space([&] { return move_block(id, *directory, block, target); });
-        if (is_moved) moved += block.block.stored_bytes;
-        heap_.reclaim();
-    }
-    return moved;
+    return blocks;
 }
 
-std::uint64_t Store::move(std::string_view id, std::string_view target) {
+// False if `progress` has had enough.
+bool Store::move_array(const std::string& id, std::uint32_t target, FlushProgress& done,
+                       const std::function<bool(const FlushProgress&)>& progress) {
+    const auto directory = directory_of(id);
+    if (!directory) return true;
+    for (const BlockRecord& block : elsewhere(id, target)) {
+        const bool is_moved = with_space([&] { return move_block(id, *directory, block, target); });
+        if (is_moved) done.bytes += block.block.stored_bytes;
+        ++done.blocks;
+        heap_.reclaim();
+        if (progress && !progress(done)) return false;
+    }
+    return true;
+}
+
+std::uint64_t Store::move(std::string_view id, std::string_view target,
+                          const std::function<bool(const FlushProgress&)>& progress) {
     check_writable();
     const auto t = tiering();
     if (!t)
@@ -180,14 +189,25 @@ std::uint64_t Store::move(std::string_view id, std::string_view target) {
                     path() + " has no hierarchy, so there is nowhere to move anything to");
     const std::uint32_t number = t->numbers[tier::level_of(t->hierarchy, target)];
     const bool whole_pool = id == "/";
-    if (!whole_pool && is_group(id) != true) {
-        if (!exists(id)) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + path());
-        return move_array(std::string(id), number);
+    std::vector<std::string> all = {std::string(id)};
+    if (whole_pool || is_group(id) == true) {
+        all = ids(whole_pool ? "" : std::string(id) + "/", false);
+    } else if (!exists(id)) {
+        throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + path());
     }
-    std::uint64_t moved = 0;
-    for (const std::string& each : ids(whole_pool ? "" : std::string(id) + "/", false))
-        moved += move_array(each, number);
-    return moved;
+    FlushProgress done;
+    if (progress) {
+        for (const std::string& each : all) {
+            for (const BlockRecord& block : elsewhere(each, number)) {
+                ++done.of_blocks;
+                done.of_bytes += block.block.stored_bytes;
+            }
+        }
+    }
+    for (const std::string& each : all) {
+        if (!move_array(each, number, done, progress)) break;
+    }
+    return done.bytes;
 }
 
 // All blocks of a level that may leave it, those first that are to leave first. Those that rules hold there are not among them.
@@ -304,7 +324,8 @@ bool Store::push_down() {
     constexpr std::uint64_t least_chunks = 8;
     const auto before = heap_.count_taken_chunks();
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
-    const std::uint64_t free = (pool_.super().chunk_count - before) * chunk_bytes;
+    std::uint64_t free = (pool_.super().chunk_count - before) * chunk_bytes;
+    free -= std::min(free, pool_.reserved_by_others(0));
     // Others may have stored where there is room now.
     return make_room(*t, 0, free + least_chunks * chunk_bytes) || heap_.count_taken_chunks() < before;
 }

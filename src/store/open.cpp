@@ -140,7 +140,11 @@ Store::Store(const layout::Place& place, const Options& options, catalog::Salvag
     }
     if (salvage != nullptr) catalog_.salvage_into(*salvage);
     if (!pool_.read_only()) catalog_.set_origin(origin_of(options));
-    pool_.attach(catalog_);
+    // What a job has left that ended by a death is gone before others get in.
+    pool_.attach(catalog_, [this] {
+        targets_.finish_recovery();
+        erase_scratch();
+    });
     if (pool_.file().link_count() == 0) {
         pool_.detach(catalog_);
         throw Error(Code::busy,
@@ -161,7 +165,7 @@ Store::~Store() {
 void Store::close() {
     if (std::exchange(closed_, true) || pool_.is_forked()) return;
     settle_names();
-    pool_.detach(catalog_);
+    pool_.detach(catalog_, at_end_of_job());
 }
 
 void Store::sync() {

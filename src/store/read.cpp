@@ -56,7 +56,7 @@ void fill_part(void* data, const Selection& wanted, const Selection& part,
 }  // namespace
 
 void Store::load(std::string_view id, const Type& type, void* data, const Selection& selection,
-                 std::optional<std::uint64_t> step) const {
+                 std::optional<std::uint64_t> step, std::vector<BlockRecord>* read) const {
     check_readable();
     if (const std::string_view variable = array::variable_of_dims_id(id); !variable.empty()) {
         return load_dims(variable, type, data, selection);
@@ -67,7 +67,7 @@ void Store::load(std::string_view id, const Type& type, void* data, const Select
         const ArrayDefinition& d = directory->definition();
         const bool swaps = !(d.type == type) && d.type.with_byte_order(native_order) == type;
         if (!swaps && !compatible_for_load(d.type, type)) detail::throw_type_mismatch(id, d.type, type);
-        if (try_load(id, *directory, data, selection, step, attempt >= tries_before_pins)) {
+        if (try_load(id, *directory, data, selection, step, attempt >= tries_before_pins, read)) {
             if (swaps) {
                 array::swap_bytes(d.type,
                                   {static_cast<std::byte*>(data), selection.elements() * d.type.size()});
@@ -92,7 +92,8 @@ void Store::load_dims(std::string_view variable, const Type& type, void* data,
 }
 
 bool Store::try_load(std::string_view id, Directory& directory, void* data, const Selection& selection,
-                     std::optional<std::uint64_t> step, bool pin_first) const {
+                     std::optional<std::uint64_t> step, bool pin_first,
+                     std::vector<BlockRecord>* read) const {
     const ArrayDefinition& d = directory.definition();
     const std::uint64_t newest = step.value_or(pool_.committed_step());
     if (step && !is_committed(*step)) {
@@ -161,6 +162,9 @@ bool Store::try_load(std::string_view id, Directory& directory, void* data, cons
     }
     if (counts_reads_.load(std::memory_order_relaxed) && !pieces.empty())
         count_reads(id, directory, {&pieces.front().block, pieces.size(), sizeof(Piece)});
+    if (read != nullptr) {
+        for (const Piece& piece : pieces) read->push_back(piece.block);
+    }
     return true;
 }
 

@@ -1,7 +1,9 @@
-// What is flushed, and what is not yet: for people who ask.
+// Where the blocks of an array are, what they survive there, and when they are where they are to go.
 
 #include "array/selection.hpp"
 #include "store/store.hpp"
+
+#include <pmemcpy/error.hpp>
 
 #include <algorithm>
 
@@ -17,6 +19,28 @@ FlushProgress Store::unflushed() const {
         left.of_bytes += each.block.block.stored_bytes;
     }
     return left;
+}
+
+// Of a block that is to be flushed and is not. `waiting`: all such, once somebody has looked.
+void Store::tell_when(const Tiering& t, const BlockRecord& block, Receipt& receipt,
+                      std::optional<std::vector<Resident>>& waiting) const {
+    for (const Trigger trigger : {Trigger::store, Trigger::period, Trigger::close, Trigger::exit}) {
+        if (!receipt.waits_for && t.flushes_on(trigger)) receipt.waits_for = trigger;
+    }
+    const bool is_for_closing = receipt.waits_for == Trigger::close || receipt.waits_for == Trigger::exit;
+    // What those have left who were here before is copied now.
+    const bool is_left = !read_only() && block.version < pool_.session_began_at();
+    if (is_for_closing && !is_left) return;
+    if (!waiting) waiting = unflushed_in(t, "/", true);
+    std::uint64_t before = 0;
+    for (const Resident& each : *waiting) {
+        if (each.placed <= block.version) before += each.block.block.stored_bytes;
+    }
+    double bandwidth = t.hierarchy.targets[t.flush_level].write.bytes_per_second;
+    if (const double most = t.hierarchy.flush.bytes_per_second; most > 0)
+        bandwidth = std::min(bandwidth, most);
+    const double pause = receipt.waits_for == Trigger::period ? t.hierarchy.flush.period_s : 0;
+    receipt.flushed_in_s = pause + static_cast<double>(before) / bandwidth;
 }
 
 std::vector<Receipt> Store::receipts(std::string_view id) const {
@@ -52,17 +76,14 @@ std::vector<Receipt> Store::receipts(std::string_view id) const {
         if (is_kept_on_power_loss) receipt.survives = Receipt::Survives::power;
         if (receipt.is_flushed && is_kept_on_power_loss && lowest.kind == TargetKind::shared)
             receipt.survives = Receipt::Survives::node;
-        if (files && !receipt.is_flushed && t->mode_of(std::string(id), block) != Buffering::none) {
-            if (!waiting) waiting = unflushed_in(*t, "/", true);
-            std::uint64_t before = 0;
-            for (const Resident& each : *waiting) {
-                if (each.placed <= block.version) before += each.block.block.stored_bytes;
-            }
-            double bandwidth = lowest.write.bytes_per_second;
-            if (const double most = t->hierarchy.flush.bytes_per_second; most > 0)
-                bandwidth = std::min(bandwidth, most);
-            receipt.flushed_in_s = t->hierarchy.flush.period_s + static_cast<double>(before) / bandwidth;
+        receipt.mode = t->mode_of(std::string(id), block);
+        if (receipt.mode == Buffering::scratch) {
+            // Wherever it lies, whoever opens the pool after a power loss erases it.
+            receipt.is_flushed = false;
+            receipt.survives = Receipt::Survives::process;
         }
+        if (files && !receipt.is_flushed && tier::is_flushed_by_itself(receipt.mode))
+            tell_when(*t, block, receipt, waiting);
         all.push_back(std::move(receipt));
     }
     return all;

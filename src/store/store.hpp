@@ -1,6 +1,8 @@
 // Length: one class declares the verbs of all files of this room, and what they share.
 #pragma once
 
+// Length: one class, declared: a verb after the other, and what they have in common.
+
 #include "catalog/catalog.hpp"
 #include "catalog/directory.hpp"
 #include "heap/heap.hpp"
@@ -22,6 +24,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -72,7 +75,7 @@ public:
     void store(std::string_view id, const Type& type, const void* data, const Selection& selection,
                const std::optional<Codec>& codec);
     void load(std::string_view id, const Type& type, void* data, const Selection& selection,
-              std::optional<std::uint64_t> step) const;
+              std::optional<std::uint64_t> step, std::vector<BlockRecord>* read = nullptr) const;
     Dimensions dims(std::string_view id) const;
     PMEM::RawView view(std::string_view id, const Type& type, const Selection& selection, bool writable);
     void freeze(std::string_view id);
@@ -158,8 +161,35 @@ public:
     std::optional<Hierarchy> hierarchy() const;
     /// Null: none from here on.
     void set_hierarchy(const Hierarchy* hierarchy);
+    /// Of all ids that a glob matches; of "/" the hierarchy's.
+    void set_mode(std::string_view match, Buffering mode);
     std::vector<TargetInfo> targets() const;
-    std::uint64_t move(std::string_view id, std::string_view target);
+    std::uint64_t move(std::string_view id, std::string_view target,
+                       const std::function<bool(const FlushProgress&)>& progress);
+
+    // lifetimes.cpp
+    /// load(), after which blocks go that were to go when they are read.
+    void take(std::string_view id, const Type& type, void* data, const Selection& selection,
+              std::optional<std::uint64_t> step);
+    /// While one lives, nothing goes because this thread takes it: for who looks at what is there on his own account.
+    class Looking {
+    public:
+        Looking();
+        ~Looking();
+        Looking(const Looking&) = delete;
+        Looking& operator=(const Looking&) = delete;
+    };
+    /// What is done by whoever leaves or dies last is done. See Pool::announce_done().
+    bool is_forked() const { return pool_.is_forked(); }
+    void announce_done() { pool_.announce_done(); }
+    bool others_may_store() const { return pool_.others_may_store(); }
+    std::uint64_t session_began_at() const { return pool_.session_began_at(); }
+
+    // reserve.cpp
+    void reserve(std::uint64_t bytes, std::string_view target);
+    std::uint64_t reserved(std::string_view target) const;
+    /// Errors: invalid_argument for a target that the pool does not have.
+    std::size_t level_of(std::string_view target) const;
 
     // recode.cpp
     /// Has the blocks of an array that lie in the pool compressed with this codec, or by `none` decompressed. The elements stay the same, and are as
@@ -168,10 +198,14 @@ public:
     void recode(std::string_view id, const Codec& codec);
 
     // flush.cpp
-    /// Copies what the flush target does not have of an id, or of all in a group. `for_modes`: only what the modes say.
+    /// Copies what the flush target does not have of an id, or of all in a group. `for_modes`: only what the modes say. `before`: only
+    /// what was stored before this version was drawn.
     std::uint64_t flush(std::string_view id, bool for_modes,
                         const std::function<bool(const FlushProgress&)>& progress,
-                        const std::function<bool(std::uint64_t)>& written = {});
+                        const std::function<bool(std::uint64_t)>& written = {},
+                        std::uint64_t before = ~std::uint64_t{0});
+    /// Whether what is to be flushed waits for this.
+    bool flushes_on(Trigger trigger) const;
     FlushProgress unflushed() const;
     std::vector<Receipt> receipts(std::string_view id) const;
     /// The levels of targets that are fuller than their high watermark.
@@ -310,7 +344,7 @@ private:
     std::optional<ValueSeen> read_value_record(Link link) const;
     /// Returns the entry.
     Link put_value(const std::function<Link()>& entry_of, std::string_view id, const Type& type,
-                   SerializerType serializer, const Encoder& encoder);
+                   SerializerType serializer, const Encoder& encoder, std::uint32_t flags = 0);
     void put_attribute(std::string_view id, std::string_view name, const Type& type,
                        SerializerType serializer, const Encoder& encoder);
     void fill_value(catalog::Draft& draft, catalog::Value& value, const std::vector<std::byte>& type_bytes,
@@ -358,6 +392,9 @@ private:
     std::array<tier::Level, tier::most_targets> ledger_of(Tiering& tiering) const;
     std::uint64_t chunks_for_records() const;
     void refuse_removal(const std::vector<layout::Mount>& mounts) const;
+    /// Holding the HierarchyLock.
+    void put_hierarchy(const Hierarchy* hierarchy);
+    void check_may_have(const Hierarchy* hierarchy) const;
     // move.cpp
     /// Which blocks do not leave for the sake of others.
     struct Spared {
@@ -384,7 +421,9 @@ private:
     void copy_block(const std::string& id, const BlockRecord& from, const heap::Bytes& there);
     bool put_in_place(Directory& directory, const BlockRecord& from, const catalog::Block& block,
                       catalog::Draft& draft);
-    std::uint64_t move_array(const std::string& id, std::uint32_t target);
+    bool move_array(const std::string& id, std::uint32_t target, FlushProgress& done,
+                    const std::function<bool(const FlushProgress&)>& progress);
+    std::vector<BlockRecord> elsewhere(const std::string& id, std::uint32_t target) const;
     /// Null for what is no array, or none any more.
     std::shared_ptr<Directory> directory_of(const std::string& id) const;
     // recode.cpp
@@ -410,11 +449,26 @@ private:
     void drop_if_wanted(const Tiering& tiering, const Resident& flushed);
     void flush_through(const std::string& id, Directory& directory, const Selection* box);
     void flush_step();
-    std::vector<Resident> unflushed_in(const Tiering& tiering, std::string_view id, bool for_modes) const;
+    std::vector<Resident> unflushed_in(const Tiering& tiering, std::string_view id, bool for_modes,
+                                       std::uint64_t before = ~std::uint64_t{0}) const;
+    void tell_when(const Tiering& tiering, const BlockRecord& block, Receipt& receipt,
+                   std::optional<std::vector<Resident>>& waiting) const;
     void forget_copies(std::uint32_t target);
     void load_dims(std::string_view variable, const Type& type, void* data, const Selection& selection) const;
     bool try_load(std::string_view id, Directory& directory, void* data, const Selection& selection,
-                  std::optional<std::uint64_t> step, bool pin_first) const;
+                  std::optional<std::uint64_t> step, bool pin_first, std::vector<BlockRecord>* read) const;
+    // lifetimes.cpp
+    void drop_read(const Tiering& tiering, const std::string& id, const Selection& selection,
+                   const BlockRecord& block);
+    void note_stored(const std::string& id, const Selection& box, std::uint64_t version);
+    void forget_gone(std::unordered_set<std::uint64_t>& versions, const std::string& id) const;
+    std::function<void()> at_end_of_job();
+    void erase_scratch() noexcept;
+    std::shared_ptr<Tiering> with_scratch() const;
+    /// Whether what is stored under an id now is to go when the job ends.
+    bool is_scratch(std::string_view id) const;
+    bool is_scratch(std::string_view id, const Selection& box) const;
+    void erase_scratch_of(const Tiering& tiering, const std::string& id);
     void copy_part(std::string_view id, const ArrayDefinition& array, const BlockRecord& block,
                    const Selection& wanted, const Selection& part, void* data) const;
     void check_block(std::string_view id, const BlockRecord& block) const;
@@ -442,6 +496,11 @@ private:
     mutable std::vector<std::shared_ptr<heat::Tally>> old_tallies_;  // other threads may still count in them
     mutable std::mutex on_read_mutex_;
     std::function<void(Read)> on_read_;
+    std::mutex own_mutex_;
+    std::unordered_map<std::string, std::unordered_set<std::uint64_t>>
+        own_;  // of ids whose blocks go when they are read, the versions that were stored here
+    std::size_t own_count_ = 0;
+    std::size_t own_most_ = 1024;
     std::unique_ptr<layout::DirectoryLayout> directory_layout_;  // null in the file layout
     std::atomic<std::uint64_t> step_{0};
     mutable std::mutex directories_mutex_;

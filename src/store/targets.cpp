@@ -117,8 +117,7 @@ std::optional<Hierarchy> Store::hierarchy() const {
     return parse_hierarchy(parse_note(*text).yaml);
 }
 
-void Store::set_hierarchy(const Hierarchy* hierarchy) {
-    check_writable();
+void Store::check_may_have(const Hierarchy* hierarchy) const {
     if (in_step())
         throw Error(Code::unsupported, "in a step the hierarchy stays as it is; set it after commit");
     if (heap_.home() != 0) {
@@ -131,7 +130,28 @@ void Store::set_hierarchy(const Hierarchy* hierarchy) {
         tier::check(*hierarchy);
         refuse_odd_text(*hierarchy);
     }
+}
+
+void Store::set_hierarchy(const Hierarchy* hierarchy) {
+    check_writable();
+    check_may_have(hierarchy);
     const pool::Pool::HierarchyLock one_at_a_time(pool_);
+    put_hierarchy(hierarchy);
+}
+
+void Store::set_mode(std::string_view match, Buffering mode) {
+    check_writable();
+    const pool::Pool::HierarchyLock one_at_a_time(pool_);
+    auto h = hierarchy();
+    if (!h)
+        throw Error(Code::invalid_argument,
+                    path() + " has no hierarchy, so its blocks have no mode; `pmemcpy tiers` gives it one");
+    tier::set_mode(*h, match, mode);
+    check_may_have(&*h);
+    put_hierarchy(&*h);
+}
+
+void Store::put_hierarchy(const Hierarchy* hierarchy) {
     const std::vector<layout::Mount> before = mounts();
     Note note;
     if (hierarchy != nullptr) note = {number(*hierarchy, before), to_yaml(*hierarchy)};
@@ -225,7 +245,7 @@ std::array<tier::Level, tier::most_targets> Store::ledger_of(Tiering& t) const {
             const std::uint64_t now = os::monotonic_ns();
             if (t.counted_at_ns == 0 || now - t.counted_at_ns > recount_ns) {
                 t.counted_at_ns = now;
-                used = heap_.count_taken_chunks() * chunk_bytes;
+                used = heap_.count_taken_chunks() * chunk_bytes + pool_.reserved_by_others(0);
                 t.pool_free = level.capacity - std::min(level.capacity, used);
             }
             level.remaining = std::min(t.pool_free, level.capacity);
@@ -233,7 +253,7 @@ std::array<tier::Level, tier::most_targets> Store::ledger_of(Tiering& t) const {
             continue;  // set aside: without capacity
         } else {
             level.capacity = target.capacity_bytes == 0 ? UINT64_MAX / 4 : target.capacity_bytes;
-            used = targets_.used_bytes(t.numbers[i]);
+            used = targets_.used_bytes(t.numbers[i]) + pool_.reserved_by_others(t.numbers[i]);
             level.remaining = level.capacity - std::min(level.capacity, used);
         }
         level.movable = level.capacity - level.remaining;

@@ -8,6 +8,7 @@
 
 #include <pmemcpy/tiers.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -37,6 +38,11 @@ struct Tiering {
           rules(hierarchy.rules),
           numbers(std::move(its_numbers)),
           flush_level(numbers.size() > 1 ? tier::flush_level(hierarchy) : 0),
+          drops_after_read(std::any_of(hierarchy.rules.begin(), hierarchy.rules.end(),
+                                       [](const Rule& rule) { return rule.drop_after_read; })),
+          has_scratch(hierarchy.mode == Buffering::scratch ||
+                      std::any_of(hierarchy.rules.begin(), hierarchy.rules.end(),
+                                  [](const Rule& rule) { return rule.mode == Buffering::scratch; })),
           word(its_word) {}
 
     Buffering mode_of(const std::string& id, const catalog::BlockRecord& block) const;
@@ -45,11 +51,18 @@ struct Tiering {
     }
     /// Whether any block may have to be copied, or brought down, by whoever works in the background.
     bool has_background() const;
+    /// Whether what is to be flushed waits for this.
+    bool flushes_on(Trigger trigger) const {
+        return std::find(hierarchy.flush.on.begin(), hierarchy.flush.on.end(), trigger) !=
+               hierarchy.flush.on.end();
+    }
 
     const Hierarchy hierarchy;
     const tier::Rules rules;
     const std::vector<std::uint32_t> numbers;  // of each level its target, as extents name it
     const std::size_t flush_level;
+    const bool drops_after_read;
+    const bool has_scratch;
     const std::uint64_t word;  // the state page's, when it was read
 
     std::mutex mutex;

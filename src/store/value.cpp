@@ -34,14 +34,16 @@ void Store::store_value(std::string_view id, const Type& type, SerializerType se
                         const Encoder& encoder) {
     check_writable();
     array::validate_new_id(id);
-    announce(with_space(
-        [&] { return put_value([&] { return catalog_.create(id); }, id, type, serializer, encoder); }));
+    announce(with_space([&] {
+        return put_value([&] { return catalog_.create(id); }, id, type, serializer, encoder,
+                         is_scratch(id) ? catalog::value_scratch : 0U);
+    }));
     name_changed(id);
     heap_.reclaim();
 }
 
 Link Store::put_value(const std::function<Link()>& entry_of, std::string_view id, const Type& type,
-                      SerializerType serializer, const Encoder& encoder) {
+                      SerializerType serializer, const Encoder& encoder, std::uint32_t flags) {
     const std::vector<std::byte> type_bytes = type.encode();
     Value value{};
     value.step = step_.load();
@@ -51,6 +53,7 @@ Link Store::put_value(const std::function<Link()>& entry_of, std::string_view id
     value.type_bytes = static_cast<std::uint16_t>(type_bytes.size());
     value.serializer = static_cast<std::uint8_t>(serializer);
     value.flags = options_.checksums ? std::uint32_t{catalog::value_has_crc} : 0U;
+    value.flags |= flags;
     if (type_bytes.size() > UINT16_MAX) {
         throw Error(Code::invalid_argument,
                     "the description of type " + type.name().substr(0, 80) + "... exceeds 64 KiB");

@@ -49,7 +49,9 @@ bool Watching::wait(std::optional<std::chrono::nanoseconds> at_most) {
         store_->check_readable();  // a forked child has no memory of the pool
         const std::uint64_t news = waiting_.news();
         const Store::Seen now = store_->look(id_);
-        if (now != seen_) {
+        // A block that went because somebody has read it is no news.
+        const bool is_news = now.link != seen_.link || now.newest > seen_.newest;
+        if (is_news) {
             seen_ = now;
             return true;
         }

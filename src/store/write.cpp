@@ -74,6 +74,7 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
         throw Error(Code::unsupported, "this build of pMEMCPY has no codec " + to_string(chosen) +
                                            "; build it with Blosc (libblosc-dev)");
     }
+    std::uint64_t version = 0;
     with_space([&] {
         Block block{};
         block.step = step_.load();
@@ -84,6 +85,7 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
         block.dimensions = static_cast<std::uint8_t>(box.size());
         block.codec = static_cast<std::uint8_t>(chosen.kind);
         if (!box.is_dense()) block.flags = catalog::block_strided;
+        if (is_scratch(id, box)) block.flags |= catalog::block_scratch;
         const std::uint64_t length =
             sizeof block + (box.is_dense() ? 16U : 24U) * static_cast<std::uint64_t>(box.size());
         // A place whose memory turns out to be gone is held on to while another one is looked for, which is then another.
@@ -105,10 +107,14 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
         const catalog::BlockBytes record = catalog::write_block(block, box);
         drafts[place]->write(sizeof(heap::RecordHeader), record.bytes.data(), record.bytes.size());
         publish_block(id, *directory, *drafts[place], box);
+        version = drafts[place]->as<heap::RecordHeader>().version;
     });
     announce(catalog_.entry_of(d.link));
     name_changed(id);
-    if (Medium::load(&pool_.state().hierarchy.value) != 0) flush_through(std::string(id), *directory, &box);
+    if (Medium::load(&pool_.state().hierarchy.value) != 0) {
+        note_stored(std::string(id), box, version);
+        flush_through(std::string(id), *directory, &box);
+    }
     heap_.reclaim();
 }
 

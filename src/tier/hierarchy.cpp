@@ -16,7 +16,9 @@ constexpr std::array policies = {Policy::max_bandwidth, Policy::max_locality, Po
                                  Policy::user_defined};
 
 constexpr std::array modes = {Buffering::none, Buffering::write_back, Buffering::write_through,
-                              Buffering::bypass};
+                              Buffering::bypass, Buffering::scratch};
+
+constexpr std::array triggers = {Trigger::period, Trigger::store, Trigger::close, Trigger::exit};
 
 constexpr std::array promotions = {Promotion::never, Promotion::on_read, Promotion::read_ahead};
 
@@ -71,8 +73,31 @@ const char* name_of(Buffering mode) noexcept {
             return "write-through";
         case Buffering::bypass:
             return "bypass";
+        case Buffering::scratch:
+            return "scratch";
     }
     return "unknown";
+}
+
+const char* name_of(Trigger trigger) noexcept {
+    switch (trigger) {
+        case Trigger::period:
+            return "period";
+        case Trigger::store:
+            return "store";
+        case Trigger::close:
+            return "close";
+        case Trigger::exit:
+            return "exit";
+    }
+    return "unknown";
+}
+
+Buffering parse_buffering(std::string_view name) {
+    for (const Buffering mode : modes) {
+        if (name == name_of(mode)) return mode;
+    }
+    throw_unknown("mode", name, modes);
 }
 
 const char* name_of(Promotion promotion) noexcept {
@@ -164,6 +189,9 @@ void check_rules(const Hierarchy& h) {
             refuse("the rule for '" + rule.match + "' begins at a higher rank than it ends");
         if (rule.never_evict && rule.drop_after_flush)
             refuse("the rule for '" + rule.match + "' has both `never_evict` and `drop_after_flush`");
+        if (rule.mode == Buffering::scratch && rule.drop_after_flush)
+            refuse("the rule for '" + rule.match +
+                   "' has both `drop_after_flush` and the mode scratch, which is never flushed");
         if (rule.mode == Buffering::bypass && !rule.pin.empty())
             refuse("the rule for '" + rule.match +
                    "' has both `pin` and the mode bypass, which is a pin to the flush target");
@@ -173,10 +201,11 @@ void check_rules(const Hierarchy& h) {
 void check_flushing(const Hierarchy& h) {
     const bool is_used =
         !h.flush.to.empty() || std::any_of(h.rules.begin(), h.rules.end(), [](const Rule& rule) {
-            return rule.drop_after_flush || rule.mode.value_or(Buffering::none) != Buffering::none;
+            return rule.drop_after_flush || is_flushed_by_itself(rule.mode.value_or(Buffering::none));
         });
     if (is_used && flush_level(h) == 0)
         refuse("there is nothing to flush to: a target below the pool is needed");
+    if (h.flush.on.empty()) refuse("flush: `on` names no trigger; there are period, store, close, exit");
     if (!(h.flush.period_s > 0)) refuse("flush: `every` is a time above zero, as 5 s");
     if (!(h.flush.bytes_per_second >= 0)) refuse("flush: `bandwidth` is above zero, as 500 MB/s");
     constexpr unsigned most_threads = 64;
@@ -228,11 +257,11 @@ TargetKind parse_kind(std::string_view text) {
     throw_unknown("kind of target", text, kinds);
 }
 
-Buffering parse_mode(std::string_view text) {
-    for (const Buffering mode : modes) {
-        if (text == name_of(mode)) return mode;
+Trigger parse_trigger(std::string_view text) {
+    for (const Trigger trigger : triggers) {
+        if (text == name_of(trigger)) return trigger;
     }
-    throw_unknown("mode", text, modes);
+    throw_unknown("trigger", text, triggers);
 }
 
 Promotion parse_promotion(std::string_view text) {
@@ -248,6 +277,26 @@ Replacement parse_replacement(std::string_view text) {
     }
     throw_unknown("replacement", text, replacements);
 }
+
+void set_mode(Hierarchy& h, std::string_view match, Buffering mode) {
+    if (match == "/") {
+        h.mode = mode;
+        return;
+    }
+    const auto is_narrow = [](const Rule& rule) { return rule.box || rule.first_rank || rule.last_rank; };
+    Rule fresh;
+    for (auto rule = h.rules.begin(); rule != h.rules.end(); ++rule) {
+        if (is_narrow(*rule) || (rule->match != match && !Glob(rule->match).matches(match))) continue;
+        fresh = *rule;
+        if (rule->match == match) h.rules.erase(rule);
+        break;
+    }
+    fresh.match = std::string(match);
+    fresh.mode = mode;
+    h.rules.insert(h.rules.begin(), std::move(fresh));
+}
+
+bool is_flushed_by_itself(Buffering mode) { return mode != Buffering::none && mode != Buffering::scratch; }
 
 std::size_t flush_level(const Hierarchy& hierarchy) {
     return hierarchy.flush.to.empty() ? hierarchy.targets.size() - 1

@@ -108,6 +108,44 @@ TEST(hierarchy, says_what_is_wrong_with_it_and_where) {
     EXPECT_EQ(refusal(whole), "accepted");
 }
 
+TEST(hierarchy, triggers_and_lifetimes_are_what_its_file_says) {
+    const std::string more = "  - match: log\n    mode: scratch\n    drop_after_read: yes\n";
+    const Hierarchy h = parse_hierarchy(whole + more + "flush: {on: [store, close], every: 2 s}\n");
+    EXPECT_EQ(h.flush.on, (std::vector<Trigger>{Trigger::store, Trigger::close}));
+    EXPECT_EQ(h.rules[2].mode, Buffering::scratch);
+    EXPECT_TRUE(h.rules[2].drop_after_read);
+    EXPECT_EQ(to_yaml(parse_hierarchy(to_yaml(h))), to_yaml(h));
+    EXPECT_EQ(parse_hierarchy(to_yaml(h)).flush.on, h.flush.on);
+    EXPECT_EQ(parse_hierarchy(whole + "flush: {on: exit}\n").flush.on, std::vector<Trigger>{Trigger::exit});
+    EXPECT_EQ(parse_hierarchy(whole).flush.on, std::vector<Trigger>{Trigger::period});
+    const auto expect = [](const std::string& yaml, const std::string& part) {
+        EXPECT_NE(refusal(yaml).find(part), std::string::npos) << refusal(yaml);
+    };
+    expect(whole + "flush: {on: never}\n", "'never' is no trigger; there are period, store, close, exit");
+    expect(whole + "flush: {on: []}\n", "names no trigger");
+    expect(whole + "flush: {on: {store: 1}}\n", "a trigger is expected here");
+    expect(whole + "flush: {on_close: yes}\n", "has no key 'on_close'");
+    expect(whole + more + "    drop_after_flush: yes\n", "scratch, which is never flushed");
+}
+
+TEST(hierarchy, a_mode_that_is_set_comes_before_all_rules_and_keeps_what_was_said_of_the_id) {
+    Hierarchy h = parse_hierarchy(whole);
+    set_mode(h, "/", Buffering::none);
+    EXPECT_EQ(h.mode, Buffering::none);
+    h.rules.push_back({.match = "v", .never_evict = true});
+    set_mode(h, "v", Buffering::scratch);
+    ASSERT_EQ(h.rules.size(), 3u) << "it has changed the rule that there was";
+    EXPECT_EQ(h.rules[0].match, "v");
+    EXPECT_TRUE(h.rules[0].never_evict);
+    set_mode(h, "u", Buffering::bypass);
+    ASSERT_EQ(h.rules.size(), 4u) << "the rule for a box of it stays";
+    EXPECT_FALSE(h.rules[0].never_evict);
+    EXPECT_EQ(h.rules[0].mode, Buffering::bypass);
+    EXPECT_EQ(Rules(h.rules).find("u", Box{{2, 2}, {1, 1}}, -1)->mode, Buffering::bypass);
+    set_mode(h, "u", Buffering::none);
+    EXPECT_EQ(h.rules.size(), 4u);
+}
+
 TEST(hierarchy, the_first_rule_that_matches_counts) {
     const Rules rules(parse_hierarchy(whole).rules);
     const Box box{{2, 2}, {1, 1}};

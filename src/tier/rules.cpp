@@ -30,4 +30,12 @@ const Rule* Rules::find(std::string_view id, const Box& box, std::int32_t rank) 
     return nullptr;
 }
 
+const Rule* Rules::find_whole(std::string_view id) const {
+    for (std::size_t i = 0; i < rules_.size(); ++i) {
+        const Rule& rule = rules_[i];
+        if (!rule.box && !rule.first_rank && !rule.last_rank && globs_[i].matches(id)) return &rule;
+    }
+    return nullptr;
+}
+
 }  // namespace pmemcpy::tier

@@ -17,6 +17,9 @@ public:
     /// The first that counts for a block; null if none does.
     const Rule* find(std::string_view id, const Box& box, std::int32_t rank) const;
 
+    /// The first that counts for all blocks of this id; null if none does.
+    const Rule* find_whole(std::string_view id) const;
+
 private:
     std::vector<Rule> rules_;
     std::vector<Glob> globs_;  // of each rule its pattern

@@ -135,12 +135,20 @@ double read_part(const YAML::Node& node) {
     }
 }
 
+// "store", or [period, close].
+void read_triggers(const YAML::Node& node, Flush& flush) {
+    flush.on.clear();
+    if (node.IsScalar()) return flush.on.push_back(tier::parse_trigger(text_of(node)));
+    if (!node.IsSequence()) refuse(node, "a trigger is expected here, or a list of them, as [period, close]");
+    for (const auto& name : node) flush.on.push_back(tier::parse_trigger(text_of(name)));
+}
+
 void read_flush(const YAML::Node& node, Flush& flush) {
     read_map(
         node, "flush",
         {{"to", [&](const auto& n) { flush.to = text_of(n); }},
          {"every", [&](const auto& n) { flush.period_s = tier::parse_seconds(text_of(n)); }},
-         {"on_close", [&](const auto& n) { flush.on_close = yes_or_no(n); }},
+         {"on", [&](const auto& n) { read_triggers(n, flush); }},
          {"bandwidth", [&](const auto& n) { flush.bytes_per_second = tier::parse_bandwidth(text_of(n)); }},
          {"threads", [&](const auto& n) { flush.threads = whole_number<unsigned>(n); }},
          {"cores", [&](const auto& n) { flush.cores = tier::parse_cores(text_of(n)); }}});
@@ -165,8 +173,9 @@ Rule read_rule(const YAML::Node& node) {
                    for (const auto& name : n) rule.prefer.push_back(text_of(name));
                }},
               {"never_evict", [&](const auto& n) { rule.never_evict = yes_or_no(n); }},
-              {"mode", [&](const auto& n) { rule.mode = tier::parse_mode(text_of(n)); }},
-              {"drop_after_flush", [&](const auto& n) { rule.drop_after_flush = yes_or_no(n); }}});
+              {"mode", [&](const auto& n) { rule.mode = parse_buffering(text_of(n)); }},
+              {"drop_after_flush", [&](const auto& n) { rule.drop_after_flush = yes_or_no(n); }},
+              {"drop_after_read", [&](const auto& n) { rule.drop_after_read = yes_or_no(n); }}});
     return rule;
 }
 
@@ -216,6 +225,7 @@ void write_rule(YAML::Emitter& out, const Rule& rule) {
     if (rule.never_evict) out << YAML::Key << "never_evict" << YAML::Value << true;
     if (rule.mode) out << YAML::Key << "mode" << YAML::Value << name_of(*rule.mode);
     if (rule.drop_after_flush) out << YAML::Key << "drop_after_flush" << YAML::Value << true;
+    if (rule.drop_after_read) out << YAML::Key << "drop_after_read" << YAML::Value << true;
     out << YAML::EndMap;
 }
 
@@ -239,7 +249,7 @@ Hierarchy parse_hierarchy(std::string_view yaml) {
             {{"targets", [&](const auto& n) { h.targets = read_list<Target>(n, "targets", read_target); }},
              {"policy", [&](const auto& n) { h.policy = tier::parse_policy(text_of(n)); }},
              {"granularity", [&](const auto& n) { h.granularity_bytes = tier::parse_bytes(text_of(n)); }},
-             {"mode", [&](const auto& n) { h.mode = tier::parse_mode(text_of(n)); }},
+             {"mode", [&](const auto& n) { h.mode = parse_buffering(text_of(n)); }},
              {"promotion", [&](const auto& n) { h.promotion = tier::parse_promotion(text_of(n)); }},
              {"replacement", [&](const auto& n) { h.replacement = tier::parse_replacement(text_of(n)); }},
              {"half_life", [&](const auto& n) { h.half_life_s = tier::parse_seconds(text_of(n)); }},
@@ -265,9 +275,10 @@ std::string to_yaml(const Hierarchy& h) {
         << YAML::Value << tier::seconds_text(h.half_life_s);
     out << YAML::Key << "flush" << YAML::Value << YAML::Flow << YAML::BeginMap;
     if (!h.flush.to.empty()) out << YAML::Key << "to" << YAML::Value << h.flush.to;
-    out << YAML::Key << "every" << YAML::Value << tier::seconds_text(h.flush.period_s) << YAML::Key
-        << "on_close" << YAML::Value << h.flush.on_close << YAML::Key << "threads" << YAML::Value
-        << h.flush.threads;
+    out << YAML::Key << "on" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+    for (const Trigger trigger : h.flush.on) out << name_of(trigger);
+    out << YAML::EndSeq << YAML::Key << "every" << YAML::Value << tier::seconds_text(h.flush.period_s)
+        << YAML::Key << "threads" << YAML::Value << h.flush.threads;
     if (h.flush.bytes_per_second > 0)
         out << YAML::Key << "bandwidth" << YAML::Value << tier::bandwidth_text(h.flush.bytes_per_second);
     if (!h.flush.cores.empty()) out << YAML::Key << "cores" << YAML::Value << tier::cores_text(h.flush.cores);

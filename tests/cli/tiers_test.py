@@ -63,7 +63,7 @@ class Tiers(WithPool):
 
     def test_flushes_by_itself(self) -> None:
         path = self.hierarchy()
-        Path(path).write_text(Path(path).read_text() + "flush: {every: 50 ms, on_close: yes}\n")
+        Path(path).write_text(Path(path).read_text() + "flush: {every: 50 ms, on: [period, close]}\n")
         self.text("tiers", self.pool, path)
         self.assertEqual(self.json("tiers", self.pool)["unflushed_blocks"], 0)
         self.assertNotIn("not flushed", self.text("tiers", self.pool))
@@ -80,6 +80,26 @@ class Tiers(WithPool):
             daemon.terminate()
             self.assertEqual(daemon.wait(), 128 + signal.SIGTERM)
             self.assertEqual(daemon.stderr.read(), b"")
+
+    def test_a_mode_is_set_of_what_a_glob_matches_and_told(self) -> None:
+        path = self.hierarchy()
+        Path(path).write_text(Path(path).read_text() + "mode: none\nflush: {on: exit}\n")
+        self.assertIn("has no hierarchy", self.refused(2, "tiers", self.pool, "--mode", "ocean/**=none"))
+        self.text("tiers", self.pool, path)
+        self.assertEqual(self.json("info", self.pool)["mode"], "none")
+        self.assertEqual(self.json("info", self.pool)["unflushed_bytes"], 0)
+        self.assertEqual(self.json("tiers", self.pool)["flush_on"], ["exit"])
+        self.assertIn("nothing", self.text("info", self.pool))
+        self.text("tiers", self.pool, "--mode", "ocean/**=write-back")
+        self.assertEqual(self.json("tiers", self.pool)["unflushed_blocks"], 0)  # whoever set it was the last to leave
+        self.text("tiers", self.pool, "--mode", "/=scratch")
+        receipts = self.json("receipt", self.pool, "ocean/TEMP")
+        self.assertEqual({r["mode"] for r in receipts}, {"write-back"})
+        self.assertIn('match: "ocean/**"', self.text("tiers", self.pool, "--yaml"))
+        self.assertEqual({i.split("/")[0] for i in self.text("ls", self.pool, "-r").split()} & {"ocean"}, {"ocean"})
+        self.assertIn("'never' is no mode", self.refused(2, "tiers", self.pool, "--mode", "u=never"))
+        self.assertIn("not of the form", self.refused(2, "tiers", self.pool, "--mode", "u"))
+        self.assertIn("either a FILE", self.refused(2, "tiers", self.pool, "--mode", "u=none", "--remove"))
 
     def test_mistakes_are_named(self) -> None:
         self.assertIn("line 3", self.refused(2, "tiers", self.pool, self.hierarchy(kind="floppy")))

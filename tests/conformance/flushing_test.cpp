@@ -175,7 +175,7 @@ TEST_F(flushing, closing_waits_for_it_where_it_was_asked_for) {
         PMEM pool = open();
         Hierarchy h = hierarchy(Buffering::write_back);
         h.flush.period_s = 1000;
-        h.flush.on_close = true;
+        h.flush.on = {Trigger::close};
         set_hierarchy(pool, h);
         alloc(pool);
         for (std::uint64_t i = 0; i < 4; ++i) store(pool, i, static_cast<double>(i));
@@ -398,7 +398,7 @@ TEST_F(flushing, an_organizer_does_the_work_of_the_others_who_go_on_when_it_is_g
     // Nobody here is asked to wait for what the organizer does.
     Hierarchy h = hierarchy(Buffering::write_back);
     h.flush.bytes_per_second = 4096;
-    h.flush.on_close = true;
+    h.flush.on = {Trigger::period, Trigger::close};
     set_hierarchy(pool, h);
     for (std::uint64_t i = 0; i < 4; ++i) store(pool, i, static_cast<double>(i));
     pool.munmap();

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <pmemcpy/tiers.hpp>
 
 #include "cli/call/exit_code.hpp"
 #include "cli/call/invocation.hpp"
@@ -70,7 +72,19 @@ Json pool_json(const PoolInfo& info) {
             {"groups", info.groups}};
 }
 
-void print_pool(const PoolInfo& info) {
+struct Pending {
+    Buffering mode;
+    FlushProgress left;
+};
+
+// Of a pool that has targets below it.
+std::optional<Pending> pending(const PMEM& pmem) {
+    const auto hierarchy = hierarchy_of(pmem);
+    if (!hierarchy) return std::nullopt;
+    return Pending{hierarchy->mode, unflushed(pmem)};
+}
+
+void print_pool(const PoolInfo& info, const std::optional<Pending>& pending) {
     Table table({{}, {}});
     table.add({"pool", info.path});
     table.add({"layout", info.layout});
@@ -91,6 +105,14 @@ void print_pool(const PoolInfo& info) {
     table.add({"step", info.committed_step == 0 ? "none committed" : std::to_string(info.committed_step)});
     table.add({"variables", std::to_string(info.variables)});
     table.add({"groups", std::to_string(info.groups)});
+    if (pending) {
+        table.add({"mode", pmemcpy::name_of(pending->mode)});
+        table.add(
+            {"not flushed", pending->left.of_blocks == 0
+                                ? "nothing"
+                                : fmt::format("{} in {} blocks; `pmemcpy drain` waits for them",
+                                              human_size(pending->left.of_bytes), pending->left.of_blocks)});
+    }
     fmt::print("{}", table.text());
 }
 
@@ -183,10 +205,13 @@ int info(const Arguments& arguments, bool json) {
         const auto attributes = attributes_of(pmem, pool_id);
         if (json) {
             Json answer = pool_json(pool);
+            const auto waits = pending(pmem);
+            answer["mode"] = waits ? Json(pmemcpy::name_of(waits->mode)) : Json(nullptr);
+            answer["unflushed_bytes"] = waits ? waits->left.of_bytes : 0;
             answer["attributes"] = attributes_json(attributes);
             fmt::print("{}\n", dump(answer));
         } else {
-            print_pool(pool);
+            print_pool(pool, pending(pmem));
             print_attributes(attributes);
         }
         return exit_ok;

@@ -26,7 +26,14 @@ struct Arguments {
     std::optional<std::string> file;
     bool yaml = false;
     bool remove = false;
+    std::optional<std::string> mode;
 };
+
+Json triggers_json(const Hierarchy& hierarchy) {
+    Json list = Json::array();
+    for (const Trigger trigger : hierarchy.flush.on) list.push_back(name_of(trigger));
+    return list;
+}
 
 void print_json(const PMEM& pmem) {
     Json list = Json::array();
@@ -42,6 +49,7 @@ void print_json(const PMEM& pmem) {
     const FlushProgress left = hierarchy ? unflushed(pmem) : FlushProgress{};
     fmt::print("{}\n", dump({{"policy", hierarchy ? Json(name_of(hierarchy->policy)) : Json(nullptr)},
                              {"mode", hierarchy ? Json(name_of(hierarchy->mode)) : Json(nullptr)},
+                             {"flush_on", hierarchy ? triggers_json(*hierarchy) : Json(nullptr)},
                              {"unflushed_blocks", left.of_blocks},
                              {"unflushed_bytes", left.of_bytes},
                              {"targets", std::move(list)}}));
@@ -68,10 +76,26 @@ void print_table(const PMEM& pmem) {
     }
 }
 
-int tiers(const Arguments& arguments, bool json) {
-    if (arguments.file && arguments.remove)
+// "checkpoint/**=write-through"; an id may have such a sign itself, a mode has none.
+void set_mode_from(const Arguments& arguments) {
+    const auto sign = arguments.mode->rfind('=');
+    if (sign == std::string::npos || sign == 0)
         throw Error(Code::invalid_argument,
-                    "either a FILE gives the pool a hierarchy, or --remove takes it away");
+                    "'" + *arguments.mode + "' is not of the form ID=MODE, as 'checkpoint/**=write-through'");
+    const Buffering mode = parse_buffering(std::string_view(*arguments.mode).substr(sign + 1));
+    PMEM pmem = open_for_writing(arguments.pool);
+    set_mode(pmem, std::string_view(*arguments.mode).substr(0, sign), mode);
+}
+
+int tiers(const Arguments& arguments, bool json) {
+    if (int{arguments.file.has_value()} + int{arguments.remove} + int{arguments.mode.has_value()} > 1)
+        throw Error(
+            Code::invalid_argument,
+            "either a FILE gives the pool a hierarchy, or --mode changes it, or --remove takes it away");
+    if (arguments.mode) {
+        set_mode_from(arguments);
+        return exit_ok;
+    }
     if (arguments.file || arguments.remove) {
         // Read before the pool is opened: who mistypes a path changes nothing.
         const auto hierarchy =
@@ -102,7 +126,14 @@ struct Staging {
 
 int stage(const Staging& arguments, bool json) {
     PMEM pmem = open_for_writing(arguments.pool);
-    const std::uint64_t bytes = move(pmem, arguments.id, arguments.target);
+    std::uint64_t bytes = 0;
+    {
+        Progress progress("stage");
+        bytes = move(pmem, arguments.id, arguments.target, [&](const FlushProgress& p) {
+            progress.show(p.bytes, p.of_bytes);
+            return true;
+        });
+    }
     if (json) {
         fmt::print("{}\n", dump({{"moved_bytes", bytes}}));
     } else {
@@ -139,6 +170,13 @@ struct Asked {
     std::string id;
 };
 
+std::string when_flushed(const Receipt& receipt) {
+    if (receipt.is_flushed) return "yes";
+    if (receipt.mode == Buffering::scratch) return "never";
+    if (receipt.flushed_in_s) return fmt::format("in {:.0f} s", std::ceil(*receipt.flushed_in_s));
+    return receipt.waits_for ? fmt::format("on {}", name_of(*receipt.waits_for)) : "no";
+}
+
 int receipt(const Asked& arguments, bool json) {
     const PMEM pmem = open_for_reading(arguments.pool);
     const std::vector<Receipt> all = receipts(pmem, arguments.id);
@@ -149,19 +187,19 @@ int receipt(const Asked& arguments, bool json) {
                             {"target", each.target},
                             {"is_flushed", each.is_flushed},
                             {"survives", name_of(each.survives)},
+                            {"mode", name_of(each.mode)},
+                            {"waits_for", each.waits_for ? Json(name_of(*each.waits_for)) : Json(nullptr)},
                             {"flushed_in_s", each.flushed_in_s ? Json(*each.flushed_in_s) : Json(nullptr)}});
         }
         fmt::print("{}\n", dump(list));
         return exit_ok;
     }
-    Table table({{}, {}, {}, {}});
-    table.add({"block", "target", "flushed", "survives the loss of a"});
+    Table table({{}, {}, {}, {}, {}});
+    table.add({"block", "target", "mode", "flushed", "survives the loss of a"});
     for (const Receipt& each : all) {
-        std::string when = each.is_flushed ? "yes" : "no";
-        if (each.flushed_in_s) when = fmt::format("in {:.0f} s", std::ceil(*each.flushed_in_s));
         const char* failure =
             each.survives == Receipt::Survives::power ? "process, power" : name_of(each.survives);
-        table.add({to_string(each.box), printable(each.target), when,
+        table.add({to_string(each.box), printable(each.target), name_of(each.mode), when_flushed(each),
                    each.survives == Receipt::Survives::node ? "process, power, node" : failure});
     }
     fmt::print("{}", table.text());
@@ -176,11 +214,13 @@ void add_tiers(CLI::App& command, Invocation& invocation) {
         .needs("POOL", arguments->pool, "The pool")
         .takes("FILE", arguments->file, "A hierarchy as YAML, for all who have the pool open")
         .takes("--yaml", arguments->yaml, "Print the pool's hierarchy as such a file")
+        .takes("--mode", arguments->mode,
+               "ID=MODE: another mode for all ids that a glob matches, / for the pool")
         .takes("--remove", arguments->remove, "Take the hierarchy away; all blocks must lie in the pool")
         .takes_json()
         .tells(
             "When the pool is full, its oldest blocks go to the next target. docs/tiers.md lists the keys of "
-            "FILE.\n")
+            "FILE, and the modes.\n")
         .runs([arguments](bool json) { return tiers(*arguments, json); });
 }
 
