@@ -61,7 +61,19 @@ Targets::Below::Below(heap::Heap& heap, const Mount& its)
       directory(open_own(its, heap.pool())),
       files(heap, directory,
             {its.number, its.capacity_bytes == 0 ? ~std::uint64_t{0} : its.capacity_bytes, its.name}),
-      throttle(its.limits ? std::make_unique<Throttle>(its.path, *its.limits) : nullptr) {}
+      throttle(its.limits ? std::make_unique<Throttle>(its.path, *its.limits) : nullptr),
+      looked_ns(os::coarse_ns()) {}
+
+// Its descriptor leads to it also when it was unmounted, or another file system was mounted over it, where others would not find what is put there.
+bool Targets::Below::is_there(const pool::Pool& pool) {
+    constexpr std::uint64_t look_again_ns = 100'000'000;
+    const std::uint64_t now = os::coarse_ns();
+    if (now - looked_ns < look_again_ns) return true;
+    looked_ns = now;
+    const auto found =
+        os::File::open_if_exists(own_directory(mount, pool), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    return found && found->identity() == directory.identity();
+}
 
 Targets::Targets(heap::Heap& heap, Mounts mounts) : heap_(heap), mounts_of_(std::move(mounts)) {
     heap_.set_outside(this);
@@ -104,7 +116,8 @@ std::shared_ptr<Targets::Below> Targets::below(std::uint32_t target) {
     const std::lock_guard lock(mutex_);
     look_again();
     std::shared_ptr<Below>& there = below_.at(target);
-    if (there) return there;
+    if (there && there->is_there(heap_.pool())) return there;
+    there.reset();
     const auto mount =
         std::find_if(mounts_.begin(), mounts_.end(), [&](const Mount& m) { return m.number == target; });
     if (mount == mounts_.end()) {

@@ -78,6 +78,9 @@ private:
         os::File directory;
         PayloadFiles files;
         std::unique_ptr<Throttle> throttle;
+        /// Whether it is still what is found under its path.
+        bool is_there(const pool::Pool& pool);
+        std::uint64_t looked_ns;
     };
     void wait_for(std::uint32_t target, Throttle::Way way, std::uint64_t bytes);
     std::shared_ptr<Below> below(std::uint32_t target);

@@ -98,6 +98,8 @@ private:
     };
 
     void work() {
+        // The program's own stores come first. An organizer has as much as whoever started it gives it.
+        if (!organizes_) os::give_way();
         auto pause = Clock::duration(0ms);
         while (!sleeps_through(pause)) {
             try {

@@ -96,6 +96,10 @@ Calls system_calls() noexcept {
         .clock_gettime = ::clock_gettime,
         .getpid = ::getpid,
         .sched_yield = ::sched_yield,
+        .setpriority =
+            [](int which, id_t who, int value) {
+                return ::setpriority(static_cast<__priority_which_t>(which), who, value);
+            },
         .sched_getaffinity = ::sched_getaffinity,
         .sched_setaffinity = ::sched_setaffinity,
         .nanosleep = ::nanosleep,

@@ -59,6 +59,7 @@ struct Calls {
     int (*clock_gettime)(clockid_t clock, struct timespec* time);
     pid_t (*getpid)();
     int (*sched_yield)();
+    int (*setpriority)(int which, id_t who, int value);
     int (*sched_getaffinity)(pid_t thread, size_t bytes, cpu_set_t* cores);
     int (*sched_setaffinity)(pid_t thread, size_t bytes, const cpu_set_t* cores);
     int (*nanosleep)(const struct timespec* time, struct timespec* left);

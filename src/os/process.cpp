@@ -66,6 +66,12 @@ bool run_on(const std::vector<unsigned>& cores) {
     return calls().sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
+// Of the calling thread: 0 is not the process, on Linux.
+void give_way() {
+    constexpr int nice = 10;
+    calls().setpriority(PRIO_PROCESS, 0, nice);
+}
+
 void sleep_ns(std::uint64_t time) {
     const struct timespec left {
         static_cast<time_t>(time / 1'000'000'000), static_cast<long>(time % 1'000'000'000)

@@ -24,6 +24,8 @@ std::vector<unsigned> cores();
 /// From here on the calling thread, and those that it makes, run on these processors only. False, and nothing is changed, if it may run on none
 /// of them.
 bool run_on(const std::vector<unsigned>& cores);
+/// From here on the calling thread, and those that it makes, get a tenth of the processor where others want it as well. (nice 10)
+void give_way();
 /// Or less, when a signal comes in between.
 void sleep_ns(std::uint64_t time);
 /// A write call beyond it is a signal (ulimit -f).

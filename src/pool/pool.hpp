@@ -1,8 +1,6 @@
 // Length: a struct for each lock, so that nobody mistakes one for another.
 #pragma once
 
-// Length: one class, declared: all that an attachment to a pool is to the rooms above.
-
 #include "base/checked.hpp"
 #include "os/file.hpp"
 #include "os/fork.hpp"

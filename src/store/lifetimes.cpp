@@ -33,6 +33,7 @@ Store::Looking::~Looking() { --looking; }
 
 void Store::take(std::string_view id, const Type& type, void* data, const Selection& selection,
                  std::optional<std::uint64_t> step) {
+    check_readable();
     const bool may_drop =
         Medium::load(&pool_.state().hierarchy.value) != 0 && !pool_.read_only() && looking == 0;
     const auto t = may_drop ? tiering() : nullptr;

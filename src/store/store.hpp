@@ -1,8 +1,6 @@
 // Length: one class declares the verbs of all files of this room, and what they share.
 #pragma once
 
-// Length: one class, declared: a verb after the other, and what they have in common.
-
 #include "catalog/catalog.hpp"
 #include "catalog/directory.hpp"
 #include "heap/heap.hpp"

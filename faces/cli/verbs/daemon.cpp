@@ -33,6 +33,7 @@ struct Served {
 int serve(const Arguments& arguments) {
     const Interrupts interrupts;
     std::vector<Served> all;
+    all.reserve(arguments.pools.size());
     for (const std::string& path : arguments.pools)
         all.push_back({path, std::make_unique<Organizer>(path, arguments.cores)});
     while (!interrupts.came()) {
