@@ -12,6 +12,7 @@
 #endif
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,6 +67,7 @@ Calls system_calls() noexcept {
         .fstatat = ::fstatat,
         .fstatfs = ::fstatfs,
         .fstatvfs = ::fstatvfs,
+        .posix_fadvise = ::posix_fadvise,
         .ftruncate = ::ftruncate,
         .fallocate = ::fallocate,
         .lseek = ::lseek,
@@ -95,6 +97,10 @@ Calls system_calls() noexcept {
         .gethostname = ::gethostname,
         .clock_gettime = ::clock_gettime,
         .getpid = ::getpid,
+        .getppid = ::getppid,
+        .fork = ::fork,
+        .die_with_parent = [] { return ::prctl(PR_SET_PDEATHSIG, SIGKILL); },
+        .exit_now = [] { ::_exit(0); },
         .sched_yield = ::sched_yield,
         .setpriority =
             [](int which, id_t who, int value) {

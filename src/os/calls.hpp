@@ -29,6 +29,7 @@ struct Calls {
     int (*fstatat)(int directory, const char* path, struct stat* status, int flags);
     int (*fstatfs)(int fd, struct statfs* status);
     int (*fstatvfs)(int fd, struct statvfs* status);
+    int (*posix_fadvise)(int fd, off_t offset, off_t length, int advice);  // says the error, and sets none
     int (*ftruncate)(int fd, off_t size);
     int (*fallocate)(int fd, int mode, off_t offset, off_t length);
     off_t (*lseek)(int fd, off_t offset, int whence);
@@ -58,6 +59,10 @@ struct Calls {
     int (*gethostname)(char* name, size_t size);
     int (*clock_gettime)(clockid_t clock, struct timespec* time);
     pid_t (*getpid)();
+    pid_t (*getppid)();
+    pid_t (*fork)();
+    int (*die_with_parent)();  // prctl(PR_SET_PDEATHSIG, SIGKILL)
+    void (*exit_now)();        // _exit(0)
     int (*sched_yield)();
     int (*setpriority)(int which, id_t who, int value);
     int (*sched_getaffinity)(pid_t thread, size_t bytes, cpu_set_t* cores);

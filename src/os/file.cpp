@@ -216,6 +216,10 @@ void File::sync_all() {
     }
 }
 
+void File::forget_cached() { calls().posix_fadvise(fd_, 0, 0, POSIX_FADV_DONTNEED); }
+
+void File::expect_random_reads() { calls().posix_fadvise(fd_, 0, 0, POSIX_FADV_RANDOM); }
+
 void File::read_exactly(void* bytes, std::size_t size, std::uint64_t offset) const {
     auto* at = static_cast<std::byte*>(bytes);
     while (size > 0) {

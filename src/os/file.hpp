@@ -69,6 +69,12 @@ public:
     /// fsync of the file, or of the directory that this is: a new name is durable after it.
     void sync_all();
 
+    /// Takes what of the file is on the device out of the page cache, so that reading it asks the device; what is not there yet stays. Where the
+    /// kernel cannot, nothing happens.
+    void forget_cached();
+    /// No reading ahead from now on.
+    void expect_random_reads();
+
     void read_exactly(void* bytes, std::size_t size, std::uint64_t offset) const;
     void write_exactly(const void* bytes, std::size_t size, std::uint64_t offset);
 

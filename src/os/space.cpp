@@ -25,14 +25,19 @@ std::uint64_t free_huge_bytes(std::uint64_t page) {
     return (free - std::min(free, count("resv_hugepages"))) * page;
 }
 
-}  // namespace
-
-std::uint64_t free_bytes(const File& file) {
-    if (file.fs_kind() == FileSystem::devdax) return 0;
+struct statvfs status_of(const File& file) {
     struct statvfs status {};
     while (calls().fstatvfs(file.fd(), &status) != 0) {
         if (errno != EINTR) throw_failure("ask for the free space of", file.path(), errno);
     }
+    return status;
+}
+
+}  // namespace
+
+std::uint64_t free_bytes(const File& file) {
+    if (file.fs_kind() == FileSystem::devdax) return 0;
+    const struct statvfs status = status_of(file);
     if (status.f_blocks == 0) {  // mounted without a size
         return file.fs_kind() == FileSystem::hugetlbfs ? free_huge_bytes(status.f_bsize) : unlimited_bytes;
     }
@@ -43,6 +48,13 @@ std::uint64_t headroom_bytes(const File& file) {
     const std::uint64_t free = free_bytes(file);
     if (file.fs_kind() != FileSystem::tmpfs) return free;
     return std::min(free, cgroup_headroom_bytes());
+}
+
+Room room_of(const File& file) {
+    const struct statvfs status = status_of(file);
+    return {.size_bytes = status.f_blocks * status.f_frsize,
+            .free_bytes = free_bytes(file),
+            .is_read_only = (status.f_flag & ST_RDONLY) != 0};
 }
 
 }  // namespace pmemcpy::os

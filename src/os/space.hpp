@@ -14,4 +14,12 @@ std::uint64_t free_bytes(const File& file);
 /// (tmpfs), the cgroups' headroom too, because there an overrun is a SIGKILL and not an ENOSPC.
 std::uint64_t headroom_bytes(const File& file);
 
+/// What there is of a file system.
+struct Room {
+    std::uint64_t size_bytes = 0;
+    std::uint64_t free_bytes = 0;  ///< for this user
+    bool is_read_only = false;
+};
+Room room_of(const File& file);
+
 }  // namespace pmemcpy::os
