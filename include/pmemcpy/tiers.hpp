@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <pmemcpy/box.hpp>
+#include <pmemcpy/durability.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>
 #include <string_view>
@@ -36,6 +37,20 @@ struct Speed {
     double latency_s = 0;
 };
 
+/// What a target's speed was measured on, and with several processes at once; by it is noticed that the figures no longer fit.
+struct Measured {
+    std::string at{};           ///< the directory
+    std::uint64_t time_s = 0;   ///< seconds since 1970
+    std::string file_system{};  ///< as the kernel calls it: "ext4", "lustre"
+    std::string device{};       ///< "/dev/nvme0n1p2", "server:/export"
+    std::uint64_t size_bytes = 0;
+    Durability durability = Durability::none;  ///< what the place promises
+    bool is_direct = false;                    ///< past the page cache (O_DIRECT)
+    std::uint32_t processes = 1;
+    Speed write{};  ///< of so many processes: bytes a second together, seconds of each
+    Speed read{};   ///< the same
+};
+
 /// A place that holds blocks.
 struct Target {
     std::string name;
@@ -48,6 +63,7 @@ struct Target {
     /// Accesses take no less time than `write` and `read` say, of all processes of the node together: for a good neighbour on a shared file
     /// system, or to try a hierarchy on another machine. Not of the first target.
     bool limited = false;
+    std::optional<Measured> measured{};  ///< by the profiler: <pmemcpy/profile.hpp>
 };
 
 /// Where a new block goes. Each decides by the cost that its equation gives (docs/tiers.md), over what each target has left.

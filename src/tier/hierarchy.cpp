@@ -150,7 +150,18 @@ void check_speed(const Target& target, const Speed& speed, const char* verb) {
     const bool is_given = speed.bytes_per_second > 0 && speed.latency_s > 0;
     if (is_given) return;
     refuse("target '" + target.name + "' says nothing of how fast it is to " + verb + "; give `" + verb +
-           ": {bandwidth: 2 GB/s, latency: 80 us}`");
+           ": {bandwidth: 2 GB/s, latency: 80 us}`, or let `pmemcpy profile` measure it");
+}
+
+void check_measured(const Target& target) {
+    const Measured& m = *target.measured;
+    const auto is_whole = [](const Speed& speed) {
+        return speed.bytes_per_second > 0 && speed.latency_s > 0;
+    };
+    if (m.at.empty() || m.file_system.empty() || m.processes == 0 || !is_whole(m.write) || !is_whole(m.read))
+        refuse(
+            "target '" + target.name +
+            "' has a `measured` that is not whole; take it out, or let `pmemcpy profile --again` measure it");
 }
 
 void check_names(const Hierarchy& h) {
@@ -227,6 +238,7 @@ void check(const Hierarchy& h) {
     for (std::size_t i = 0; i < h.targets.size(); ++i) {
         check_speed(h.targets[i], h.targets[i].write, "write");
         check_speed(h.targets[i], h.targets[i].read, "read");
+        if (h.targets[i].measured) check_measured(h.targets[i]);
         if (i == 0) continue;
         const Target& above = h.targets[i - 1];
         if (h.targets[i].write.bytes_per_second > above.write.bytes_per_second) {

@@ -146,6 +146,47 @@ TEST(hierarchy, a_mode_that_is_set_comes_before_all_rules_and_keeps_what_was_sai
     EXPECT_EQ(h.rules.size(), 4u);
 }
 
+const std::string measured =
+    "    measured: {at: /local/scratch, time: 2026-11-24T21:40:12Z, file_system: ext4, device: "
+    "/dev/nvme0n1p2, size: 500 GB, "
+    "durability: page, direct: true, processes: 4, write: {bandwidth: 2.5 GB/s, latency: 90 us}, "
+    "read: {bandwidth: 5 GB/s, latency: 95 us}}\n";
+
+std::string with_measured(const std::string& from = "", const std::string& to = "") {
+    std::string text = measured;
+    if (!from.empty()) text.replace(text.find(from), from.size(), to);
+    return changed("policy: hot-data", text + "policy: hot-data");
+}
+
+TEST(hierarchy, remembers_what_it_was_measured_on) {
+    const Hierarchy h = parse_hierarchy(to_yaml(parse_hierarchy(with_measured())));
+    EXPECT_FALSE(h.targets[0].measured);
+    ASSERT_TRUE(h.targets[1].measured);
+    const Measured& m = *h.targets[1].measured;
+    EXPECT_EQ(m.at, "/local/scratch");
+    EXPECT_EQ(m.time_s, 1'795'556'412u);
+    EXPECT_EQ(m.file_system, "ext4");
+    EXPECT_EQ(m.device, "/dev/nvme0n1p2");
+    EXPECT_EQ(m.size_bytes, 500'000'000'000u);
+    EXPECT_EQ(m.durability, Durability::page);
+    EXPECT_TRUE(m.is_direct);
+    EXPECT_EQ(m.processes, 4u);
+    EXPECT_DOUBLE_EQ(m.write.bytes_per_second, 2.5e9);
+    EXPECT_DOUBLE_EQ(m.read.latency_s, 95e-6);
+}
+
+TEST(hierarchy, says_what_is_wrong_with_what_was_measured) {
+    EXPECT_NE(refusal(with_measured("2026-11", "2026-13")).find("is no time"), std::string::npos);
+    EXPECT_NE(refusal(with_measured("page", "paper")).find("'paper' is no durability"), std::string::npos);
+    EXPECT_NE(refusal(with_measured("processes: 4", "processes: 0")).find("not whole"), std::string::npos);
+    EXPECT_NE(refusal(with_measured("device", "devise")).find("has no key 'devise'"), std::string::npos);
+}
+
+TEST(hierarchy, without_speeds_it_names_who_measures_them) {
+    const std::string text = refusal(changed("    write: {bandwidth: 2 GB/s, latency: 80 us}\n", ""));
+    EXPECT_NE(text.find("`pmemcpy profile`"), std::string::npos) << text;
+}
+
 TEST(hierarchy, the_first_rule_that_matches_counts) {
     const Rules rules(parse_hierarchy(whole).rules);
     const Box box{{2, 2}, {1, 1}};

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <optional>
 #include <span>
 
@@ -96,6 +98,37 @@ std::uint64_t parse_bytes(std::string_view text) {
 
 double parse_bandwidth(std::string_view text) { return parse(text, bandwidth_units, "bandwidth"); }
 double parse_seconds(std::string_view text) { return parse(text, second_units, "latency"); }
+
+std::uint64_t parse_time(std::string_view text) {
+    using namespace std::chrono;
+    int year = 0;
+    unsigned month = 0, day = 0, hour = 0, minute = 0, second = 0;
+    int length = 0;
+    const std::string whole(text);
+    const int read = std::sscanf(whole.c_str(), "%4d-%2u-%2uT%2u:%2u:%2uZ%n", &year, &month, &day, &hour,
+                                 &minute, &second, &length);
+    const year_month_day date{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)};
+    const bool is_time = read == 6 && static_cast<std::size_t>(length) == text.size() && date.ok() &&
+                         year >= 1970 && hour < 24 && minute < 60 && second < 60;
+    if (!is_time)
+        throw Error(Code::invalid_argument, "'" + whole + "' is no time; write 2026-11-24T21:40:12Z");
+    const auto time = sys_days(date) + hours(hour) + minutes(minute) + seconds(second);
+    return static_cast<std::uint64_t>(time.time_since_epoch() / seconds(1));
+}
+
+std::string time_text(std::uint64_t seconds_since_1970) {
+    using namespace std::chrono;
+    const sys_seconds time{seconds(seconds_since_1970)};
+    const auto midnight = floor<days>(time);
+    const year_month_day date(midnight);
+    const hh_mm_ss clock(time - midnight);
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
+                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                  static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
+                  static_cast<int>(clock.seconds().count()));
+    return text.data();
+}
 
 std::string bytes_text(std::uint64_t bytes) {
     std::string best = std::to_string(bytes);

@@ -78,6 +78,31 @@ void read_speed(const YAML::Node& node, Speed& speed) {
          {"latency", [&](const auto& n) { speed.latency_s = tier::parse_seconds(text_of(n)); }}});
 }
 
+Durability read_durability(const YAML::Node& node) {
+    const std::string text = text_of(node);
+    for (const Durability durability :
+         {Durability::none, Durability::page, Durability::line, Durability::byte}) {
+        if (text == name_of(durability)) return durability;
+    }
+    refuse(node, "'" + text + "' is no durability; there are none, page, line, byte");
+}
+
+Measured read_measured(const YAML::Node& node) {
+    Measured m;
+    read_map(node, "what was measured",
+             {{"at", [&](const auto& n) { m.at = text_of(n); }},
+              {"time", [&](const auto& n) { m.time_s = tier::parse_time(text_of(n)); }},
+              {"file_system", [&](const auto& n) { m.file_system = text_of(n); }},
+              {"device", [&](const auto& n) { m.device = text_of(n); }},
+              {"size", [&](const auto& n) { m.size_bytes = tier::parse_bytes(text_of(n)); }},
+              {"durability", [&](const auto& n) { m.durability = read_durability(n); }},
+              {"direct", [&](const auto& n) { m.is_direct = yes_or_no(n); }},
+              {"processes", [&](const auto& n) { m.processes = whole_number<std::uint32_t>(n); }},
+              {"write", [&](const auto& n) { read_speed(n, m.write); }},
+              {"read", [&](const auto& n) { read_speed(n, m.read); }}});
+    return m;
+}
+
 Target read_target(const YAML::Node& node) {
     Target target;
     read_map(node, "a target",
@@ -87,7 +112,8 @@ Target read_target(const YAML::Node& node) {
               {"capacity", [&](const auto& n) { target.capacity_bytes = tier::parse_bytes(text_of(n)); }},
               {"write", [&](const auto& n) { read_speed(n, target.write); }},
               {"read", [&](const auto& n) { read_speed(n, target.read); }},
-              {"limited", [&](const auto& n) { target.limited = yes_or_no(n); }}});
+              {"limited", [&](const auto& n) { target.limited = yes_or_no(n); }},
+              {"measured", [&](const auto& n) { target.measured = read_measured(n); }}});
     while (target.path.size() > 1 && target.path.back() == '/') target.path.pop_back();
     return target;
 }
@@ -191,6 +217,18 @@ void write_numbers(YAML::Emitter& out, const char* name, const Dimensions& numbe
     out << YAML::EndSeq;
 }
 
+void write_measured(YAML::Emitter& out, const Measured& m) {
+    out << YAML::Key << "measured" << YAML::Value << YAML::BeginMap << YAML::Key << "at" << YAML::Value
+        << m.at << YAML::Key << "time" << YAML::Value << tier::time_text(m.time_s) << YAML::Key
+        << "file_system" << YAML::Value << m.file_system << YAML::Key << "device" << YAML::Value << m.device
+        << YAML::Key << "size" << YAML::Value << tier::bytes_text(m.size_bytes) << YAML::Key << "durability"
+        << YAML::Value << name_of(m.durability) << YAML::Key << "direct" << YAML::Value << m.is_direct
+        << YAML::Key << "processes" << YAML::Value << m.processes;
+    write_speed(out, "write", m.write);
+    write_speed(out, "read", m.read);
+    out << YAML::EndMap;
+}
+
 void write_target(YAML::Emitter& out, const Target& target) {
     out << YAML::BeginMap << YAML::Key << "name" << YAML::Value << target.name << YAML::Key << "kind"
         << YAML::Value << name_of(target.kind);
@@ -200,6 +238,7 @@ void write_target(YAML::Emitter& out, const Target& target) {
     write_speed(out, "write", target.write);
     write_speed(out, "read", target.read);
     if (target.limited) out << YAML::Key << "limited" << YAML::Value << true;
+    if (target.measured) write_measured(out, *target.measured);
     out << YAML::EndMap;
 }
 
