@@ -30,6 +30,7 @@ CHAPTERS = [
     ("scope.hpp", "Private objects"),
     ("tiers.hpp", "Tiers"),
     ("caching.hpp", "Caching"),
+    ("profile.hpp", "Profiles"),
     ("operations.hpp", "Operations"),
     ("hint.hpp", "Hints"),
     ("buckets.hpp", "Buckets"),
