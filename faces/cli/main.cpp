@@ -44,10 +44,10 @@ int main(int argc, char** argv) {
             add(command, invocation);
         }
         for (const auto add :
-             {cli::add_watch, cli::add_top, cli::add_plot, cli::add_cp, cli::add_mv, cli::add_ns,
-              cli::add_scope, cli::add_share, cli::add_tiers, cli::add_stage, cli::add_drain,
-              cli::add_receipt, cli::add_buckets, cli::add_messages, cli::add_daemon, cli::add_advise,
-              cli::add_op, cli::add_completion, cli::add_man}) {
+             {cli::add_watch,  cli::add_top,    cli::add_plot,    cli::add_cp,         cli::add_mv,
+              cli::add_ns,     cli::add_scope,  cli::add_share,   cli::add_tiers,      cli::add_profile,
+              cli::add_stage,  cli::add_drain,  cli::add_receipt, cli::add_buckets,    cli::add_messages,
+              cli::add_daemon, cli::add_advise, cli::add_op,      cli::add_completion, cli::add_man}) {
             add(command, invocation);
         }
         try {

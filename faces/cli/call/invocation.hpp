@@ -71,6 +71,7 @@ void add_index(CLI::App& command, Invocation& invocation);
 void add_extract(CLI::App& command, Invocation& invocation);
 void add_advise(CLI::App& command, Invocation& invocation);
 void add_tiers(CLI::App& command, Invocation& invocation);
+void add_profile(CLI::App& command, Invocation& invocation);
 void add_stage(CLI::App& command, Invocation& invocation);
 void add_drain(CLI::App& command, Invocation& invocation);
 void add_daemon(CLI::App& command, Invocation& invocation);

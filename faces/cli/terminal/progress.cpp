@@ -29,6 +29,7 @@ std::size_t terminal_columns() {
 
 std::string amount_text(Unit unit, double amount) {
     if (unit == Unit::variables) return fmt::format("{:.0f}", amount);
+    if (unit == Unit::seconds) return fmt::format("{:.0f} s", amount);
     return human_size(static_cast<std::uint64_t>(std::clamp(amount, 0.0, 0x1p63)));
 }
 
@@ -48,7 +49,7 @@ std::string progress_text(std::string_view what, Unit unit, std::uint64_t done, 
     const double part = all == 0 ? 1 : so_far / whole;
     std::string text = fmt::format("{:3.0f} %  {} of {}", std::floor(100 * part), amount_text(unit, so_far),
                                    amount_text(unit, whole));
-    if (so_far > 0 && seconds > 0) {
+    if (unit != Unit::seconds && so_far > 0 && seconds > 0) {
         const double rate = so_far / seconds;
         text +=
             fmt::format("  {}/s  {} left", amount_text(unit, rate), duration_text((whole - so_far) / rate));

@@ -7,8 +7,8 @@
 
 namespace pmemcpy::cli {
 
-/// What a bar counts: bytes, or variables.
-enum class Unit { bytes, variables };
+/// What a bar counts: bytes, variables, or the seconds of what has a limit.
+enum class Unit { bytes, variables, seconds };
 
 /// A bar on stderr, for people only: nothing unless stderr is a terminal and the work takes longer than a
 /// second.

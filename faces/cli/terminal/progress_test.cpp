@@ -19,6 +19,11 @@ TEST(cli_progress, tells_how_fast_it_goes_and_how_long_it_takes) {
               "du [                  ]   0 %  1 of 10000  1/s  2:46:39 left");
 }
 
+TEST(cli_progress, of_a_time_that_is_limited_tells_how_much_is_over) {
+    EXPECT_EQ(progress_text("profile", Unit::seconds, 5, 20, 5, 60),
+              "profile [#######                       ]  25 %  5 s of 20 s");
+}
+
 TEST(cli_progress, fits_into_the_terminal) {
     for (std::size_t columns = 0; columns < 100; ++columns)
         EXPECT_LE(progress_text("stat", Unit::bytes, gib, 4 * gib, 2, columns).size(), columns);
