@@ -90,7 +90,7 @@ std::vector<T> elements_of(const OperationArray& array) {
 }
 
 template <class T>
-OperationArray array_of(const Type& type, Dimensions dims, const std::vector<T>& elements) {
+OperationArray array_of(const Type& type, const Dimensions& dims, const std::vector<T>& elements) {
     OperationArray array{type, dims, std::vector<std::byte>(elements.size() * sizeof(T))};
     if (!elements.empty()) std::memcpy(array.data.data(), elements.data(), array.data.size());
     return array;

@@ -51,6 +51,12 @@ std::optional<Hint> hint_from(std::istream& text) {
 
 void refuse(const std::string& why) { throw Error(Code::invalid_argument, "hint: " + why); }
 
+[[noreturn]] void throw_unknown(const store::Store& store, const std::string& name) {
+    std::string there;
+    for (const std::string& other : names_of(store, UINT32_MAX)) there.append(" ").append(other);
+    throw Error(Code::invalid_argument, "there is no operation '" + name + "'; there are" + there);
+}
+
 }  // namespace
 
 bool is_built_in(std::string_view name) {
@@ -162,9 +168,7 @@ std::uint32_t mask_of(const store::Store& store, const std::vector<std::string>&
         }
         mask |= bit;
         if (bit != 0) continue;
-        std::string there;
-        for (const std::string& other : names_of(store, UINT32_MAX)) there.append(" ").append(other);
-        throw Error(Code::invalid_argument, "there is no operation '" + name + "'; there are" + there);
+        throw_unknown(store, name);
     }
     return mask;
 }
