@@ -182,13 +182,13 @@ TEST_F(operations, histogram_counts_what_a_loop_counts) {
 TEST_F(operations, compress_and_decompress_leave_the_same_elements_and_are_no_new_content) {
     PMEM pool = open();
     pool.alloc<double>("u", {n});
-    hint(pool, "u", {operation::compress});
     // In blocks, of which one covers part of another.
     const std::vector<double> zeros(n, 1.0);
     pool.store<double>("u", zeros.data(), Box{{0}, {n}});
     pool.store<double>("u", numbers().data(), Selection({0}, {100}, {3}));
     std::vector<double> before = load(pool, "u");
     const auto shown = pool.view<double>("u", Box{{400}, {600}});
+    hint(pool, "u", {operation::compress});
     wait_for_operations(pool);
     EXPECT_EQ(operation_state(pool, "u").progress, Progress::done) << operation_state(pool, "u").trouble;
     EXPECT_EQ(load(pool, "u"), before);
