@@ -13,6 +13,7 @@ namespace pmemcpy::pmem {
 namespace {
 
 struct List {
+    List* before = nullptr;  // the parent's
     std::uint64_t fork_generation = os::fork_generation();
     std::mutex mutex;
     std::set<const std::function<void()>*> all;
@@ -33,6 +34,7 @@ List& list_of_this_process() {
     List* list = newest.load();
     while (list == nullptr || list->fork_generation != os::fork_generation()) {
         auto* const fresh = new List;
+        fresh->before = list;
         if (newest.compare_exchange_strong(list, fresh)) {
             // What is registered again in a child is called twice there, and finds nothing the second time.
             std::atexit(call_all);
