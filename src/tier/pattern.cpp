@@ -42,7 +42,7 @@ std::size_t Pattern::Hash::operator()(const Box& box) const {
 }
 
 void Pattern::add_later(const Box& seen, std::size_t most, std::vector<Box>& boxes) {
-    if (seen.size() == 0) return;
+    if (seen.offset.empty()) return;
     Box at_zero = seen;
     at_zero.offset[0] = 0;
     if (parts_.size() == most_remembered && !parts_.contains(at_zero)) parts_.clear();
