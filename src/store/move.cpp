@@ -248,6 +248,7 @@ bool Store::Spared::has(const Resident& resident) const {
 bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, const Spared& spared) {
     if (level + 1 >= t.numbers.size()) return false;
     bool has_moved = false;
+    bool is_next_stuck = false;  // nothing there may go: it is not looked through again for each block
     // What somebody is copying just now is left to him, as long as others may go.
     constexpr std::array looks = {IfBusy::leave, IfBusy::leave, IfBusy::copy_too};
     for (std::size_t look = 0;;) {
@@ -283,7 +284,8 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, const 
                 break;
             }
             const bool lives_on = may_live_on_in_copy(t, level, next);
-            if (!lives_on && ledger_of(t)[level + 1].remaining < next.bytes) make_room(t, level + 1, wanted);
+            if (!lives_on && !is_next_stuck && ledger_of(t)[level + 1].remaining < next.bytes)
+                is_next_stuck = !make_room(t, level + 1, wanted);
             if (!move_down(t, lives_on ? t.flush_level : level + 1, next, looks.at(look))) continue;
             has_moved = true;
             wanted -= std::min(wanted, next.bytes);
