@@ -83,6 +83,7 @@ Hierarchy two_targets(const PMEM& pmem) {
     h.granularity_bytes = 4096;
     h.promotion = Promotion::never;
     h.mode = Buffering::none;  // nobody but the verb that is killed does anything
+    h.flush.threads = 1;       // for one thread is stepped
     return h;
 }
 

@@ -21,7 +21,7 @@ from .operations import Operation, calling
 
 Path = str | os.PathLike[str]
 
-# What is to come up: an array, or a box of an array as (name, offset, count).
+#: What is to come up: an array, or a box of an array as (name, offset, count).
 Ahead = str | tuple[str, Sequence[int], Sequence[int]]
 
 
