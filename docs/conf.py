@@ -43,6 +43,7 @@ BELOW = {
     "ARCHITECTURE": ["/src/*/README", "/faces/*/README", "/bench/*/README", "/tests/*/README"],
     "docs/decisions/README": ["0*"],
     "docs/notebooks/README": ["0*"],
+    "docs/tiers": ["tiers/modes", "tiers/*-*", "tiers/tuning"],
 }
 
 # ---- what it looks like ----

@@ -3,10 +3,11 @@
 
 usage: check_docs.py [--fix]
 
-* docs/reference.md is what tools/make_reference.py makes of the headers;
+* docs/reference.md is what tools/make_reference.py makes of the headers, and the pictures of docs/tiers are what
+  tools/draw_tiers.py draws;
 * the code block behind a line `<!-- quote PATH -->` is the file at that path; with PATH and TAG it is what
   stands there between lines with the comments `[TAG]` and `[/TAG]`, each time that they come;
-* every test that the design, the guarantees or the security page names as `suite.name` exists;
+* every test that the design, the guarantees, the security page or one on a policy names as `suite.name` exists;
 * where a document says "43 so far.", the table behind it has as many rows;
 * every relative link leads somewhere.
 
@@ -19,6 +20,7 @@ import sys
 from pathlib import Path
 from textwrap import dedent
 
+from draw_tiers import pictures
 from make_reference import OUTPUT, ROOT, reference
 
 QUOTE = re.compile(r"(<!-- quote (\S+)(?: (\S+))? -->\n+)```\w*\n(?:.*?\n)??```\n", re.DOTALL)
@@ -26,7 +28,7 @@ SECTION = r"^ *(?:#|//) \[{0}\]\n(.*?)^ *(?:#|//) \[/{0}\]$"
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".txt": "cmake", ".py": "python"}
 TEST = re.compile(r"\bT(?:EST|EST_F|EST_P|YPED_TEST)\(\s*(\w+),\s*(\w+)\)")
 NAMED = re.compile(r"`(\w+)\.(\w+)`")
-NAMING = {"design.md", "guarantees.md", "security.md"}
+NAMING = {"design.md", "guarantees.md", "security.md", "max-bandwidth.md", "max-locality.md", "hot-data.md"}
 FOUND = re.compile(r"(\d+) so far\.")
 ROW = re.compile(r"^\| ", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
@@ -101,12 +103,19 @@ def judge(path: Path, tests: set[tuple[str, str]]) -> list[str]:
 def main() -> int:
     if sys.argv[1:] == ["--fix"]:
         OUTPUT.write_text(reference())
+        for path, drawn in pictures().items():
+            path.write_text(drawn)
         for path in documents():
             path.write_text(quoted(path.read_text()))
     tests = existing_tests()
     broken = [f"{path.relative_to(ROOT)}: {what}" for path in documents() for what in judge(path, tests)]
     if not OUTPUT.exists() or OUTPUT.read_text() != reference():
         broken.append("docs/reference.md: is not what the headers say; run tools/make_reference.py")
+    broken += [
+        f"{path.relative_to(ROOT)}: is not what is drawn; run tools/draw_tiers.py"
+        for path, drawn in pictures().items()
+        if not path.exists() or path.read_text() != drawn
+    ]
     print("\n".join(broken) if broken else "every document keeps its word")
     return 1 if broken else 0
 

@@ -163,6 +163,20 @@ TEST(placement, max_bandwidth_splits_what_does_not_fit) {
     EXPECT_EQ(plan.steps[1].level, 1);
 }
 
+// The same for a block, which does not divide: skip 6/10; flush 2/10 + 6/100. Counted in pieces of ten the pool has no room to add to.
+TEST(placement, max_bandwidth_makes_room_for_a_block_of_which_a_part_would_fit) {
+    const std::vector<Level> ledger = {level(100, 1, 10, 4), level(10, 1, 1000, 1000)};
+    const Request block{.bytes = 6, .is_divisible = false};
+    const Plan plan = decide(Policy::max_bandwidth, ledger, block);
+    EXPECT_DOUBLE_EQ(plan.cost, 0.26);
+    ASSERT_EQ(plan.size, 2u);
+    EXPECT_EQ(plan.steps[0].what, Plan::What::make_room);
+    EXPECT_EQ(plan.steps[0].bytes, 2u);
+    const Plan in_pieces = decide(Policy::max_bandwidth, ledger, block, 10);
+    EXPECT_DOUBLE_EQ(in_pieces.cost, 0.6);
+    EXPECT_EQ(in_pieces.steps[0].level, 1);
+}
+
 // Moving goes to where moving is cheap; here the next target is fast and full of nothing, and the one below slow.
 TEST(placement, max_bandwidth_makes_room_when_the_next_target_is_the_faster_way) {
     // A latency that is lower below: a request there costs less than it does here, but the room is at the bottom.
@@ -200,13 +214,15 @@ TEST(placement, hot_data_leaves_the_top_to_what_is_hotter) {
     const Plan cold = decide(Policy::hot_data, ledger, {6, 0, 0});
     EXPECT_EQ(cold.list().back().level, 1);
     // A hot request has cooler data evicted, where that takes less time than its share of a slower target is worth: a tenth of a
-    // megabyte, of which half a megabyte is left below. split: 1 (all of what is left) + 0.2; evict: 0.1 / 1 + 1 / 10.
+    // megabyte, of which half a megabyte is left below. split: 1 / 10 + (0.1 / 0.5) / 1 = 0.3; evict: 0.1 / 1 + 1 / 10.
     ledger = {level(10e6, 1, 1'000'000, 900'000), level(1e6, 1, 500'000, 500'000)};
     const Plan hot = decide(Policy::hot_data, ledger, {1'000'000, 0, 7});
     EXPECT_DOUBLE_EQ(hot.cost, 0.2);
     ASSERT_EQ(hot.size, 2u);
     EXPECT_EQ(hot.steps[0].what, Plan::What::make_room);
     EXPECT_EQ(hot.steps[0].bytes, 100'000u);
+    ledger[0].movable = 0;
+    EXPECT_DOUBLE_EQ(decide(Policy::hot_data, ledger, {1'000'000, 0, 7}).cost, 0.3);
 }
 
 // The rows of (3), one after the other: a target of 100 MB/s above one of 50 or 1 MB/s.
