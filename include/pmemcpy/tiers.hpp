@@ -118,12 +118,15 @@ struct Flush {
     std::vector<Trigger> on = {Trigger::period};
     double period_s = 5;  ///< how often who has the pool open looks for what was stored, or erased, since
     double bytes_per_second = 0;  ///< at most, in the background; 0: as fast as it goes
-    unsigned threads = 2;         ///< that copy blocks at the same time
+    unsigned threads =
+        2;  ///< that copy blocks at the same time, or move them to a target that takes long for each
     std::vector<unsigned>
         cores{};  ///< processors on which whatever is done in the background runs; empty: any
 };
 
-/// A target that is fuller than `high` is emptied to `low`, in the background. Parts of its capacity.
+/// A target that is fuller than `high` is emptied to `low`, in the background. Parts of its capacity. While processes store it is only
+/// kept from being full; when they pause, it is emptied so far, but not below half of `low`, that as much as they have stored at a time of
+/// late finds room below `high`, for a second. A `high` of 1: only who needs room makes it.
 struct Watermarks {
     double high = 0.9;
     double low = 0.75;

@@ -46,6 +46,8 @@ Trailer trailer_of(const CopyMark& mark) {
     return t;
 }
 
+std::string torn_name(std::uint64_t version) { return std::string(torn_prefix) + name_of_payload(version); }
+
 }  // namespace
 
 bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
@@ -59,7 +61,7 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
         remove_copy(mark.version);
     }
     const std::uint64_t total = mark.bytes + sizeof(Trailer);
-    std::string torn = std::string(torn_prefix) + name_of_payload(mark.version);
+    std::string torn = torn_name(mark.version);
     reserve(total);
     bool is_there = false;
     try {
@@ -127,6 +129,10 @@ bool PayloadFiles::has_copy(const CopyMark& mark) const {
     file->read_exactly(&found, sizeof found, mark.bytes);
     const Trailer expected = trailer_of(mark);
     return std::memcmp(&found, &expected, sizeof found) == 0;
+}
+
+bool PayloadFiles::is_being_copied(std::uint64_t version) const {
+    return os::look_in(data_, torn_name(version)).has_value();
 }
 
 std::vector<std::uint64_t> PayloadFiles::copies() const {

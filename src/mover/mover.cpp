@@ -4,6 +4,7 @@
 #include "os/fork.hpp"
 #include "os/process.hpp"
 #include "store/store.hpp"
+#include "tier/bursts.hpp"
 #include "tier/cores.hpp"
 #include "tier/hierarchy.hpp"
 
@@ -27,8 +28,12 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto nap =
-    100ms;  // between two looks at whether the targets are full, and whether the leader is gone
+// Between two looks at whether the targets are full, and whether the leader is gone; of who leads also while somebody stores, and when
+// somebody has stored of late.
+constexpr auto nap = 100ms;
+constexpr auto nap_in_burst = 2ms;
+constexpr auto nap_between_bursts = 20ms;
+constexpr auto longest_between_bursts = 1s;
 constexpr auto after_error = 1s;  // what is full or away now may not be then
 
 std::vector<unsigned> checked(std::vector<unsigned> cores) {
@@ -105,7 +110,7 @@ private:
             try {
                 take_a_turn();
                 note(trouble_, {});
-                pause = nap;
+                pause = pause_until_next_look();
             } catch (const std::exception& error) {
                 // A target or the pool's space: named to those who store and ask. It is tried again.
                 note(trouble_, error.what());
@@ -121,6 +126,12 @@ private:
         lead_.reset();
         organizes_.reset();
         if (store_) store_->close();
+    }
+
+    Clock::duration pause_until_next_look() const {
+        if (!lead_) return nap;
+        if (!bursts_.is_quiet()) return nap_in_burst;
+        return Clock::now() < stored_at_ + longest_between_bursts ? nap_between_bursts : nap;
     }
 
     bool sleeps_through(Clock::duration time) {
@@ -175,8 +186,10 @@ private:
         if (!leads()) return;
         if (std::exchange(hierarchy_, store_->hierarchy_number()) != store_->hierarchy_number())
             is_news_ = true;  // it may want other things
-        for (const std::size_t level : store_->full_levels())
-            begin(emptying_.at(level), [this, level] { store_->keep_watermarks(level); });
+        bursts_.look(os::monotonic_ns(), store_->stored_bytes());
+        if (!bursts_.is_quiet()) stored_at_ = Clock::now();
+        for (const store::Store::Emptying& each : store_->to_empty(bursts_))
+            begin(emptying_.at(each.level), [this, each] { store_->empty(each); });
         if (store_->moves_by_heat() &&
             Clock::now() >= settled_at_ + std::chrono::duration<double>(duty->period_s)) {
             settled_at_ = Clock::now();
@@ -330,6 +343,8 @@ private:
     std::unique_ptr<pool::Pool::LeadLock> lead_;
     std::vector<unsigned> cores_;
     std::uint64_t hierarchy_ = 0;
+    tier::Bursts bursts_;
+    Clock::time_point stored_at_{};   // when a burst was last seen
     Clock::time_point settled_at_{};  // by heat, which is as often done as somebody looks for what is new
     Task flushing_;
     Task settling_;

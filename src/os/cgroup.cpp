@@ -1,6 +1,7 @@
 #include "os/cgroup.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <optional>
 #include <sstream>
@@ -8,6 +9,7 @@
 #include <string_view>
 
 #include "os/names.hpp"
+#include "os/process.hpp"
 
 namespace pmemcpy::os {
 
@@ -124,6 +126,22 @@ std::uint64_t cgroup_headroom_bytes() {
         }
     }
     return least;
+}
+
+std::uint64_t recent_cgroup_headroom_bytes() {
+    // In this time no node fills so much memory.
+    constexpr std::uint64_t moment_ns = 20'000'000;
+    constexpr std::uint64_t far_bytes = std::uint64_t{1} << 30;
+    static std::atomic<std::uint64_t> asked_at_ns = 0;
+    static std::atomic<std::uint64_t> answer = 0;
+    const std::uint64_t now = monotonic_ns();
+    const std::uint64_t asked_at = asked_at_ns.load();
+    const std::uint64_t before = answer.load();
+    if (asked_at != 0 && now - asked_at < moment_ns && before > far_bytes) return before;
+    const std::uint64_t found = cgroup_headroom_bytes();
+    answer = found;
+    asked_at_ns = now;
+    return found;
 }
 
 }  // namespace pmemcpy::os

@@ -43,6 +43,12 @@ bool Store::has_copy(const Tiering& t, const BlockRecord& block) const {
            targets_.files_of(target)->has_copy(mark_of(block));
 }
 
+bool Store::is_being_copied(const Tiering& t, const BlockRecord& block) const {
+    const std::uint32_t target = t.numbers[t.flush_level];
+    return t.flush_level > 0 && !targets_.is_away(target) &&
+           targets_.files_of(target)->is_being_copied(block.version);
+}
+
 bool Store::flushes_on(Trigger trigger) const {
     const auto t = tiering();
     return t && t->flushes_on(trigger);
@@ -54,7 +60,8 @@ std::optional<Flush> Store::background() const {
     return t->hierarchy.flush;
 }
 
-// Of an id or of all in a group, what the flush target has neither itself nor a copy of; the oldest first.
+// Of an id or of all in a group, what the flush target has neither itself nor a copy of; what survives least first: what lies highest, and of
+// that the oldest.
 std::vector<Resident> Store::unflushed_in(const Tiering& t, std::string_view id, bool for_modes,
                                           std::uint64_t before) const {
     const std::uint32_t target = t.numbers[t.flush_level];
@@ -84,8 +91,11 @@ std::vector<Resident> Store::unflushed_in(const Tiering& t, std::string_view id,
     } else {
         for (const std::string& each : ids(id == "/" ? "" : std::string(id) + "/", false)) look(each);
     }
+    const auto turn = [&](const Resident& each) {
+        return std::pair(t.level_of(each.block.block.extent.target), each.placed);
+    };
     std::sort(all.begin(), all.end(),
-              [](const Resident& a, const Resident& b) { return a.placed < b.placed; });
+              [&](const Resident& a, const Resident& b) { return turn(a) < turn(b); });
     return all;
 }
 
@@ -133,7 +143,7 @@ bool Store::flush_block(const std::string& id, const BlockRecord& block,
 // Copies blocks, several at a time: one is read while another is written, and most targets take more from several writers than from one.
 class Store::Copying {
 public:
-    Copying(Store& store, const Tiering& tiering, const std::function<bool(const FlushProgress&)>& progress,
+    Copying(Store& store, Tiering& tiering, const std::function<bool(const FlushProgress&)>& progress,
             const std::function<bool(std::uint64_t)>& written)
         : store_(store), tiering_(tiering), progress_(progress), written_(written) {}
 
@@ -205,7 +215,7 @@ private:
     }
 
     Store& store_;
-    const Tiering& tiering_;
+    Tiering& tiering_;
     const std::function<bool(const FlushProgress&)>& progress_;
     const std::function<bool(std::uint64_t)>& written_;
     std::mutex mutex_;
@@ -249,13 +259,24 @@ std::uint64_t Store::flush(std::string_view id, bool for_modes,
     return bytes;
 }
 
-void Store::drop_if_wanted(const Tiering& t, const Resident& flushed) {
+// By a rule; or because others are waiting for its place, and it is read from its copy nearly as fast as from where it would go.
+void Store::drop_if_wanted(Tiering& t, const Resident& flushed) {
     const Rule* rule =
         t.rules.find(flushed.id, array::bounding_box(flushed.block.box), flushed.block.block.writer_rank);
-    if (rule == nullptr || !rule->drop_after_flush) return;
+    const bool is_held = rule != nullptr && (rule->never_evict || !rule->pin.empty());
+    const bool is_wanted = rule != nullptr && rule->drop_after_flush;
+    if (!is_wanted && (is_held || !is_pressed(t, flushed))) return;
     const auto directory = directory_of(flushed.id);
     if (!directory) return;
     with_space([&] { return move_block(flushed.id, *directory, flushed.block, t.numbers[t.flush_level]); });
+}
+
+bool Store::is_pressed(Tiering& t, const Resident& block) const {
+    const auto level = t.level_of(block.block.block.extent.target);
+    if (!level || *level == t.flush_level) return false;
+    const tier::Level now = ledger_of(t)[*level];
+    return now.capacity - now.remaining > part_of(now.capacity, t.hierarchy.watermarks.high) &&
+           past_of(t, block.block).need != tier::Need::soon && may_live_on_in_copy(t, *level, block, true);
 }
 
 Store::IfBusy Store::patience(const Tiering& t) {
@@ -292,26 +313,6 @@ void Store::flush_step() {
         if (t->mode_of(each.id, each.block) == Buffering::write_through)
             flush_block(each.id, each.block, {}, patience(*t));
     }
-}
-
-std::vector<std::size_t> Store::full_levels() const {
-    std::vector<std::size_t> full;
-    const auto t = tiering();
-    if (!t) return full;
-    const auto ledger = ledger_of(*t);
-    for (std::size_t level = 0; level + 1 < t->numbers.size(); ++level) {
-        const tier::Level& now = ledger[level];
-        if (now.capacity - now.remaining > part_of(now.capacity, t->hierarchy.watermarks.high))
-            full.push_back(level);
-    }
-    return full;
-}
-
-void Store::keep_watermarks(std::size_t level) {
-    const auto t = tiering();
-    if (!t || level + 1 >= t->numbers.size()) return;
-    const std::uint64_t capacity = ledger_of(*t)[level].capacity;
-    make_room(*t, level, capacity - part_of(capacity, t->hierarchy.watermarks.low));
 }
 
 // A copy lives as long as its block, wherever that is; who frees a block does not look for copies. While the lock is held no copy becomes

@@ -76,7 +76,7 @@ bool Store::bring_up(const Read& read, Why why) {
             if (score == 0) return false;
             spared.hotter_than = score - 1;
         }
-        make_room(*t, 0, kept_free, spared);
+        make_room(*t, 0, kept_free, false, spared);
         if (ledger_of(*t)[0].remaining < bytes) return false;
     }
     try {

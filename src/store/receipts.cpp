@@ -34,7 +34,8 @@ void Store::tell_when(const Tiering& t, const BlockRecord& block, Receipt& recei
     if (!waiting) waiting = unflushed_in(t, "/", true);
     std::uint64_t before = 0;
     for (const Resident& each : *waiting) {
-        if (each.placed <= block.version) before += each.block.block.stored_bytes;
+        before += each.block.block.stored_bytes;
+        if (each.block.version == block.version) break;
     }
     double bandwidth = t.hierarchy.targets[t.flush_level].write.bytes_per_second;
     if (const double most = t.hierarchy.flush.bytes_per_second; most > 0)
@@ -68,9 +69,8 @@ std::vector<Receipt> Store::receipts(std::string_view id) const {
         Receipt receipt;
         receipt.box =
             directory->definition().order == Order::fortran ? array::reversed(block.box) : block.box;
-        const auto at = std::find(t->numbers.begin(), t->numbers.end(), block.block.extent.target);
-        if (at != t->numbers.end())
-            receipt.target = t->hierarchy.targets[static_cast<std::size_t>(at - t->numbers.begin())].name;
+        if (const auto level = t->level_of(block.block.extent.target))
+            receipt.target = t->hierarchy.targets[*level].name;
         receipt.is_flushed = files && (block.block.extent.target == t->numbers[t->flush_level] ||
                                        files->has_copy(mark_of(block)));
         if (is_kept_on_power_loss) receipt.survives = Receipt::Survives::power;

@@ -23,7 +23,7 @@ void Store::reserve(std::uint64_t bytes, std::string_view target) {
     } catch (const Error& error) {
         if (error.kind() != Code::no_space) throw;
     }
-    make_room(*t, level, bytes);
+    make_room(*t, level, bytes, true);
     targets_.files_of(number)->keep_free(bytes);
 }
 

@@ -9,6 +9,7 @@
 #include "layout/targets.hpp"
 #include "pool/pool.hpp"
 #include "store/tiering.hpp"
+#include "tier/bursts.hpp"
 
 #include <pmemcpy/caching.hpp>
 #include <pmemcpy/pmemcpy.hpp>
@@ -206,10 +207,17 @@ public:
     bool flushes_on(Trigger trigger) const;
     FlushProgress unflushed() const;
     std::vector<Receipt> receipts(std::string_view id) const;
-    /// The levels of targets that are fuller than their high watermark.
-    std::vector<std::size_t> full_levels() const;
-    /// Empties such a target down to its low watermark.
-    void keep_watermarks(std::size_t level);
+    /// What all have stored together since somebody began to count.
+    std::uint64_t stored_bytes() const;
+    /// A target out of which blocks are to go.
+    struct Emptying {
+        std::size_t level;
+        std::uint64_t free_bytes;  // that there are to be
+        bool in_haste;             // somebody stores: what is quickest goes before what is read again faster
+    };
+    /// What the watermarks ask for now.
+    std::vector<Emptying> to_empty(const tier::Bursts& bursts) const;
+    void empty(const Emptying& what);
     /// Removes copies whose blocks are gone. `also_odd`: and such as only look like copies, after a power loss. True if some blocks are
     /// going, so that their copies can be removed later.
     bool sweep_copies(bool also_odd);
@@ -333,7 +341,7 @@ private:
         }
     }
     bool take_back_space();
-    /// Moves something out of the pool to the next target, if there is one that has room. False if nothing was moved.
+    /// Moves something out of the pool to the next target, if there is one that has room. False if nothing can be.
     bool push_down();
 
     std::optional<ValueSeen> find_value(std::string_view id) const;
@@ -400,13 +408,19 @@ private:
         bool needed = false;                          // those that somebody has said he will read
         bool has(const Resident& resident) const;
     };
-    /// True if anything was moved.
-    bool make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes, const Spared& spared);
-    bool make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes) {
-        return make_room(tiering, level, bytes, Spared{});
+    /// True if anything was moved, or there was room for a moment, which others may have taken: who asked for it tries again.
+    bool make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes, bool in_haste,
+                   const Spared& spared);
+    bool make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes, bool in_haste) {
+        return make_room(tiering, level, bytes, in_haste, Spared{});
     }
     bool has_been_used_since(const Tiering& tiering, const Resident& resident) const;
-    bool may_live_on_in_copy(Tiering& tiering, std::size_t level, const Resident& resident) const;
+    bool may_live_on_in_copy(Tiering& tiering, std::size_t level, const Resident& resident,
+                             bool in_haste) const;
+    bool has_room_below(Tiering& tiering, std::size_t level, std::size_t end, std::uint64_t bytes) const;
+    static std::size_t at_a_time(const Tiering& tiering, std::size_t to, std::uint64_t bytes);
+    std::uint64_t move_down_together(Tiering& tiering, std::size_t to, const std::vector<Resident>& blocks,
+                                     layout::PayloadFiles::IfBusy if_busy);
     bool move_down(Tiering& tiering, std::size_t to, const Resident& resident,
                    layout::PayloadFiles::IfBusy if_busy);
     std::vector<Resident> residents_of(const Tiering& tiering, std::size_t level) const;
@@ -438,13 +452,15 @@ private:
     static layout::CopyMark mark_of(const BlockRecord& block);
     /// Whether the flush target has one.
     bool has_copy(const Tiering& tiering, const BlockRecord& block) const;
+    bool is_being_copied(const Tiering& tiering, const BlockRecord& block) const;
     using IfBusy = layout::PayloadFiles::IfBusy;
     class Copying;
     /// Who waits for whom.
     static IfBusy patience(const Tiering& tiering);
     bool flush_block(const std::string& id, const BlockRecord& block,
                      const std::function<bool(std::uint64_t)>& written, IfBusy if_busy);
-    void drop_if_wanted(const Tiering& tiering, const Resident& flushed);
+    void drop_if_wanted(Tiering& tiering, const Resident& flushed);
+    bool is_pressed(Tiering& tiering, const Resident& block) const;
     void flush_through(const std::string& id, Directory& directory, const Selection* box);
     void flush_step();
     std::vector<Resident> unflushed_in(const Tiering& tiering, std::string_view id, bool for_modes,

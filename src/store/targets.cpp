@@ -267,11 +267,10 @@ bool Store::set_aside(std::uint32_t target, const Error& error, std::uint64_t by
     const bool is_full = error.kind() == Code::no_space;
     if (!t || (!is_full && error.kind() != Code::io_error && error.kind() != Code::permission_denied))
         return false;
-    const auto at = std::find(t->numbers.begin(), t->numbers.end(), target);
-    if (at == t->numbers.end()) return false;
+    const auto level = t->level_of(target);
+    if (!level) return false;
     // Full by what it may have, because others were faster: that is no trouble, and the ledger says so.
-    const auto level = static_cast<std::size_t>(at - t->numbers.begin());
-    if (is_full && ledger_of(*t)[level].remaining < bytes) return false;
+    if (is_full && ledger_of(*t)[*level].remaining < bytes) return false;
     targets_.set_aside(target, is_full ? layout::Trouble::full : layout::Trouble::failed);
     return true;
 }
@@ -279,9 +278,9 @@ bool Store::set_aside(std::uint32_t target, const Error& error, std::uint64_t by
 void Store::note_speed(const Tiering& t, std::uint32_t target, std::uint64_t bytes, std::uint64_t took_ns) {
     constexpr double far_too_slow = 100;
     constexpr double least_s = 1;  // below it anything may have kept the processor
-    const auto at = std::find(t.numbers.begin(), t.numbers.end(), target);
-    if (target < layout::first_target_below || at == t.numbers.end()) return;
-    const Speed& speed = t.hierarchy.targets[static_cast<std::size_t>(at - t.numbers.begin())].write;
+    const auto level = t.level_of(target);
+    if (target < layout::first_target_below || !level) return;
+    const Speed& speed = t.hierarchy.targets[*level].write;
     const double expected_s = speed.latency_s + static_cast<double>(bytes) / speed.bytes_per_second;
     if (static_cast<double>(took_ns) * 1e-9 > std::max(least_s, far_too_slow * expected_s))
         targets_.set_aside(target, layout::Trouble::slow);
@@ -295,7 +294,7 @@ std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::
     const auto tally = this->tally();
     const auto make_room_now = [&](std::size_t level) {
         const std::uint64_t began = os::monotonic_ns();
-        make_room(*t, level, bytes);
+        make_room(*t, level, bytes, true);
         if (!tally) return;
         tally->add(heat::Count::waits);
         tally->add(heat::Count::wait_ns, os::monotonic_ns() - began);
@@ -328,9 +327,7 @@ std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::
             const std::lock_guard one_thread(directory->mutex());
             directory->refresh();
             for (const auto& [handle, block] : directory->blocks()) {
-                const auto at = std::find(t->numbers.begin(), t->numbers.end(), block.block.extent.target);
-                if (at != t->numbers.end())
-                    ledger[static_cast<std::size_t>(at - t->numbers.begin())].has_unit = true;
+                if (const auto level = t->level_of(block.block.extent.target)) ledger[*level].has_unit = true;
             }
             request.dispersion = static_cast<std::uint32_t>(
                 std::count_if(ledger.begin(), ledger.end(), [](const tier::Level& l) { return l.has_unit; }));

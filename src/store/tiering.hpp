@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,12 @@ struct Tiering {
           word(its_word) {}
 
     Buffering mode_of(const std::string& id, const catalog::BlockRecord& block) const;
+    /// Of a target as extents name it; nothing, if it is none of these.
+    std::optional<std::size_t> level_of(std::uint32_t number) const {
+        const auto at = std::find(numbers.begin(), numbers.end(), number);
+        if (at == numbers.end()) return std::nullopt;
+        return static_cast<std::size_t>(at - numbers.begin());
+    }
     bool leaves_before(const Resident& a, const Resident& b) const {
         return tier::leaves_before(hierarchy.policy, hierarchy.replacement, a.past, b.past);
     }

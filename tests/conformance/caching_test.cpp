@@ -55,7 +55,8 @@ protected:
         h.granularity_bytes = 64 << 10;
         h.mode = Buffering::none;
         h.flush.period_s = 0.05;
-        h.watermarks = {1, 1};  // nobody makes room but who needs it
+        h.flush.threads = 1;
+        h.watermarks = {1, 1};  // nobody makes room but who needs it, and no more than that
         h.promotion = Promotion::never;
         h.replacement = replacement;
         h.half_life_s = 3600;

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <pmemcpy/tiers.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace pmemcpy::tier {
+
+/// How much is stored at a time by those who compute in between, seen by somebody who looks now and then.
+class Bursts {
+public:
+    /// So long without a store, and it is quiet.
+    static constexpr std::uint64_t pause_ns = 50'000'000;
+    /// Past this time after one it is not the next burst that room is kept for: what is read may come up into it.
+    static constexpr std::uint64_t soon_ns = 1'000'000'000;
+
+    /// What all together have stored until now. If that is less than before, counting has begun anew.
+    void look(std::uint64_t now_ns, std::uint64_t stored_bytes);
+    bool is_quiet() const { return is_quiet_; }
+    /// As much as the largest of the last few times, if the last was a short time ago: more is not likely to come at once.
+    std::uint64_t expected() const;
+
+private:
+    static constexpr std::size_t remembered = 4;
+
+    std::optional<std::uint64_t> seen_;
+    std::uint64_t stored_at_ns_ = 0;
+    bool is_quiet_ = true;
+    bool is_soon_ = false;
+    std::uint64_t now_ = 0;  // of the burst that goes on
+    std::array<std::uint64_t, remembered> before_{};
+    std::size_t next_ = 0;
+};
+
+/// How much is to stay in a target of which so much is used; nothing, if it may stay as it is. While somebody stores, only what keeps it
+/// from being full: what goes down then takes the bandwidth of those who store. In between, so far that the next burst meets no target
+/// that is being emptied.
+std::optional<std::uint64_t> emptied_to(const Watermarks& marks, std::uint64_t capacity, std::uint64_t used,
+                                        const Bursts& bursts);
+
+}  // namespace pmemcpy::tier
