@@ -155,7 +155,7 @@ public:
     /// Errors: permission_denied for what is beside the pool and somebody's who may not write it.
     void refuse_foreign(const os::File& file) const { pool::refuse_foreign(file, pool_.file()); }
 
-    // targets.cpp, move.cpp
+    // targets.cpp, move.cpp, room.cpp
     /// Nothing where the pool has none.
     std::optional<Hierarchy> hierarchy() const;
     /// Null: none from here on.
@@ -401,7 +401,7 @@ private:
     /// Holding the HierarchyLock.
     void put_hierarchy(const Hierarchy* hierarchy);
     void check_may_have(const Hierarchy* hierarchy) const;
-    // move.cpp
+    // room.cpp
     /// Which blocks do not leave for the sake of others.
     struct Spared {
         std::uint32_t hotter_than = tier::most_heat;  // this score
