@@ -106,4 +106,14 @@ std::vector<Fit> check_profile(const Hierarchy& hierarchy, const ProfileOptions&
 Profile profile_again(const Hierarchy& hierarchy, const ProfileOptions& options = {},
                       const std::function<void(const ProfileProgress&)>& progress = {});
 
+/// A pool and directories on other devices, as if all of them were one: blocks of arrays go into the pool as long as it has room, then into the first
+/// directory, and so on; nothing moves by itself. Values, attributes and all that tells of blocks are in the pool. Nothing is
+/// measured: the devices count as equally fast.
+///
+///     set_hierarchy(pool, joined("/mnt/pmem1/run.pmem", {"/mnt/pmem2", "/mnt/pmem3"}));
+///
+/// Errors: invalid_argument for more than seven directories, for one that is given twice, or that nothing can be stored in, with the reason.
+/// Source: MOSIQS (Khan et al.), section 4: /dev/pmem[1-6], aggregated.
+Hierarchy joined(const std::string& pool, const std::vector<std::string>& directories);
+
 }  // namespace pmemcpy

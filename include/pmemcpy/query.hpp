@@ -194,6 +194,8 @@ struct Found {
     /// Of an array, when the query compares `value`: for each block that has an element which compares so, the smallest box
     /// around these elements. With several such comparisons, of all that were needed.
     std::vector<Box> boxes{};
+    /// Of a query that sorts: for each key of its `order by` what it was sorted by; nothing, if it has no such thing.
+    std::vector<std::optional<Literal>> order{};
 
     /// As it is now. The pool must be open. Errors: not_found, when somebody has erased it since.
     Info info() const;
@@ -242,6 +244,9 @@ public:
 private:
     std::unique_ptr<index::Search> search_;
 };
+
+/// Whether something comes before something else in `order by`: numbers before texts before times, and what is not there last.
+bool sorts_before(const std::optional<Literal>& a, const std::optional<Literal>& b);
 
 /// So many objects have this value.
 struct Counted {

@@ -13,7 +13,7 @@ struct Word {
     Sort sort;
 };
 
-constexpr std::array<Word, 18> words = {{{"name", Known::name, Sort::text},
+constexpr std::array<Word, 19> words = {{{"name", Known::name, Sort::text},
                                          {"group", Known::group, Sort::text},
                                          {"kind", Known::kind, Sort::text},
                                          {"dtype", Known::dtype, Sort::text},
@@ -23,6 +23,7 @@ constexpr std::array<Word, 18> words = {{{"name", Known::name, Sort::text},
                                          {"stored", Known::stored, Sort::number},
                                          {"blocks", Known::blocks, Sort::number},
                                          {"codec", Known::codec, Sort::text},
+                                         {"scope", Known::scope, Sort::text},
                                          {"step", Known::step, Sort::number},
                                          {"changed", Known::changed, Sort::time},
                                          {"created", Known::created, Sort::time},

@@ -19,6 +19,7 @@ enum class Known {
     stored,  // bytes in the pool
     blocks,  // of an array
     codec,
+    scope,    // shared or private
     step,     // the newest that it was stored in
     changed,  // when it was stored last
     created,  // when it was stored first

@@ -81,6 +81,8 @@ void check(Relation relation, const Key& key, const Literal& operand) {
     if (known == Known::kind && !is_of_text(relation) &&
         std::find(kinds.begin(), kinds.end(), *kind) == kinds.end())
         refuse_operand(key, "\"value\", \"array\" or \"group\"", operand);
+    if (known == Known::scope && !is_of_text(relation) && *kind != "shared" && *kind != "private")
+        refuse_operand(key, "\"shared\" or \"private\"", operand);
 }
 
 NodePointer made(Node node) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <pmemcpy/error.hpp>
+#include <pmemcpy/scope.hpp>
 
 #include "array/box_index.hpp"
 #include "array/id.hpp"
@@ -90,6 +91,7 @@ const Facts& Object::facts(const Key& key) {
 Facts Object::known(Known known, const Key& key) {
     if (known == Known::name) return {id_};
     if (known == Known::group) return {group_of(id_)};
+    if (known == Known::scope) return {std::string(name_of(scope_of(*pool_, id_)))};
     const Info& info = this->info();
     const bool is_array = info.kind == VariableKind::array;
     const bool is_group = info.kind == VariableKind::group;
@@ -97,6 +99,7 @@ Facts Object::known(Known known, const Key& key) {
     switch (known) {
         case Known::name:
         case Known::group:
+        case Known::scope:
             break;
         case Known::kind:
             return {std::string(kind_of(info))};

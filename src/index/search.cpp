@@ -241,7 +241,12 @@ std::optional<Meant> Search::next() {
         meant = next_unranked();
     } else {
         if (!ranked_) rank_all();
-        if (given_ < ranked_->size()) meant = std::move((*ranked_)[given_]);
+        if (given_ < ranked_->size()) {
+            meant = std::move((*ranked_)[given_]);
+            for (const Facts& facts : meant->facts)
+                meant->found.order.push_back(facts.empty() ? std::nullopt
+                                                           : std::optional(literal_of(facts.front())));
+        }
     }
     if (meant) ++given_;
     return meant;
@@ -254,7 +259,7 @@ std::optional<Found> Search::next_found() {
         Candidate& candidate = candidates_[at_++];
         if (!is_there(candidate.id)) continue;
         ++given_;
-        found.emplace(Found{std::move(candidate.id), {}, pool_});
+        found.emplace(Found{std::move(candidate.id), {}, {}, pool_});
         return found;
     }
     if (auto meant = next()) found.emplace(std::move(meant->found));
@@ -270,6 +275,21 @@ Matches::~Matches() = default;
 std::optional<Found> Matches::next() { return search_->next_found(); }
 
 Info Found::info() const { return pool->info(id); }
+
+bool sorts_before(const std::optional<Literal>& a, const std::optional<Literal>& b) {
+    if (!a || !b) return a && !b;
+    const auto fact_of = [](const Literal& literal) {
+        return std::visit(
+            [](const auto& value) -> index::Fact {
+                if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Parameter>)
+                    return index::Incomparable{"?"};
+                else
+                    return value;
+            },
+            literal.value());
+    };
+    return index::is_before(fact_of(*a), fact_of(*b));
+}
 
 std::string explain(const PMEM& pool, const Query& question) {
     return index::Search(pool, question, {}, index::Steps::told).explain();

@@ -46,6 +46,25 @@ class Tiers(WithPool):
         self.text("tiers", self.pool, "--remove")
         self.assertEqual(self.text("cat", self.pool, "ocean/TEMP"), before)
 
+    def test_a_pool_may_be_made_on_several_devices(self) -> None:
+        there = Path(self.pool).parent
+        (there / "a").mkdir()
+        (there / "b").mkdir()
+        path = str(there / "joined.pmem")
+        said = self.text("create", path, "--size", "32M", "--on", str(there / "a"), "--on", str(there / "b"))
+        self.assertIn(f"and on {there / 'a'}\n", said)
+        known = self.json("tiers", path)
+        names = [target["name"] for target in known["targets"]]
+        self.assertEqual((known["policy"], names), ("user-defined", ["pool", str(there / "a"), str(there / "b")]))
+        self.text("cp", f"{self.pool}:ocean", f"{path}:ocean")
+        self.text("stage", path, "ocean", str(there / "b"))
+        self.assertEqual(self.text("cat", path, "ocean/TEMP"), self.text("cat", self.pool, "ocean/TEMP"))
+        for words in (("--on", str(there / "missing")), ("--on", str(there / "a"), "--on", str(there / "a"))):
+            self.refused(2, "create", str(there / "new.pmem"), *words)
+            self.assertFalse((there / "new.pmem").exists())
+        self.refused(8, "create", str(there / "new") + "/", "--on", str(there / "a"))
+        self.assertFalse((there / "new").exists())
+
     def test_is_drained_and_says_what_survives(self) -> None:
         self.assertIn("no target to flush to", self.refused(2, "drain", self.pool))
         path = self.hierarchy(kind="shared")

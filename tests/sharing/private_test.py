@@ -38,6 +38,12 @@ class Private(Case):
             self.assertEqual(self.does(self.friend, own, verb), "permission_denied")
         self.refused(self.friend, 9, "scope", "climate:", "v", "private")
         # The owner sees one pool.
+        self.assertEqual(
+            self.text(self.owner, "find", "climate:", "scope = 'private' and kind != 'group'"),
+            "secret/A\nsecret/word\n",
+        )
+        self.assertEqual(self.text(self.owner, "find", "climate:", "scope = 'shared'"), "group\ngroup/A\nv\n")
+        self.assertEqual(self.text(self.friend, "find", "climate:", "scope = 'private'"), "")
         self.assertEqual(self.text(self.owner, "ls", "climate:"), "group/A\nsecret/A\nsecret/word\nv\n")
         self.assertEqual(self.text(self.owner, "cat", "climate:", "secret/word"), "hidden word\n")
         self.assertEqual(

@@ -1,8 +1,14 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <optional>
+#include <pmemcpy/namespaces.hpp>
 #include <pmemcpy/pmemcpy.hpp>
+#include <pmemcpy/profile.hpp>
+#include <system_error>
+#include <vector>
 
 #include "cli/call/exit_code.hpp"
 #include "cli/call/invocation.hpp"
@@ -19,9 +25,24 @@ struct Arguments {
     std::string size;
     std::string chunk;
     std::string index;
+    std::vector<std::string> on;
     bool prepare = false;
     bool wipe = false;
 };
+
+/// A pool that cannot have it is not made.
+void join(PMEM& pmem, const Hierarchy& hierarchy) {
+    try {
+        set_hierarchy(pmem, hierarchy);
+    } catch (const Error&) {
+        const std::string path = pmem.info().path;
+        pmem.munmap();
+        std::error_code ignored;
+        if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
+        if (std::filesystem::is_directory(path, ignored)) std::filesystem::remove_all(path, ignored);
+        throw;
+    }
+}
 
 int create(const Arguments& arguments, bool json) {
     Options options;
@@ -38,8 +59,13 @@ int create(const Arguments& arguments, bool json) {
     }
     options.wipe = arguments.wipe;
     if (!arguments.index.empty()) options.index = parse_index_mode(arguments.index);
+    // What is wrong with a directory is told before there is a pool.
+    std::optional<Hierarchy> hierarchy;
+    if (!arguments.on.empty())
+        hierarchy = joined(resolve_pool(arguments.pool, Mode::exclusive), arguments.on);
     PMEM pmem;
     pmem.mmap(arguments.pool, options);
+    if (hierarchy) join(pmem, *hierarchy);
     const PoolInfo info = pmem.info();
     pmem.munmap();
     if (json) {
@@ -48,12 +74,14 @@ int create(const Arguments& arguments, bool json) {
                                              {"max_bytes", info.max_bytes},
                                              {"allocated_bytes", info.allocated_bytes},
                                              {"chunk_bytes", info.chunk_bytes},
-                                             {"durability", pmemcpy::name_of(info.durability)}};
+                                             {"durability", pmemcpy::name_of(info.durability)},
+                                             {"on", arguments.on}};
         fmt::print("{}\n", dump(made));
     } else {
         fmt::print("made {}: grows up to {}, {} allocated, durability {}\n", info.path,
                    human_size(info.max_bytes), human_size(info.allocated_bytes),
                    pmemcpy::name_of(info.durability));
+        for (const std::string& directory : arguments.on) fmt::print("and on {}\n", directory);
     }
     return exit_ok;
 }
@@ -72,6 +100,10 @@ void add_create(CLI::App& command, Invocation& invocation) {
             "--index", arguments->index,
             "Who keeps an index, by which `find` finds without looking at each object: none (the default), "
             "async or sync")
+        .takes("--on", arguments->on,
+               "A directory on another device that is joined to it, as if both were one; several are filled "
+               "one after "
+               "the other when the pool is full. What tells of them stays in POOL, and so do values")
         .takes("--prepare", arguments->prepare, "Allocate --size now, in huge pages")
         .takes("--wipe", arguments->wipe,
                "Fill space with zeros before it is free, so that nothing that was erased can be read from "

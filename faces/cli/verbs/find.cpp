@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <pmemcpy/query.hpp>
 
@@ -166,21 +167,6 @@ private:
     std::vector<Info> infos_;
 };
 
-/// As count() sorts them: nothing last, and what is of another kind apart.
-bool comes_before(const std::optional<Literal>& a, const std::optional<Literal>& b) {
-    if (!a || !b) return a && !b;
-    if (a->value().index() != b->value().index()) return a->value().index() < b->value().index();
-    return std::visit(
-        [&](const auto& known) {
-            using T = std::decay_t<decltype(known)>;
-            if constexpr (std::is_same_v<T, Dimensions>)
-                return a->text() < b->text();
-            else
-                return known < std::get<T>(b->value());
-        },
-        a->value());
-}
-
 int count_everywhere(const Query& question, bool json) {
     std::vector<Counted> all;
     for_each_pool([&](const Namespace&, const NamespacePool&, const PMEM& pmem) {
@@ -197,8 +183,59 @@ int count_everywhere(const Query& question, bool json) {
     });
     if (all.empty() && !question.counted_key()) all.push_back({});
     std::sort(all.begin(), all.end(),
-              [](const Counted& a, const Counted& b) { return comes_before(a.value, b.value); });
+              [](const Counted& a, const Counted& b) { return sorts_before(a.value, b.value); });
     return print_counts(all, question, json);
+}
+
+/// What was found in one of many pools, until all of it can be sorted.
+struct FoundSomewhere {
+    std::string name;
+    Json place;
+    std::string pool;
+    Found found;
+};
+
+/// As in one pool: by the keys, then by name.
+void sort(std::vector<FoundSomewhere>& all, const std::vector<Query::Order>& order) {
+    std::stable_sort(all.begin(), all.end(), [&](const FoundSomewhere& a, const FoundSomewhere& b) {
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            const auto& of_a = a.found.order[i];
+            const auto& of_b = b.found.order[i];
+            if (of_a.has_value() != of_b.has_value()) return of_a.has_value();
+            if (sorts_before(order[i].descending ? of_b : of_a, order[i].descending ? of_a : of_b))
+                return true;
+            if (sorts_before(order[i].descending ? of_a : of_b, order[i].descending ? of_b : of_a))
+                return false;
+        }
+        return false;
+    });
+}
+
+void find_everywhere_sorted(const Query& question, Answer& answer) {
+    std::vector<FoundSomewhere> all;
+    for_each_pool([&](const Namespace& space, const NamespacePool& pool, const PMEM& pmem) {
+        for (const Found& found : query(pmem, question)) {
+            all.push_back({name_everywhere(space, pool, found.id),
+                           {{"namespace", space.name}, {"pool", pool.name}},
+                           pool.path,
+                           found});
+        }
+        return true;
+    });
+    sort(all, question.order());
+    if (question.most() && all.size() > *question.most())
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(*question.most()), all.end());
+    std::map<std::string, PMEM> opened;
+    for (FoundSomewhere& each : all) {
+        try {
+            auto at = opened.find(each.pool);
+            if (at == opened.end()) at = opened.emplace(each.pool, open_for_reading(each.pool)).first;
+            each.found.pool = &at->second;
+            answer.add(at->second, each.name, each.place, each.found);
+        } catch (const Error& error) {
+            fmt::print(stderr, "pmemcpy: {} was left out: {}\n", printable(each.name), error.what());
+        }
+    }
 }
 
 int find_everywhere(const Arguments& arguments, bool json) {
@@ -209,13 +246,12 @@ int find_everywhere(const Arguments& arguments, bool json) {
     }
     const Query question = Query::parse(arguments.pool);
     if (question.is_count()) return count_everywhere(question, json);
-    if (!question.order().empty()) {
-        throw Error(
-            Code::invalid_argument,
-            "find --all goes from pool to pool, so it cannot sort what it finds by `order by`; leave that "
-            "out, or ask one pool");
-    }
     Answer answer(arguments, json);
+    if (!question.order().empty()) {
+        find_everywhere_sorted(question, answer);
+        answer.finish();
+        return exit_ok;
+    }
     std::uint64_t left = question.most().value_or(UINT64_MAX);
     for_each_pool([&](const Namespace& space, const NamespacePool& pool, const PMEM& pmem) {
         for (const Found& found : query(pmem, question)) {
@@ -269,7 +305,7 @@ void add_find(CLI::App& command, Invocation& invocation) {
         .tells(
             "A query compares attributes, and what is known of everything: name, group, kind, dtype, shape, "
             "rank, bytes, "
-            "stored, blocks, codec, step, changed, min, max, value.\n"
+            "stored, blocks, codec, scope, step, changed, created, creator, min, max, mean, value.\n"
             "\n"
             "  units = \"K\" and name ~ \"ocean/*\"       globs as of ls\n"
             "  run.author in (\"li\", \"wu\")             a member of a structure; a list\n"
