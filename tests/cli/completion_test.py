@@ -70,6 +70,16 @@ def typed(words: list[str], setup: str, keys: str, wanted: str) -> str:
     return seen
 
 
+def make_namespace(folder: Path, pool: Path) -> str:
+    """The root of one that is called climate, with two pools in it. Those are files like any others."""
+    root = folder / "root"
+    root.mkdir()
+    run("ns", "create", "climate", "--root", root)
+    for name in ("shared", "old"):
+        shutil.copyfile(pool, root / "climate" / f"{name}.pmem")
+    return str(root)
+
+
 class WithScript(WithPool):
     shell = ""
 
@@ -122,6 +132,18 @@ class Bash(WithScript):
         self.text("cp", self.pool, colons, "--create", "--size", "64MiB")
         self.assertEqual(self.completed(f"cp {colons}:answ"), ["answer"])
 
+    def test_completes_pools_of_namespaces(self) -> None:
+        os.environ["PMEMCPY_ROOT"] = make_namespace(self.folder, self.pool)
+        self.addCleanup(os.environ.pop, "PMEMCPY_ROOT")
+        self.assertEqual(self.completed("info cli"), ["climate:"])
+        self.assertEqual(self.completed("info climate:"), ["old"])
+        self.assertEqual(self.completed("info climate: oc"), ["ocean/"])
+        self.assertEqual(self.completed("cp cli"), ["climate:"])
+        self.assertEqual(self.completed("cp climate:o"), ["ocean/", "old:"])
+        self.assertEqual(self.completed("cp climate:ocean/"), ["ocean/TEMP"])
+        self.assertEqual(self.completed("cp climate:old:ans"), ["answer"])
+        self.assertEqual(self.completed("cp nobody:o"), [])
+
     def test_completes_words(self) -> None:
         self.assertEqual(self.completed("completion "), ["bash", "fish", "zsh"])
 
@@ -163,6 +185,15 @@ class Zsh(WithScript):
         typed(["zsh", "-f", "-i"], setup, f"pmemcpy cp {self.pool}:an\t{self.pool}:reply; echo do''ne\n", "done")
         self.assertIn("reply", self.text("ls", self.pool).split())
 
+    def test_completes_pools_of_namespaces(self) -> None:
+        root = make_namespace(self.folder, self.pool)
+        setup = f"PATH={Path(PMEMCPY).parent}:$PATH; autoload -U compinit; compinit -u -D; source {self.script}"
+        setup += f"; export PMEMCPY_ROOT={root}"
+        seen = typed(["zsh", "-f", "-i"], setup, "pmemcpy info cli\t oc\tTE\t --js\t\n", '"id":"ocean/TEMP"')
+        self.assertIn('"id":"ocean/TEMP"', seen)
+        typed(["zsh", "-f", "-i"], setup, "pmemcpy cp climate:old:an\tclimate:reply; echo do''ne\n", "done")
+        self.assertIn("reply", run("ls", f"{root}/climate/shared.pmem").stdout.decode().split())
+
     def test_is_zsh(self) -> None:
         done = subprocess.run(["zsh", "-n", self.script], capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -190,6 +221,14 @@ class Fish(WithScript):
         self.assertEqual(self.completed(f"cp {self.pool}:answ"), [f"{self.pool}:answer"])
         self.assertIn(str(self.pool), self.completed(f"info {self.folder}/po"))
         self.assertEqual(self.completed("completion "), ["bash", "fish", "zsh"])
+
+    def test_completes_pools_of_namespaces(self) -> None:
+        os.environ["PMEMCPY_ROOT"] = make_namespace(self.folder, self.pool)
+        self.addCleanup(os.environ.pop, "PMEMCPY_ROOT")
+        self.assertIn("climate:", self.completed("info cli"))
+        self.assertIn("climate:old", self.completed("info climate:o"))
+        self.assertEqual(self.completed("cp climate:oc"), ["climate:ocean/TEMP"])
+        self.assertEqual(self.completed("cp climate:old:answ"), ["climate:old:answer"])
 
 
 class Manual(WithPool):

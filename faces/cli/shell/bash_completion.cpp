@@ -28,14 +28,35 @@ _pmemcpy_ids() {
     done
 }
 
+# Offers the pools of namespaces that begin with $1: NAME: and NAME:x. With $2 behind each of the latter.
+_pmemcpy_spaces() {
+    local pool name
+    [[ ${PMEMCPY_ROOT-} && $1 != */* ]] || return
+    if [[ $1 != *:* ]]; then
+        for pool in "$PMEMCPY_ROOT/$1"*/; do
+            [[ -d $pool ]] || continue
+            name=${pool%/}
+            COMPREPLY+=("${name##*/}:")
+            compopt -o nospace 2>/dev/null
+        done
+        return
+    fi
+    for pool in "$PMEMCPY_ROOT/${1%%:*}/${1#*:}"*.pmem; do
+        name=${pool##*/}
+        [[ ! -e $pool || $name == shared.pmem ]] || COMPREPLY+=("${1%%:*}:${name%.pmem}${2-}")
+    done
+}
+
 _pmemcpy_files() {
     compopt -o filenames 2>/dev/null
     mapfile -t COMPREPLY < <(compgen -f -X '*.rt' -- "${1/#\~\//$HOME/}")
+    _pmemcpy_spaces "$1"
 }
 
 # A pool, or what is in it behind a colon.
 _pmemcpy_place() {
-    local pool=${1%%:*}
+    local pool=${1%%:*} pool_in_space=${1#*:}
+    pool_in_space=${pool_in_space%%:*}
     while [[ $pool != "$1" && ! -e ${pool/#\~\//$HOME/} ]]; do
         local rest=${1#"$pool":}
         [[ $rest == *:* ]] || break
@@ -43,6 +64,11 @@ _pmemcpy_place() {
     done
     if [[ $1 == "$pool":* && -e ${pool/#\~\//$HOME/} ]]; then
         _pmemcpy_ids "$pool" "${1#"$pool":}" "$pool:"
+    elif [[ ${PMEMCPY_ROOT-} && $1 == *:*:* && -e $PMEMCPY_ROOT/${1%%:*}/$pool_in_space.pmem ]]; then
+        _pmemcpy_ids "${1%%:*}:$pool_in_space" "${1#*:*:}" "${1%%:*}:$pool_in_space:"
+    elif [[ ${PMEMCPY_ROOT-} && $1 == *:* && $1 != */*:* && -d $PMEMCPY_ROOT/${1%%:*} ]]; then
+        _pmemcpy_spaces "$1" :
+        _pmemcpy_ids "${1%%:*}:" "${1#*:}" "${1%%:*}:"
     else
         _pmemcpy_files "$1"
     fi

@@ -57,6 +57,19 @@ function __pmemcpy_ids
     __pmemcpy_ls $words[2]
 end
 
+# The pools of namespaces: NAME: and NAME:x. With $argv[1] behind the latter.
+function __pmemcpy_spaces
+    set -q PMEMCPY_ROOT; or return
+    for space in $PMEMCPY_ROOT/*/
+        set -l name (basename $space)
+        printf '%s:\n' $name
+        for pool in $space*.pmem
+            string match -q -- shared.pmem (basename $pool)
+            or printf '%s:%s%s\n' $name (basename $pool .pmem) $argv[1]
+        end
+    end
+end
+
 # A pool, or what is in it behind a colon.
 function __pmemcpy_places
     set -l token (commandline -ct)
@@ -65,7 +78,19 @@ function __pmemcpy_places
         for id in (__pmemcpy_ls $pool)
             printf '%s\n' $pool:$id
         end
+    else if string match -q -- '*:*' $token; and set -q PMEMCPY_ROOT; and test -d $PMEMCPY_ROOT/$pool
+        set -l parts (string split : -- $token)
+        if test (count $parts) -gt 2; and test -e $PMEMCPY_ROOT/$pool/$parts[2].pmem
+            set pool $pool:$parts[2]
+        else
+            set pool $pool:
+            __pmemcpy_spaces :
+        end
+        for id in (__pmemcpy_ls $pool)
+            printf '%s\n' (string replace -r ':$' '' -- $pool):$id
+        end
     else
+        __pmemcpy_spaces
         __fish_complete_path $token
     end
 end
@@ -93,7 +118,7 @@ std::string offer_of(const Argument& argument) {
             return " -a " + quoted(words);
         }
         case Completes::file:
-            return " -F";
+            return " -F -a '(__pmemcpy_spaces)'";
         case Completes::id:
             return " -a '(__pmemcpy_ids)'";
         case Completes::place:

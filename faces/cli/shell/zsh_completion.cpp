@@ -21,14 +21,36 @@ _pmemcpy_ids_of() {
 
 _pmemcpy_id() { _pmemcpy_ids_of $line[1] }
 
+# A pool: a file, or in a namespace NAME: and NAME:x.
+_pmemcpy_pool() {
+    local -a names
+    if [[ -n $PMEMCPY_ROOT && $PREFIX != */* ]]; then
+        if [[ $PREFIX == *:* ]]; then
+            names=($PMEMCPY_ROOT/${PREFIX%%:*}/*.pmem(N:t:r))
+            names=(${names:#shared})
+            compadd -p ${PREFIX%%:*}: -- $names
+        else
+            names=($PMEMCPY_ROOT/*(N/:t))
+            compadd -S : -- $names
+        fi
+    fi
+    _files -F '*.rt'
+}
+
 # A pool, or what is in it behind a colon.
 _pmemcpy_place() {
-    local pool=${PREFIX%%:*}
-    if [[ $PREFIX == *:* && -e ${${(Q)pool}/#\~\//$HOME/} ]]; then
+    local pool=${PREFIX%%:*} in_space=${${PREFIX#*:}%%:*}
+    if [[ -n $PMEMCPY_ROOT && $PREFIX == *:*:* && -e $PMEMCPY_ROOT/$pool/$in_space.pmem ]]; then
+        compset -P 2 '*:'
+        _pmemcpy_ids_of $pool:$in_space
+    elif [[ -n $PMEMCPY_ROOT && $PREFIX == *:* && $pool != */* && ! -e $pool && -d $PMEMCPY_ROOT/$pool ]]; then
+        compset -P 1 '*:'
+        _pmemcpy_ids_of $pool:
+    elif [[ $PREFIX == *:* && -e ${${(Q)pool}/#\~\//$HOME/} ]]; then
         compset -P 1 '*:'
         _pmemcpy_ids_of $pool
     else
-        _files -F '*.rt'
+        _pmemcpy_pool
     fi
 }
 
@@ -70,7 +92,7 @@ std::string action_of(const Argument& argument) {
             return "(" + words + ")";
         }
         case Completes::file:
-            return "_files -F \"*.rt\"";
+            return "_pmemcpy_pool";
         case Completes::id:
             return "_pmemcpy_id";
         case Completes::place:
