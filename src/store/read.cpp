@@ -56,8 +56,13 @@ void fill_part(void* data, const Selection& wanted, const Selection& part,
 }  // namespace
 
 void Store::load(std::string_view id, const Type& type, void* data, const Selection& selection,
-                 std::optional<std::uint64_t> step, std::vector<BlockRecord>* read) const {
+                 std::optional<std::uint64_t> step) const {
     check_readable();
+    load_checked(id, type, data, selection, step, nullptr);
+}
+
+void Store::load_checked(std::string_view id, const Type& type, void* data, const Selection& selection,
+                         std::optional<std::uint64_t> step, std::vector<BlockRecord>* read) const {
     if (const std::string_view variable = array::variable_of_dims_id(id); !variable.empty()) {
         return load_dims(variable, type, data, selection);
     }

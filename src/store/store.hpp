@@ -74,7 +74,7 @@ public:
     void store(std::string_view id, const Type& type, const void* data, const Selection& selection,
                const std::optional<Codec>& codec);
     void load(std::string_view id, const Type& type, void* data, const Selection& selection,
-              std::optional<std::uint64_t> step, std::vector<BlockRecord>* read = nullptr) const;
+              std::optional<std::uint64_t> step) const;
     Dimensions dims(std::string_view id) const;
     PMEM::RawView view(std::string_view id, const Type& type, const Selection& selection, bool writable);
     void freeze(std::string_view id);
@@ -321,6 +321,9 @@ private:
         }
     };
     void check_readable() const { pool_.check_usable(); }
+    /// load(), of who has looked whether the pool may be read. `read`: filled with the blocks that were.
+    void load_checked(std::string_view id, const Type& type, void* data, const Selection& selection,
+                      std::optional<std::uint64_t> step, std::vector<BlockRecord>* read) const;
     void check_writable() const { pool_.check_writable(); }
     /// What is under this entry has just been published, or taken away: for those who wait, and those who follow.
     void announce(std::uint64_t entry);
