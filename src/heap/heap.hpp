@@ -198,7 +198,8 @@ public:
 private:
     struct SlabCache {
         std::mutex mutex;
-        std::vector<std::uint64_t> chunks;  // owned by this process
+        std::vector<std::uint64_t> chunks;    // owned by this process
+        std::atomic<bool> has_owned = false;  // any, since the pool was opened: most sizes nobody asks for
         std::size_t current = 0;
         std::uint64_t cursor = 0;
         std::uint64_t adopt_cursor = 0;

@@ -73,6 +73,7 @@ Heap::Unit Heap::claim_unit(Which which, std::size_t size_class, std::uint64_t c
     for (;;) {
         const std::uint64_t chunk = obtain_slab(which, size_class, cache);
         cache.chunks.push_back(chunk);
+        cache.has_owned = true;
         cache.current = cache.chunks.size() - 1;
         cache.cursor = 0;
         if (claim_in(which, chunk, cache, claim_word, unit)) return unit;
@@ -328,6 +329,7 @@ void Heap::give_back_slabs() {
 void Heap::release_slabs() {
     for (std::vector<SlabCache>& caches : caches_) {
         for (SlabCache& cache : caches) {
+            if (!cache.has_owned) continue;
             const std::lock_guard one_thread(cache.mutex);
             if (cache.chunks.empty()) continue;
             const pool::Pool::AllocationLock lock(pool_);
