@@ -195,6 +195,7 @@ void PayloadFiles::reserve(std::uint64_t bytes) {
     const persist::Medium& m = heap_.pool().medium();
     m.fetch_add(word_, bytes);
     if (!has_room()) {
+        release(bytes);
         count_anew();
         m.fetch_add(word_, bytes);
         if (!has_room()) {
@@ -270,12 +271,15 @@ bool PayloadFiles::has_room_beside(std::uint64_t chunks) const {
 void PayloadFiles::release(std::uint64_t bytes) { heap_.pool().medium().fetch_add(word_, ~bytes + 1); }
 
 void PayloadFiles::count_anew() {
+    std::uint64_t before = used_bytes();
     std::uint64_t bytes = 0;
     for (const std::string& name : os::names_in(data_)) {
-        if (!number_of_payload(name)) continue;
+        if (!number_of_payload(name) && !is_torn_copy(name))
+            continue;  // which may be one that is just being made
         if (const auto named = os::look_in(data_, name)) bytes += named->size;
     }
-    heap_.pool().medium().store(word_, bytes);
+    // Others that added or took away meanwhile are right.
+    static_cast<void>(heap_.pool().medium().compare_exchange(word_, before, bytes));
 }
 
 std::uint64_t PayloadFiles::used_bytes() const { return Medium::load(word_); }
