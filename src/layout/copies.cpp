@@ -80,7 +80,7 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
         }
         is_there = true;
         file->set_mode_bits((heap_.pool().file().mode_bits() & 0666) | payload_mark);
-        file->allocate(0, total);
+        allocate(*file, total);
         std::vector<std::byte> piece(std::min(piece_bytes, mark.bytes));
         std::uint32_t crc = 0;
         for (std::uint64_t at = 0; at < mark.bytes; at += piece.size()) {

@@ -78,7 +78,7 @@ os::File PayloadFiles::make(const Extent& extent) {
         exists = true;
         // Whoever may use the pool may use the payload, whatever this process's umask is.
         file->set_mode_bits((heap_.pool().file().mode_bits() & 0666) | payload_mark);
-        file->allocate(0, extent.length);
+        allocate(*file, extent.length);
         if (!seat_.is_below() &&
             (pool.durability() == Durability::line || pool.durability() == Durability::byte)) {
             // What is stored is durable when the store returns; so must be the name under which it is found.
@@ -90,6 +90,16 @@ os::File PayloadFiles::make(const Extent& extent) {
         if (exists) os::remove_in(data_, name);
         release(extent.length);
         throw;
+    }
+}
+
+// Many a shared file system promises no space ahead. There a file has its length, and what finds no room when it is written is an error then.
+void PayloadFiles::allocate(os::File& file, std::uint64_t bytes) const {
+    try {
+        file.allocate(0, bytes);
+    } catch (const Error& error) {
+        if (error.kind() != Code::unsupported || !seat_.is_below()) throw;
+        file.resize(bytes);
     }
 }
 

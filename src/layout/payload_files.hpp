@@ -92,6 +92,7 @@ private:
     void check_headroom(std::uint64_t bytes) const;
     void reserve(std::uint64_t bytes);
     void release(std::uint64_t bytes);
+    void allocate(os::File& file, std::uint64_t bytes) const;
     void count_anew();
     static bool is_torn_copy(const std::string& name);
     bool has_room() const;
