@@ -1,3 +1,4 @@
+// Length: what the note in the pool says and what is decided by it change together.
 // The targets below a pool: what its hierarchy is, and to which of them a new block goes.
 
 #include "array/selection.hpp"
