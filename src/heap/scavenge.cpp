@@ -93,6 +93,9 @@ void Heap::sweep_record(std::uint64_t offset, UnitState state, Reachability& rea
     if (!is_whole(pool_, offset, room)) {
         if (header.length >= sizeof(RecordHeader) && header.length <= room)
             free_extent(extent_of_(header), offset);
+        // Who died while it sealed a record anew left one that looks damaged: nobody is to take it for one (law 1).
+        constexpr std::uint32_t nothing = 0;
+        pool_.medium().write(&pool_.as<RecordHeader>(offset).magic, &nothing, sizeof nothing);
         free_unit(offset, state);
         return;
     }

@@ -80,7 +80,7 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
         }
         is_there = true;
         file->set_mode_bits((heap_.pool().file().mode_bits() & 0666) | payload_mark);
-        file->allocate(0, total);
+        allocate(*file, total);
         std::vector<std::byte> piece(std::min(piece_bytes, mark.bytes));
         std::uint32_t crc = 0;
         for (std::uint64_t at = 0; at < mark.bytes; at += piece.size()) {
@@ -153,14 +153,19 @@ void PayloadFiles::remove_copy(std::uint64_t version) {
 }
 
 void PayloadFiles::remove_torn_copies() {
-    const pool::Pool::CopiesLock lock(heap_.pool());
-    for (const std::string& name : os::names_in(data_)) {
-        if (!name.starts_with(torn_prefix)) continue;
-        auto file = os::File::open_in(data_, name, O_RDWR);
-        if (!file || !os::try_lock(*file, os::LockKind::exclusive, 0, 1)) continue;
-        if (os::remove_in(data_, name)) release(file->size());
+    {
+        const pool::Pool::CopiesLock lock(heap_.pool());
+        for (const std::string& name : os::names_in(data_)) {
+            if (!is_torn_copy(name)) continue;
+            auto file = os::File::open_in(data_, name, O_RDWR);
+            if (!file || !os::try_lock(*file, os::LockKind::exclusive, 0, 1)) continue;
+            if (os::remove_in(data_, name)) release(file->size());
+        }
     }
+    count_anew();  // the dead may have counted what they did not come to make, or to say that it is gone
 }
+
+bool PayloadFiles::is_torn_copy(const std::string& name) { return name.starts_with(torn_prefix); }
 
 // While it is locked nobody takes it for what a killed process has left. Nothing, if another has it.
 std::optional<os::File> PayloadFiles::begin_copy(const std::string& name) {

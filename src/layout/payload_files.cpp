@@ -78,7 +78,7 @@ os::File PayloadFiles::make(const Extent& extent) {
         exists = true;
         // Whoever may use the pool may use the payload, whatever this process's umask is.
         file->set_mode_bits((heap_.pool().file().mode_bits() & 0666) | payload_mark);
-        file->allocate(0, extent.length);
+        allocate(*file, extent.length);
         if (!seat_.is_below() &&
             (pool.durability() == Durability::line || pool.durability() == Durability::byte)) {
             // What is stored is durable when the store returns; so must be the name under which it is found.
@@ -90,6 +90,16 @@ os::File PayloadFiles::make(const Extent& extent) {
         if (exists) os::remove_in(data_, name);
         release(extent.length);
         throw;
+    }
+}
+
+// Many a shared file system promises no space ahead. There a file has its length, and what finds no room when it is written is an error then.
+void PayloadFiles::allocate(os::File& file, std::uint64_t bytes) const {
+    try {
+        file.allocate(0, bytes);
+    } catch (const Error& error) {
+        if (error.kind() != Code::unsupported || !seat_.is_below()) throw;
+        file.resize(bytes);
     }
 }
 
@@ -195,6 +205,7 @@ void PayloadFiles::reserve(std::uint64_t bytes) {
     const persist::Medium& m = heap_.pool().medium();
     m.fetch_add(word_, bytes);
     if (!has_room()) {
+        release(bytes);
         count_anew();
         m.fetch_add(word_, bytes);
         if (!has_room()) {
@@ -270,12 +281,15 @@ bool PayloadFiles::has_room_beside(std::uint64_t chunks) const {
 void PayloadFiles::release(std::uint64_t bytes) { heap_.pool().medium().fetch_add(word_, ~bytes + 1); }
 
 void PayloadFiles::count_anew() {
+    std::uint64_t before = used_bytes();
     std::uint64_t bytes = 0;
     for (const std::string& name : os::names_in(data_)) {
-        if (!number_of_payload(name)) continue;
+        if (!number_of_payload(name) && !is_torn_copy(name))
+            continue;  // which may be one that is just being made
         if (const auto named = os::look_in(data_, name)) bytes += named->size;
     }
-    heap_.pool().medium().store(word_, bytes);
+    // Others that added or took away meanwhile are right.
+    static_cast<void>(heap_.pool().medium().compare_exchange(word_, before, bytes));
 }
 
 std::uint64_t PayloadFiles::used_bytes() const { return Medium::load(word_); }

@@ -92,7 +92,9 @@ private:
     void check_headroom(std::uint64_t bytes) const;
     void reserve(std::uint64_t bytes);
     void release(std::uint64_t bytes);
+    void allocate(os::File& file, std::uint64_t bytes) const;
     void count_anew();
+    static bool is_torn_copy(const std::string& name);
     bool has_room() const;
     bool has_room_beside(std::uint64_t chunks) const;
     [[noreturn]] void throw_full(std::uint64_t bytes) const;

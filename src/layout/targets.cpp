@@ -106,7 +106,7 @@ void Targets::set_home(PayloadFiles* home) {
 // Holding the mutex. What is mapped or being written by somebody lives on with him.
 void Targets::look_again() {
     const std::uint64_t now = Medium::load(&heap_.pool().state().hierarchy.value);
-    if (now == hierarchy_) return;
+    if (now == hierarchy_ && now % 2 == 0) return;  // odd: somebody changes it, or died when he did
     mounts_ = mounts_of_();
     hierarchy_ = now;
     below_ = {};
@@ -182,7 +182,9 @@ void Targets::finish_recovery() {
         mounts = mounts_;
         std::uint64_t* const word = &heap_.pool().state().hierarchy.value;
         // Whoever set it may have died before the word came to the medium.
-        if (!mounts.empty() && Medium::load(word) == 0) heap_.pool().medium().fetch_add(word, 1);
+        const std::uint64_t now = Medium::load(word);
+        if (now % 2 != 0) heap_.pool().medium().fetch_add(word, 1);
+        if (now == 0 && !mounts.empty()) heap_.pool().medium().fetch_add(word, 2);
     } catch (const Error&) {
         return;  // damaged: who meets a block below is told
     }

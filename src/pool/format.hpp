@@ -106,7 +106,7 @@ struct PoolState {
         feed_position;  // after an orderly close: where the feed goes on; else a number that was drawn by lot
     StateWord scopes;   // another number with each change of what is private beside the pool
     StateWord
-        hierarchy;  // another number with each change of the targets below the pool; 0: there were never any
+        hierarchy;  // another number with each change of the targets below the pool, odd during it; 0: there were never any
     std::array<TargetState, 14> targets;  // 2 to 15
 };
 static_assert(sizeof(PoolState) == 1984 && sizeof(PoolState) <= page_bytes);

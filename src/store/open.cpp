@@ -151,7 +151,9 @@ Store::Store(const layout::Place& place, const Options& options, catalog::Salvag
                     pool_.path() + " was replaced or removed while it was being opened; open it again");
     }
     heal_names();
-    if (!pool_.read_only()) targets_.finish_recovery();
+    if (pool_.read_only()) return;
+    targets_.finish_recovery();
+    finish_hierarchy();
 }
 
 Store::~Store() {

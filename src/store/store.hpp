@@ -403,6 +403,7 @@ private:
     void refuse_removal(const std::vector<layout::Mount>& mounts) const;
     /// Holding the HierarchyLock.
     void put_hierarchy(const Hierarchy* hierarchy);
+    void finish_hierarchy();
     void check_may_have(const Hierarchy* hierarchy) const;
     // room.cpp
     /// Which blocks do not leave for the sake of others.

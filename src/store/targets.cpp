@@ -1,3 +1,4 @@
+// Length: what the note in the pool says and what is decided by it change together.
 // The targets below a pool: what its hierarchy is, and to which of them a new block goes.
 
 #include "array/selection.hpp"
@@ -95,6 +96,22 @@ std::vector<layout::Mount> number(const Hierarchy& hierarchy, const std::vector<
     return mounts;
 }
 
+// Odd while the note is changed: whoever dies meanwhile leaves it so, and nobody relies any more on what he has read before. Under the
+// HierarchyLock. Never flushed: recovery finds the note.
+class Changing {
+public:
+    explicit Changing(pool::Pool& pool) : pool_(pool) {
+        if (Medium::load(word()) % 2 == 0) pool_.medium().fetch_add(word(), 1);
+    }
+    ~Changing() { pool_.medium().fetch_add(word(), 1); }
+    Changing(const Changing&) = delete;
+    Changing& operator=(const Changing&) = delete;
+
+private:
+    std::uint64_t* word() const { return &pool_.state().hierarchy.value; }
+    pool::Pool& pool_;
+};
+
 void refuse_odd_text(const Hierarchy& hierarchy) {
     for (const Target& target : hierarchy.targets) {
         if ((target.name + target.path).find_first_of("\t\n") != std::string::npos)
@@ -151,25 +168,33 @@ void Store::set_mode(std::string_view match, Buffering mode) {
     put_hierarchy(&*h);
 }
 
+// What he who died in changing it came to, counts.
+void Store::finish_hierarchy() {
+    if (read_only() || hierarchy_number() % 2 == 0) return;
+    const pool::Pool::HierarchyLock one_at_a_time(pool_);
+    if (hierarchy_number() % 2 != 0) const Changing finished(pool_);
+}
+
 void Store::put_hierarchy(const Hierarchy* hierarchy) {
     const std::vector<layout::Mount> before = mounts();
     Note note;
     if (hierarchy != nullptr) note = {number(*hierarchy, before), to_yaml(*hierarchy)};
     for (const layout::Mount& mount : note.mounts) targets_.prepare(mount);
     refuse_removal(note.mounts);
+    // As long as the note names their target, for who dies here leaves them to nobody. They are hints: losing them loses nothing but time.
+    for (const layout::Mount& mount : before) {
+        const auto stays = std::any_of(note.mounts.begin(), note.mounts.end(),
+                                       [&](const layout::Mount& m) { return m.number == mount.number; });
+        if (!stays) forget_copies(mount.number);
+    }
+    const Changing changing(pool_);
     if (hierarchy == nullptr) {
         remove_note("/", hierarchy_note);
         heat::Tally::remove(pool_.file());
     } else {
         set_note("/", hierarchy_note, text_of(note));
     }
-    for (const layout::Mount& mount : before) {
-        const auto stays = std::any_of(note.mounts.begin(), note.mounts.end(),
-                                       [&](const layout::Mount& m) { return m.number == mount.number; });
-        if (!stays) forget_copies(mount.number);
-    }
     if (const auto tally = this->tally(); tally && hierarchy != nullptr) tally->begin_counting();
-    pool_.medium().fetch_add(&pool_.state().hierarchy.value, 1);  // never flushed: recovery finds the note
 }
 
 // A block that lies where nobody looks any more would be lost.
@@ -197,7 +222,8 @@ std::shared_ptr<Tiering> Store::tiering() const {
     const std::uint64_t word = Medium::load(&pool_.state().hierarchy.value);
     if (word == 0) return nullptr;
     const std::lock_guard lock(tiering_mutex_);
-    if (tiering_ && tiering_->word == word) return tiering_->numbers.size() > 1 ? tiering_ : nullptr;
+    if (tiering_ && tiering_->word == word && word % 2 == 0)
+        return tiering_->numbers.size() > 1 ? tiering_ : nullptr;
     Hierarchy hierarchy;
     std::vector<std::uint32_t> numbers = {0};
     if (const auto text = note("/", hierarchy_note)) {

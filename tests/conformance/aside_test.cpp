@@ -185,6 +185,17 @@ TEST_F(aside, is_a_flush_target_that_gives_back_other_bytes) {
     expect(0);
 }
 
+// MooseFS, and others that are mounted by FUSE or NFS: nothing could be moved or flushed there.
+TEST_F(aside, is_no_target_whose_file_system_promises_no_space_ahead) {
+    error_of_fallocate = EOPNOTSUPP;
+    for (std::uint64_t i = 0; i < 20; ++i) store(i);
+    EXPECT_EQ(flush(pool_, "u"), (20 - count_in("a")) * mebibyte);
+    EXPECT_GE(count_in("a"), 5U);
+    EXPECT_EQ(trouble(pool_), "");
+    for (std::uint64_t i = 0; i < 20; ++i) expect(i);
+    EXPECT_TRUE(pool_.verify().empty());
+}
+
 TEST_F(aside, is_flushed_to_all_the_same_by_who_asks_for_it) {
     error_of_fallocate = EIO;
     store(0);

@@ -24,7 +24,10 @@
 
 #include <pmemcpy/tiers.hpp>
 
+#include "base/hash.hpp"
 #include "content.hpp"
+#include "os/calls.hpp"
+#include "pmem/sides.hpp"
 #include "stepping.hpp"
 #include "tests/inside.hpp"
 
@@ -42,6 +45,9 @@ struct Verb {
     Mode mode = Mode::update;            // in which the child opens the pool
     bool wipes = false;                  // the pool: space is wiped before it is free
     bool has_targets = false;            // there is a directory for a target beside the pool
+    bool is_long = false;                // so many instructions that it is stepped only where time is
+    bool changes_hierarchy = false;      // which is looked at as the content is
+    std::function<void(PMEM&)> meet{};   // by the survivor, who sees what the dead one's hierarchy shows
 };
 
 std::vector<double> numbers(std::size_t n, double first) {
@@ -51,8 +57,10 @@ std::vector<double> numbers(std::size_t n, double first) {
 }
 
 constexpr std::uint64_t pool_bytes = 256 * 1024;
+constexpr std::uint64_t row_bytes = 16 * 1024;      // of the array that fills the pool
 constexpr std::uint64_t few_instructions = 20'000;  // of a verb that is killed at each place that differs
 constexpr std::size_t few_positions = 100;          // and so is one that has no more of them
+constexpr std::size_t few_with_targets = 60;
 constexpr std::size_t many_positions = 1000;  // of one that is not: it fills memory, and differs at each byte
 constexpr std::uint64_t most_run_to =
     300;  // times that a place is run to by a breakpoint, before single steps are faster
@@ -74,12 +82,12 @@ std::string below(const std::string& pool_path) {
     return std::filesystem::temp_directory_path() / (name.string() + ".below");
 }
 
+// The one below is said to be so slow that one that is stepped is not slower by far, and set aside.
 Hierarchy two_targets(const PMEM& pmem) {
     Hierarchy h;
-    h.targets = {
-        {.name = "pool", .kind = TargetKind::tmpfs, .write = {8e9, 1e-6}, .read = {8e9, 1e-6}},
-        {.name = "below", .path = below(pmem.info().path), .write = {1e9, 1e-5}, .read = {1e9, 1e-5}}};
-    h.rules = {{.match = "low", .pin = "below"}};
+    h.targets = {{.name = "pool", .kind = TargetKind::tmpfs, .write = {8e9, 1e-6}, .read = {8e9, 1e-6}},
+                 {.name = "below", .path = below(pmem.info().path), .write = {1e9, 10}, .read = {1e9, 1e-5}}};
+    h.rules = {{.match = "low", .pin = "below"}, {.match = "high", .pin = "pool"}};
     h.granularity_bytes = 4096;
     h.promotion = Promotion::never;
     h.mode = Buffering::none;  // nobody but the verb that is killed does anything
@@ -87,9 +95,68 @@ Hierarchy two_targets(const PMEM& pmem) {
     return h;
 }
 
+// A target between the two, with room for one block.
+Hierarchy three_targets(const PMEM& pmem) {
+    Hierarchy h = two_targets(pmem);
+    const std::string between = below(pmem.info().path) + "/between";
+    std::filesystem::create_directory(between);
+    h.targets.insert(h.targets.begin() + 1, {.name = "between",
+                                             .path = between,
+                                             .capacity_bytes = row_bytes + row_bytes / 2,
+                                             .write = {2e9, 1e-5},
+                                             .read = {2e9, 1e-5}});
+    return h;
+}
+
+Hierarchy with_rule(const PMEM& pmem, const Rule& rule) {
+    Hierarchy h = two_targets(pmem);
+    h.rules = {rule};
+    return h;
+}
+
+// Threads that nobody steps would run on while the one that is stepped stands still.
+void keep_to_one_thread(const PMEM& pmem) { pmem::Sides::of(pmem).shared()->set_on_hierarchy({}); }
+
+void store_row(PMEM& pmem, std::uint64_t row) {
+    pmem.store<double>("F", numbers(row_bytes / 8, static_cast<double>(row)).data(),
+                       Box{{row, 0}, {1, row_bytes / 8}});
+}
+
+// Until one has to go down; what is pinned to the pool makes room there.
+void fill(PMEM& pmem) {
+    pmem.alloc<double>("high", Dimensions{2, row_bytes / 16});
+    pmem.alloc<double>("F", Dimensions{unlimited, row_bytes / 8});
+    std::uint64_t row = 0;
+    while (targets(pmem).at(1).used_bytes == 0) store_row(pmem, row++);
+}
+
 Verb with_targets(Verb verb) {
     verb.has_targets = true;
     return verb;
+}
+
+Verb changing_hierarchy(Verb verb) {
+    verb.has_targets = true;
+    verb.changes_hierarchy = true;
+    return verb;
+}
+
+Verb at_length(Verb verb) {
+    verb.is_long = true;
+    return verb;
+}
+
+Verb met_by(std::function<void(PMEM&)> survivor, Verb verb) {
+    verb.has_targets = true;
+    verb.meet = std::move(survivor);
+    return verb;
+}
+
+// What a dead process has not synced is there all the same, and a disk takes its time.
+os::Calls without_syncs() {
+    os::Calls calls = os::system_calls();
+    for (auto* sync : {&calls.fsync, &calls.fdatasync, &calls.syncfs}) *sync = [](int) { return 0; };
+    return calls;
 }
 
 Verb wiping(Verb verb) {
@@ -136,6 +203,32 @@ std::vector<Verb> verbs() {
         flush(pmem);
     };
     const auto know_targets = [](PMEM& pmem) { targets(pmem); };
+    const auto full = [](PMEM& pmem) {
+        set_hierarchy(pmem, two_targets(pmem));
+        fill(pmem);
+    };
+    const auto full_and_flushed = [full](PMEM& pmem) {
+        full(pmem);
+        flush(pmem);
+    };
+    const auto full_twice = [](PMEM& pmem) {
+        set_hierarchy(pmem, three_targets(pmem));
+        fill(pmem);
+    };
+    const auto store_high = [](PMEM& pmem) {
+        pmem.store<double>("high", numbers(row_bytes / 8, 9).data(), Box{{0, 0}, {2, row_bytes / 16}});
+    };
+    const auto store_low = [](PMEM& pmem) {
+        pmem.store<double>("low", numbers(16, 7).data(), Box{{0, 0}, {2, 8}});
+    };
+    const auto has_rule = [](const Rule& rule) {
+        return [rule](PMEM& pmem) {
+            keep_to_one_thread(pmem);
+            set_hierarchy(pmem, with_rule(pmem, rule));
+            targets(pmem);
+        };
+    };
+    const auto set_two_targets = [](PMEM& pmem) { set_hierarchy(pmem, two_targets(pmem)); };
     return {
         {"store_new", values, nothing, [](PMEM& p) { p.store("n", 2); }},
         {"store_new_large", values, nothing, [](PMEM& p) { p.store("n", std::string(6000, 'n')); }},
@@ -229,6 +322,45 @@ std::vector<Verb> verbs() {
                       [](PMEM& p) {
                           p.store<double>("low", numbers(16, 9).data(), Box{{0, 0}, {2, 8}});
                       }}),
+        with_targets({"evict", full, know_targets, store_high}),
+        with_targets({"evict_to_a_copy", full_and_flushed, know_targets, store_high}),
+        at_length(with_targets({"evict_twice", full_twice, know_targets, store_high})),
+        at_length(met_by(
+            [](PMEM& p) {
+                reserve(p, 2 * row_bytes);  // nobody has what the dead one had
+                reserve(p, 0);
+            },
+            {"reserve", full, know_targets, [](PMEM& p) { reserve(p, 2 * row_bytes); }})),
+        with_targets({"bring_up", array_below, know_targets,
+                      [](PMEM& p) {
+                          store::Store& store = *pmem::Sides::of(p).shared();
+                          for (const auto& block : store.blocks_meeting("A", std::nullopt))
+                              store.bring_up(block, store::Store::Why::wanted);
+                      }}),
+        met_by(set_two_targets, {"write_through", two_targets_and_low,
+                                 has_rule({.match = "low", .mode = Buffering::write_through}), store_low}),
+        met_by(set_two_targets,
+               {"drop_after_flush", two_targets_and_low, has_rule({.match = "low", .drop_after_flush = true}),
+                [](PMEM& p) { flush(p, "low"); }}),
+        met_by(set_two_targets, {"drop_after_read",
+                                 [=](PMEM& p) {
+                                     two_targets_and_low(p);
+                                     set_hierarchy(p,
+                                                   with_rule(p, {.match = "low", .drop_after_read = true}));
+                                 },
+                                 know_targets,
+                                 [](PMEM& p) {
+                                     std::vector<double> found(16);
+                                     p.load<double>("low", found.data(), Box{{0, 0}, {2, 8}});
+                                 }}),
+        met_by(set_two_targets, {"end_of_scratch",
+                                 [=](PMEM& p) {
+                                     two_targets_and_array(p);
+                                     set_hierarchy(
+                                         p, with_rule(p, {.match = "low", .mode = Buffering::scratch}));
+                                 },
+                                 store_low, [](PMEM& p) { p.munmap(); }, false, nullptr, true}),
+        changing_hierarchy({"remove_hierarchy", flushed, know_targets, [](PMEM& p) { remove_hierarchy(p); }}),
         wiping({"overwrite_and_wipe", values, nothing, [](PMEM& p) { p.store("v", 2); }}),
         wiping({"erase_large_and_wipe", values, nothing, [](PMEM& p) { p.erase("w"); }}),
         wiping({"erase_array_and_wipe", array, nothing, [](PMEM& p) { p.erase("A"); }}),
@@ -364,6 +496,7 @@ protected:
     };
     static inline Swept swept_{};
     const Verb& verb() const { return GetParam(); }
+    os::ScopedCalls calls_{without_syncs()};
     KilledPool pool_{GetParam()};
 
     Verb first_to_die() const {
@@ -392,6 +525,17 @@ protected:
         return ++calls % 16 == 0 && observe(pmem) != before;  // looking costs more than a step
     }
 
+    Content look_at(const PMEM& pmem) const {
+        Content content = observe(pmem);
+        if (!verb().changes_hierarchy) return content;
+        if (const auto h = hierarchy_of(pmem)) content["the hierarchy"] = base::xxh3_64(to_yaml(*h));
+        return content;
+    }
+    void open(PMEM& survivor) const {
+        survivor.mmap(pool_.path());
+        keep_to_one_thread(survivor);
+    }
+
     Content content_after() {
         pool_.restore();
         PMEM pmem;
@@ -404,7 +548,7 @@ protected:
             verb().call(pmem);
             if (!pmem.is_mapped()) pmem.mmap(pool_.path());
         }
-        return observe(pmem);
+        return look_at(pmem);
     }
 
     struct Position {
@@ -442,16 +586,34 @@ protected:
         return positions;
     }
 
+    // A long copy differs at each of its stores: of these a few, and every atomic, fence and system call. Of a verb that has files below
+    // some of all these.
+    void sample(std::vector<Position>& positions, std::uint64_t all) const {
+        std::mt19937_64 random(1);
+        const bool is_long = all > few_instructions || positions.size() > many_positions;
+        if (!is_long || positions.size() <= few_positions) return;
+        const auto copying = std::stable_partition(positions.begin(), positions.end(),
+                                                   [](const Position& p) { return p.is_ordered; });
+        std::shuffle(copying, positions.end(), random);
+        const auto ordered = static_cast<std::size_t>(copying - positions.begin());
+        positions.resize(std::min<std::size_t>(positions.size(), ordered + 20));
+        if (verb().has_targets && positions.size() > few_with_targets) {
+            std::shuffle(positions.begin(), positions.end(), random);
+            positions.resize(few_with_targets);
+        }
+        std::sort(positions.begin(), positions.end(),
+                  [](const Position& a, const Position& b) { return a.number < b.number; });
+    }
+
     std::string kill_at(const Position& position, const Content& before, const Content& after) {
         pool_.restore();
         PMEM survivor;
-        if (!verb().alone) survivor.mmap(pool_.path());
+        if (!verb().alone) open(survivor);
         kill_another_first();
         {
             const auto child = pool_.start(verb());
             if (position.place == 0) {
-                while (child->step()) {
-                }
+                child->finish();
             } else {
                 // A string instruction stays at one place for each of its rounds: those are stepped, not run to.
                 std::uint64_t seen = std::min(position.occurrence, most_run_to);
@@ -462,9 +624,10 @@ protected:
             }
             child->kill();
         }
-        if (verb().alone) survivor.mmap(pool_.path());
-        const Content found = observe(survivor);
+        if (verb().alone) open(survivor);
+        const Content found = look_at(survivor);
         if (const std::string wrong = judge(found, before, after); !wrong.empty()) return wrong;
+        if (verb().meet) verb().meet(survivor);
         // It goes on with everything that is there, as if nothing had happened.
         survivor.store("survivor", 1);
         survivor.store("survivor", std::string(3000, 's'));
@@ -526,29 +689,20 @@ protected:
 };
 
 TEST_P(KillSweep, leaves_old_or_new_and_loses_no_space) {
+    if (verb().is_long && std::getenv("PMEMCPY_LONG") == nullptr) GTEST_SKIP() << "only under PMEMCPY_LONG";
     const auto begin = std::chrono::steady_clock::now();
     pool_.restore();
     Content before;
     {
         PMEM pmem;
         pmem.mmap(pool_.path());
-        before = observe(pmem);
+        before = look_at(pmem);
     }
     const Content after = content_after();
     std::uint64_t all = 0;
     std::vector<Position> positions = find_positions(all);
     const std::size_t different = positions.size();
-    // A long copy differs at each of its stores: of these a few, and every atomic, fence and system call.
-    const bool is_long = all > few_instructions || different > many_positions;
-    if (std::getenv("PMEMCPY_LONG") == nullptr && is_long && different > few_positions) {
-        const auto copying = std::stable_partition(positions.begin(), positions.end(),
-                                                   [](const Position& p) { return p.is_ordered; });
-        std::shuffle(copying, positions.end(), std::mt19937_64(1));
-        positions.resize(
-            std::min<std::size_t>(different, static_cast<std::size_t>(copying - positions.begin()) + 20));
-        std::sort(positions.begin(), positions.end(),
-                  [](const Position& a, const Position& b) { return a.number < b.number; });
-    }
+    if (std::getenv("PMEMCPY_LONG") == nullptr) sample(positions, all);
     std::size_t failures = 0;
     for (const Position& position : positions) {
         std::string wrong;

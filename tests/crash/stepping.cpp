@@ -50,6 +50,7 @@ void SteppedChild::wait_for_stop() {
 // False when the verb is done.
 bool SteppedChild::resume(bool one_instruction) {
     if (done_) return false;
+    place_ = 0;
     if (::ptrace(one_instruction ? PTRACE_SINGLESTEP : PTRACE_CONT, pid_, nullptr, nullptr) != 0) {
         throw std::runtime_error("cannot resume the child");
     }
@@ -67,19 +68,32 @@ bool SteppedChild::resume(bool one_instruction) {
 
 bool SteppedChild::step() { return resume(true); }
 
+void SteppedChild::finish() {
+    while (resume(false)) {
+    }
+}
+
 std::uint64_t SteppedChild::place() const {
+    if (place_ != 0) return place_;
     struct user_regs_struct registers {};
-    if (::ptrace(PTRACE_GETREGS, pid_, nullptr, &registers) != 0) return 0;
-    return registers.rip;
+    if (::ptrace(PTRACE_GETREGS, pid_, nullptr, &registers) == 0) place_ = registers.rip;
+    return place_;
+}
+
+// Asked for at each step, and the same each time.
+long SteppedChild::text_here() const {
+    const auto [text, is_new] = text_.try_emplace(place(), 0);
+    if (is_new) text->second = ::ptrace(PTRACE_PEEKTEXT, pid_, place(), nullptr);
+    return text->second;
 }
 
 bool SteppedChild::is_at_system_call() const {
     constexpr long system_call = 0x050f;
-    return (::ptrace(PTRACE_PEEKTEXT, pid_, place(), nullptr) & 0xffff) == system_call;
+    return (text_here() & 0xffff) == system_call;
 }
 
 bool SteppedChild::is_at_atomic_or_fence() const {
-    const long text = ::ptrace(PTRACE_PEEKTEXT, pid_, place(), nullptr);
+    const long text = text_here();
     const auto byte = [text](int i) { return static_cast<unsigned>(text >> 8 * i) & 0xff; };
     constexpr unsigned lock = 0xf0, exchange = 0x87, two_byte = 0x0f, fences = 0xae;
     int at = 0;
@@ -101,6 +115,7 @@ bool SteppedChild::run_to(std::uint64_t place, std::uint64_t occurrence) {
         if (registers.rip != place + 1) throw std::runtime_error("the child stopped where it should not");
         registers.rip = place;
         ::ptrace(PTRACE_SETREGS, pid_, nullptr, &registers);
+        place_ = 0;
         ::ptrace(PTRACE_POKETEXT, pid_, place, text);
         if (n == occurrence) return true;
         if (!step()) return false;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <unordered_map>
 
 #include <sys/types.h>
 
@@ -22,6 +23,8 @@ public:
 
     /// Runs one instruction; a system call is one. False when the verb is done.
     bool step();
+    /// Runs freely until the verb is done.
+    void finish();
     /// Where the next instruction is, the same in every child of one process.
     std::uint64_t place() const;
     /// Whether the next instruction is a system call.
@@ -36,9 +39,12 @@ public:
 private:
     void wait_for_stop();
     bool resume(bool one_instruction);
+    long text_here() const;
 
     pid_t pid_ = -1;
     bool done_ = false;
+    mutable std::uint64_t place_ = 0;  // 0: not asked for since the last step
+    mutable std::unordered_map<std::uint64_t, long> text_;
 };
 
 }  // namespace pmemcpy::crash
