@@ -64,6 +64,12 @@ struct Target {
     /// system, or to try a hierarchy on another machine. Not of the first target.
     bool limited = false;
     std::optional<Measured> measured{};  ///< by the profiler: <pmemcpy/profile.hpp>
+    /// Other pools may have targets in the same directory. When they need more room, or write more at once, than there is, each gets so much
+    /// in proportion: twice the share is twice the capacity and twice the bandwidth. From 1 to 1000. Not of the first target.
+    std::uint32_t share = 1;
+    /// That all pools of this node together may use of the directory; 0: all that there is. Where they do not agree the least counts. Not of the
+    /// first target.
+    std::uint64_t together_bytes = 0;
 };
 
 /// Where a new block goes. Each decides by the cost that its equation gives (docs/tiers.md), over what each target has left.
@@ -167,12 +173,26 @@ struct Hierarchy {
         60;  ///< after which a read counts for half, where it counts how often something is read
 };
 
+/// Another pool that has a target in the same directory.
+struct TargetUser {
+    std::string pool{};  ///< its path; empty where that may not be known
+    std::uint64_t used_bytes = 0;
+    std::uint64_t share = 1;
+    bool is_open = false;     ///< for writing; of one that is not open only what it uses counts
+    bool needs_room = false;  ///< has found less room lately than its part is
+    bool is_writing = false;  ///< there, now
+};
+
 /// A target as it is now.
 struct TargetInfo {
     Target target;
     std::uint64_t used_bytes = 0;  ///< by this pool
     std::uint64_t capacity_bytes = 0;
-    std::string trouble{};  ///< why nothing is put there at present; empty if it is well
+    std::string trouble{};             ///< why nothing is put there at present; empty if it is well
+    std::uint64_t together_bytes = 0;  ///< that all pools may use of its directory. Not of the pool itself
+    std::uint64_t part_bytes =
+        0;  ///< of these, the fair part of this pool; 0 if nobody has it open for writing
+    std::vector<TargetUser> others{};
 };
 
 /// What there is to flush or to move, and how much of it is done.

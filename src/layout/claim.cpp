@@ -2,6 +2,7 @@
 
 #include "os/directory.hpp"
 #include "os/names.hpp"
+#include "os/process.hpp"
 
 #include <pmemcpy/error.hpp>
 
@@ -53,6 +54,27 @@ void write_claim(const os::File& directory, pool::Pool& pool) {
 }
 
 }  // namespace
+
+std::string claimant_of(const std::string& directory) {
+    try {
+        const auto there = os::File::open_if_exists(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+        const auto claim = there ? read_claim(*there) : std::nullopt;
+        return claim ? claim->path : std::string();
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+std::string own_claimant_of(const std::string& directory) {
+    try {
+        const auto there = os::File::open_if_exists(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+        const auto named = there ? os::look_in(*there, claim_name) : std::nullopt;
+        const bool is_own = named && there->owner() == os::user_id() && named->owner == os::user_id();
+        return is_own ? claimant_of(directory) : std::string();
+    } catch (const Error&) {
+        return {};
+    }
+}
 
 std::string claimed_name(const pool::Pool& pool) {
     constexpr std::string_view digits = "0123456789abcdef";

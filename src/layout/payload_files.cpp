@@ -1,6 +1,7 @@
 #include "layout/payload_files.hpp"
 
 #include "layout/payload_name.hpp"
+#include "layout/trouble.hpp"
 #include "os/directory.hpp"
 #include "os/space.hpp"
 
@@ -213,7 +214,50 @@ void PayloadFiles::reserve(std::uint64_t bytes) {
             throw_full(bytes);
         }
     }
-    if (seat_.is_below()) heap_.pool().use_reserved(seat_.target, bytes);
+    if (!seat_.is_below()) return;
+    tell_used();
+    if (!part_has_room(bytes)) {
+        count_anew();
+        m.fetch_add(word_, bytes);
+        tell_used();
+        if (!part_has_room(bytes)) {
+            release(bytes);
+            throw_part_full(bytes);
+        }
+    }
+    heap_.pool().use_reserved(seat_.target, bytes);
+    tell_used();
+}
+
+// For bytes that are counted already. Said before the look, as everywhere: of two pools that take the last room at once one at least sees the
+// other.
+bool PayloadFiles::part_has_room(std::uint64_t bytes) const {
+    if (seat_.share == nullptr) return true;
+    const std::uint64_t claimed = claimed_bytes();
+    const auto standing = seat_.share->standing(claimed - std::min(claimed, bytes));
+    const std::uint64_t reserved = heap_.pool().reserved(seat_.target);
+    return !standing || bytes - std::min(bytes, reserved) <= standing->room_bytes;
+}
+
+void PayloadFiles::throw_part_full(std::uint64_t bytes) const {
+    seat_.share->want(claimed_bytes(), bytes);
+    const shares::Standing standing = seat_.share->standing(claimed_bytes()).value_or(shares::Standing{});
+    throw PartIsFull(
+        Code::no_space,
+        "target '" + seat_.name + "' of " + heap_.pool().path() + " has room for " +
+            std::to_string(standing.room_bytes) + " bytes now, and " + std::to_string(bytes) +
+            " are needed: other pools use its directory too, and of it this one's part is " +
+            std::to_string(standing.part_bytes) +
+            "; `pmemcpy tiers` shows who they are, and `share` in the hierarchy makes the part larger");
+}
+
+std::uint64_t PayloadFiles::claimed_bytes() const {
+    const pool::Pool& pool = heap_.pool();
+    return used_bytes() + pool.reserved(seat_.target) + pool.reserved_by_others(seat_.target);
+}
+
+void PayloadFiles::tell_used() const {
+    if (seat_.share != nullptr) seat_.share->publish([&] { return claimed_bytes(); });
 }
 
 void PayloadFiles::keep_free(std::uint64_t bytes) {
@@ -224,12 +268,19 @@ void PayloadFiles::keep_free(std::uint64_t bytes) {
         const std::uint64_t used = used_bytes();
         const std::uint64_t left = *seat_.capacity_bytes - std::min(*seat_.capacity_bytes, used);
         const std::uint64_t others = pool.reserved_by_others(seat_.target);
+        tell_used();
+        if (seat_.share != nullptr) {
+            const auto standing = seat_.share->standing(claimed_bytes() - bytes);
+            if (standing && bytes > standing->room_bytes) return false;
+        }
         return bytes <= left - std::min(left, others) && bytes <= os::free_bytes(data_);
     };
     if (fits()) return;
     count_anew();
     if (fits()) return;
     pool.set_reserved(seat_.target, 0);
+    tell_used();
+    if (seat_.share != nullptr) seat_.share->want(claimed_bytes(), bytes);
     throw_full(bytes);
 }
 
@@ -278,7 +329,10 @@ bool PayloadFiles::has_room_beside(std::uint64_t chunks) const {
     return used_bytes() <= limit;
 }
 
-void PayloadFiles::release(std::uint64_t bytes) { heap_.pool().medium().fetch_add(word_, ~bytes + 1); }
+void PayloadFiles::release(std::uint64_t bytes) {
+    heap_.pool().medium().fetch_add(word_, ~bytes + 1);
+    tell_used();
+}
 
 void PayloadFiles::count_anew() {
     std::uint64_t before = used_bytes();
@@ -290,6 +344,7 @@ void PayloadFiles::count_anew() {
     }
     // Others that added or took away meanwhile are right.
     static_cast<void>(heap_.pool().medium().compare_exchange(word_, before, bytes));
+    tell_used();
 }
 
 std::uint64_t PayloadFiles::used_bytes() const { return Medium::load(word_); }

@@ -3,6 +3,7 @@
 #include "heap/heap.hpp"
 #include "layout/mapping_cache.hpp"
 #include "os/file.hpp"
+#include "shares/share.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -19,6 +20,7 @@ struct Seat {
     std::optional<std::uint64_t>
         capacity_bytes{};  // of a target below the pool; else files and pool share the pool's maximum
     std::string name{};    // that users have given the target
+    const shares::Share* share = nullptr;  // of a target that other pools may use too
     bool is_below() const { return capacity_bytes.has_value(); }
 };
 
@@ -82,6 +84,10 @@ public:
     void keep_free(std::uint64_t bytes);
     /// Bytes in all payload files.
     std::uint64_t used_bytes() const;
+    /// These, and what is reserved.
+    std::uint64_t claimed_bytes() const;
+    /// Tells other pools what this one uses of a directory that they share.
+    void tell_used() const;
     /// True, once, after readable names may lead to payloads that are not theirs any more.
     bool take_names_are_stale() { return names_are_stale_.exchange(false); }
 
@@ -98,6 +104,8 @@ private:
     bool has_room() const;
     bool has_room_beside(std::uint64_t chunks) const;
     [[noreturn]] void throw_full(std::uint64_t bytes) const;
+    bool part_has_room(std::uint64_t bytes) const;
+    [[noreturn]] void throw_part_full(std::uint64_t bytes) const;
     std::string reserved_text() const;
     std::optional<os::File> open(const heap::Extent& extent) const;
     void forget_removed();

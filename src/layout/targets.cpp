@@ -59,10 +59,20 @@ os::File open_own(const Mount& mount, pool::Pool& pool) {
 Targets::Below::Below(heap::Heap& heap, const Mount& its)
     : mount(its),
       directory(open_own(its, heap.pool())),
+      share(share_of(heap.pool(), its)),
       files(heap, directory,
-            {its.number, its.capacity_bytes == 0 ? ~std::uint64_t{0} : its.capacity_bytes, its.name}),
+            {its.number, its.capacity_bytes == 0 ? ~std::uint64_t{0} : its.capacity_bytes, its.name,
+             share.get()}),
       throttle(its.limits ? std::make_unique<Throttle>(its.path, *its.limits) : nullptr),
-      looked_ns(os::coarse_ns()) {}
+      looked_ns(os::coarse_ns()) {
+    files.tell_used();
+}
+
+// Who only reads takes part in nothing.
+std::shared_ptr<shares::Share> Targets::share_of(const pool::Pool& pool, const Mount& mount) {
+    if (pool.read_only()) return nullptr;
+    return shares::Share::open(mount.path, pool.super().uuid, mount.terms);
+}
 
 // Its descriptor leads to it also when it was unmounted, or another file system was mounted over it, where others would not find what is put there.
 bool Targets::Below::is_there(const pool::Pool& pool) {
@@ -72,7 +82,9 @@ bool Targets::Below::is_there(const pool::Pool& pool) {
     looked_ns = now;
     const auto found =
         os::File::open_if_exists(own_directory(mount, pool), O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    return found && found->identity() == directory.identity();
+    if (!found || found->identity() != directory.identity() || (share && !share->is_there())) return false;
+    files.tell_used();
+    return true;
 }
 
 Targets::Targets(heap::Heap& heap, Mounts mounts) : heap_(heap), mounts_of_(std::move(mounts)) {
@@ -207,6 +219,52 @@ std::shared_ptr<PayloadFiles> Targets::files_of(std::uint32_t target) {
 
 std::uint64_t Targets::used_bytes(std::uint32_t target) const {
     return Medium::load(&heap_.pool().state().targets.at(target - first_target_below).bytes);
+}
+
+std::optional<shares::Standing> Targets::standing_in(std::uint32_t target) try {
+    const auto there = below(target);
+    if (!there->share) return std::nullopt;
+    return there->share->standing(there->files.claimed_bytes());
+} catch (const Error&) {
+    return std::nullopt;  // one that is not there is set aside as a whole
+}
+
+void Targets::want(std::uint32_t target, std::uint64_t bytes) {
+    if (target < first_target_below) return;
+    try {
+        const auto there = below(target);
+        if (there->share) there->share->want(there->files.claimed_bytes(), bytes);
+    } catch (const Error&) {
+        // One that is not there has no room for anybody.
+    }
+}
+
+Targets::Turn::Turn(Targets& targets, std::uint32_t target, double takes_s) {
+    if (target < first_target_below) return;
+    const auto there = targets.below(target);
+    if (!there->share) return;
+    share_ = there->share;
+    turn_.emplace(share_.get(), takes_s);
+}
+
+void Targets::end_scratch(std::uint32_t target) {
+    const auto there = below(target);
+    if (there->share) there->share->end_scratch();
+}
+
+shares::View Targets::others_in(std::uint32_t target) try {
+    Mount mount;
+    {
+        const std::lock_guard lock(mutex_);
+        look_again();
+        const auto found =
+            std::find_if(mounts_.begin(), mounts_.end(), [&](const Mount& m) { return m.number == target; });
+        if (found == mounts_.end()) return {};
+        mount = *found;
+    }
+    return shares::Share::look(mount.path, heap_.pool().super().uuid, mount.terms);
+} catch (const Error&) {
+    return {};  // who may not look into the directory is not told who else is there
 }
 
 void Targets::wait_for(std::uint32_t target, Throttle::Way way, std::uint64_t bytes) {

@@ -3,6 +3,7 @@
 #include "layout/payload_files.hpp"
 #include "layout/throttle.hpp"
 #include "layout/trouble.hpp"
+#include "shares/share.hpp"
 
 #include <array>
 #include <cstdint>
@@ -22,6 +23,7 @@ struct Mount {
     std::string path;  // of a directory, in which the pool has one of its own
     std::uint64_t capacity_bytes = 0;
     std::optional<Limits> limits{};
+    shares::Terms terms{};  // on which it is shared with other pools
 };
 
 inline constexpr std::uint32_t directory_target = 1;    // `.data`, beside the records
@@ -58,6 +60,26 @@ public:
     void pace(std::uint32_t target, Throttle::Way way, std::uint64_t bytes) {
         if (target >= first_target_below) wait_for(target, way, bytes);
     }
+    /// What the pool may take of a target below it now. Nothing where no other pool uses its directory, and nothing is to be kept.
+    std::optional<shares::Standing> standing_in(std::uint32_t target);
+    /// Somebody wanted to put so many bytes there: others make way, if the pool's part has room for them.
+    void want(std::uint32_t target, std::uint64_t bytes);
+    /// While it lives, there is something to write to a target: see shares::Share::Turn. `takes_s`: a piece of it.
+    class Turn {
+    public:
+        Turn(Targets& targets, std::uint32_t target, double takes_s);
+        void wrote(std::uint64_t bytes, const std::function<bool()>& goes_on = {}) const {
+            if (turn_) turn_->wrote(bytes, goes_on);
+        }
+
+    private:
+        std::shared_ptr<shares::Share> share_;
+        std::optional<shares::Share::Turn> turn_;
+    };
+    /// The job has ended, and nothing of it is left that was to go then.
+    void end_scratch(std::uint32_t target);
+    /// Which other pools use its directory.
+    shares::View others_in(std::uint32_t target);
     /// Why nothing is put into a target below the pool at present; empty if it is well.
     std::string trouble_of(std::uint32_t target);
     /// Whether what is in a target below the pool cannot be read either: it is not mounted, or its directory is gone.
@@ -76,6 +98,7 @@ private:
         Below(heap::Heap& heap, const Mount& mount);
         Mount mount;
         os::File directory;
+        std::shared_ptr<shares::Share> share;  // null where it cannot be shared
         PayloadFiles files;
         std::unique_ptr<Throttle> throttle;
         /// Whether it is still what is found under its path.
@@ -83,6 +106,7 @@ private:
         std::uint64_t looked_ns;
     };
     void wait_for(std::uint32_t target, Throttle::Way way, std::uint64_t bytes);
+    static std::shared_ptr<shares::Share> share_of(const pool::Pool& pool, const Mount& mount);
     std::shared_ptr<Below> below(std::uint32_t target);
     void look_again();
 

@@ -20,4 +20,9 @@ struct SourceDamage : Error {
     using Error::Error;
 };
 
+/// A target that other pools use too has room no longer, by what is theirs: that is no trouble of the target, and may be otherwise soon.
+struct PartIsFull : Error {
+    using Error::Error;
+};
+
 }  // namespace pmemcpy::layout

@@ -19,6 +19,7 @@
 #include <future>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
 namespace pmemcpy::mover {
@@ -35,6 +36,7 @@ constexpr auto nap_in_burst = 2ms;
 constexpr auto nap_between_bursts = 20ms;
 constexpr auto longest_between_bursts = 1s;
 constexpr auto after_error = 1s;  // what is full or away now may not be then
+constexpr auto try_again = 60s;   // to reclaim what a killed job has left, where it did not go
 
 std::vector<unsigned> checked(std::vector<unsigned> cores) {
     const std::vector<unsigned> all = os::cores();
@@ -195,6 +197,11 @@ private:
             settled_at_ = Clock::now();
             begin(settling_, [this] { store_->settle_by_heat(); });
         }
+        if (Clock::now() >= reclaimed_at_ + std::chrono::duration<double>(duty->period_s)) {
+            reclaimed_at_ = Clock::now();
+            auto left = store_->left_by_dead_jobs();
+            if (!left.empty()) begin(reclaiming_, [this, pools = std::move(left)] { reclaim(pools); });
+        }
         const std::uint64_t newest = store_->newest_version();
         const bool on_store = store_->flushes_on(Trigger::store) && newest != flushed_at_;
         if (is_news_ || on_store || (Clock::now() >= due_.load() && newest != looked_at_))
@@ -229,6 +236,7 @@ private:
     void wait_for_tasks() {
         if (flushing_.done.valid()) flushing_.done.get();
         if (settling_.done.valid()) settling_.done.get();
+        if (reclaiming_.done.valid()) reclaiming_.done.get();
         for (Task& task : emptying_) {
             if (task.done.valid()) task.done.get();
         }
@@ -256,6 +264,19 @@ private:
         }
         due_ = Clock::now() +
                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(duty.period_s));
+    }
+
+    // Whoever opens a pool after a killed job, and closes it, has erased what was to go with the job. What cannot be opened is left alone.
+    void reclaim(const std::vector<std::string>& pools) {
+        for (const std::string& pool : pools) {
+            if (stops_ || Clock::now() < tried_[pool] + try_again) continue;
+            tried_[pool] = Clock::now();
+            try {
+                store::Store::open(pool, Options{.mode = Mode::update})->close();
+            } catch (const Error&) {
+                // Not ours to open, damaged, or busy: nothing of this pool depends on it.
+            }
+        }
     }
 
     void bring_up() {
@@ -348,6 +369,9 @@ private:
     Clock::time_point settled_at_{};  // by heat, which is as often done as somebody looks for what is new
     Task flushing_;
     Task settling_;
+    Task reclaiming_;
+    Clock::time_point reclaimed_at_{};  // what killed jobs have left in targets that are shared
+    std::unordered_map<std::string, Clock::time_point> tried_;  // of that task
     std::array<Task, tier::most_targets> emptying_;
     std::thread thread_;
 };

@@ -15,6 +15,7 @@ void Pool::set_reserved(std::uint64_t target, std::uint64_t bytes) {
 }
 
 std::uint64_t Pool::reserved(std::uint64_t target) const {
+    if (!runtime_ || slot_ >= slot_count) return 0;
     return read_only_ ? 0 : Medium::load(&runtime_->slot(slot_).reserved.at(target));
 }
 

@@ -116,12 +116,14 @@ bool Store::flush_block(const std::string& id, const BlockRecord& block,
     const std::uint32_t target = t->numbers[t->flush_level];
     const std::uint64_t begun_ns = os::monotonic_ns();
     std::uint64_t paused_ns = 0;
+    const layout::Targets::Turn turn(targets_, target, piece_takes_s(target));
     const auto tally = this->tally();
     const auto pace = [&](std::uint64_t bytes) {
         const std::uint64_t now = os::monotonic_ns();
         if (tally) tally->add(heat::Count::flushed_bytes, bytes);
         targets_.pace(block.block.extent.target, layout::Throttle::Way::read, bytes);
         targets_.pace(target, layout::Throttle::Way::write, bytes);
+        turn.wrote(bytes, [&] { return !written || written(0); });
         const bool goes_on = !written || written(bytes);
         paused_ns += os::monotonic_ns() - now;
         return goes_on;
@@ -241,6 +243,10 @@ std::uint64_t Store::flush(std::string_view id, bool for_modes,
     const std::string trouble = for_modes ? targets_.trouble_of(t->numbers[t->flush_level]) : std::string();
     if (!trouble.empty()) throw Error(Code::io_error, trouble);
     const std::uint64_t newest = newest_version();
+    // From here on there is something to write, also between two blocks.
+    std::optional<layout::Targets::Turn> turn;
+    if (!targets_.is_away(t->numbers[t->flush_level]))
+        turn.emplace(targets_, t->numbers[t->flush_level], piece_takes_s(t->numbers[t->flush_level]));
     Copying copying(*this, *t, progress, written);
     auto left = unflushed_in(*t, id, for_modes, before);
     copying.expect(left);
@@ -275,7 +281,7 @@ bool Store::is_pressed(Tiering& t, const Resident& block) const {
     const auto level = t.level_of(block.block.block.extent.target);
     if (!level || *level == t.flush_level) return false;
     const tier::Level now = ledger_of(t)[*level];
-    return now.capacity - now.remaining > part_of(now.capacity, t.hierarchy.watermarks.high) &&
+    return now.movable > part_of(now.capacity, t.hierarchy.watermarks.high) &&
            past_of(t, block.block).need != tier::Need::soon && may_live_on_in_copy(t, *level, block, true);
 }
 

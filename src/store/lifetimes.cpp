@@ -113,7 +113,20 @@ void Store::forget_gone(std::unordered_set<std::uint64_t>& versions, const std::
 std::function<void()> Store::at_end_of_job() {
     // What a step leaves the next who opens the pool looks at.
     if (pool_.read_only() || in_step() || !with_scratch()) return {};
-    return [this] { erase_scratch(); };
+    return [this] {
+        erase_scratch();
+        end_scratch();
+    };
+}
+
+// Others who share a target need not look for what this job has left.
+void Store::end_scratch() noexcept try {
+    const auto t = with_scratch();
+    for (std::size_t level = 1; t && level < t->numbers.size(); ++level) {
+        if (!targets_.is_away(t->numbers[level])) targets_.end_scratch(t->numbers[level]);
+    }
+} catch (const std::exception&) {
+    // They look, and find nothing.
 }
 
 // Nobody else has the pool open for writing, and nobody gets in meanwhile. Each variable is whole or gone; what a death leaves is

@@ -48,6 +48,7 @@ bool Store::move_block(const std::string& id, Directory& directory, const BlockR
     block.extent = heap_.allocate_extent(block.stored_bytes, draft.offset(), target);
     draft.owns(block.extent);
     pool_.medium().write(&draft.as<Block>().extent, &block.extent, sizeof block.extent);
+    const layout::Targets::Turn turn(targets_, target, piece_takes_s(target));
     const std::uint64_t begun_ns = os::monotonic_ns();
     try {
         copy_block(id, from, heap_.bytes(block.extent, true));
@@ -59,6 +60,7 @@ bool Store::move_block(const std::string& id, Directory& directory, const BlockR
     if (t) note_speed(*t, target, block.stored_bytes, os::monotonic_ns() - begun_ns);
     targets_.pace(from.block.extent.target, layout::Throttle::Way::read, block.stored_bytes);
     targets_.pace(target, layout::Throttle::Way::write, block.stored_bytes);
+    turn.wrote(block.stored_bytes);
     // What it was copied from is gone soon.
     if (!holds(block)) {
         if (target != 0) targets_.set_aside(target, layout::Trouble::corrupt);

@@ -81,8 +81,12 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
             t.counted_at_ns = 0;  // others may have made room meanwhile
         }
         const auto ledger = ledger_of(t);
-        if (ledger[level].remaining >= bytes) return true;
-        std::uint64_t wanted = std::min(bytes - ledger[level].remaining, most_room_at_once);
+        // What is more than the pool may have there, because others need it, goes as well.
+        const tier::Level& now = ledger[level];
+        const std::uint64_t excess = now.movable - std::min(now.movable, now.capacity);
+        if (now.remaining >= bytes && excess == 0) return true;
+        const std::uint64_t missing = bytes - std::min(bytes, now.remaining);
+        std::uint64_t wanted = std::min(std::max(missing, excess), most_room_at_once);
         if (leaving.empty()) {
             if (++look == looks.size()) return has_moved;
             t.looked_ns[level] = os::monotonic_ns();
@@ -134,7 +138,7 @@ bool Store::may_live_on_in_copy(Tiering& t, std::size_t level, const Resident& r
                                 bool in_haste) const {
     if (level + 1 >= t.flush_level) return false;
     const tier::Level next = ledger_of(t)[level + 1];
-    const bool is_full = next.capacity - next.remaining > part_of(next.capacity, t.hierarchy.watermarks.high);
+    const bool is_full = next.movable > part_of(next.capacity, t.hierarchy.watermarks.high);
     const auto reads = [&](std::size_t i) { return t.hierarchy.targets[i].read.bytes_per_second; };
     const bool is_nearly_as_good = reads(level + 1) <= most_times_slower * reads(t.flush_level);
     return (is_full || (in_haste && is_nearly_as_good)) && has_copy(t, resident.block);
@@ -147,7 +151,10 @@ bool Store::move_down(Tiering& t, std::size_t to, const Resident& resident, IfBu
     const auto ledger = ledger_of(t);
     for (; to < t.numbers.size(); ++to) {
         const bool needs_room = to != t.flush_level || !has_copy(t, resident.block);
-        if (needs_room && ledger[to].remaining < resident.bytes) continue;
+        if (needs_room && ledger[to].remaining < resident.bytes) {
+            targets_.want(t.numbers[to], resident.bytes);
+            continue;
+        }
         try {
             return move_block(resident.id, *directory, resident.block, t.numbers[to], if_busy);
         } catch (const Error& error) {
@@ -174,9 +181,12 @@ std::vector<Store::Emptying> Store::to_empty(const tier::Bursts& bursts) const {
     const auto ledger = ledger_of(*t);
     for (std::size_t level = 0; level + 1 < t->numbers.size(); ++level) {
         const tier::Level& now = ledger[level];
-        const auto stays =
-            tier::emptied_to(t->hierarchy.watermarks, now.capacity, now.capacity - now.remaining, bursts);
-        if (stays) all.push_back({level, now.capacity - *stays, !bursts.is_quiet()});
+        const auto stays = tier::emptied_to(t->hierarchy.watermarks, now.capacity, now.movable, bursts);
+        if (stays) {
+            all.push_back({level, now.capacity - std::min(now.capacity, *stays), !bursts.is_quiet()});
+        } else if (now.movable > now.capacity) {
+            all.push_back({level, 0, false});  // others need it
+        }
     }
     return all;
 }

@@ -180,6 +180,9 @@ public:
     };
     /// What is done by whoever leaves or dies last is done. See Pool::announce_done().
     bool is_forked() const { return pool_.is_forked(); }
+    /// Pools that share a target with this one, and of which a job that was killed has left what was to go with it. Who opens and closes one for
+    /// writing erases that: he is the next job, and the last of it.
+    std::vector<std::string> left_by_dead_jobs();
     void announce_done() { pool_.announce_done(); }
     bool others_may_store() const { return pool_.others_may_store(); }
     std::uint64_t session_began_at() const { return pool_.session_began_at(); }
@@ -399,6 +402,11 @@ private:
     void note_speed(const Tiering& tiering, std::uint32_t target, std::uint64_t bytes, std::uint64_t took_ns);
     std::uint32_t target_for(std::string_view id, const Selection& box, std::uint64_t bytes);
     std::array<tier::Level, tier::most_targets> ledger_of(Tiering& tiering) const;
+    /// About how long a piece of a block takes to be written to a target.
+    double piece_takes_s(std::uint32_t target) const;
+    void share_out(std::uint32_t target, tier::Level& level) const;
+    bool give_way(Tiering& tiering, const std::array<tier::Level, tier::most_targets>& ledger);
+    void tell_others(std::uint32_t target, TargetInfo& info) const;
     std::uint64_t chunks_for_records() const;
     void refuse_removal(const std::vector<layout::Mount>& mounts) const;
     /// Holding the HierarchyLock.
@@ -482,6 +490,7 @@ private:
     void forget_gone(std::unordered_set<std::uint64_t>& versions, const std::string& id) const;
     std::function<void()> at_end_of_job();
     void erase_scratch() noexcept;
+    void end_scratch() noexcept;
     std::shared_ptr<Tiering> with_scratch() const;
     /// Whether what is stored under an id now is to go when the job ends.
     bool is_scratch(std::string_view id) const;

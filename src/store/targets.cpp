@@ -3,7 +3,6 @@
 
 #include "array/selection.hpp"
 #include "os/process.hpp"
-#include "os/space.hpp"
 #include "store/store.hpp"
 #include "tier/hierarchy.hpp"
 
@@ -26,6 +25,21 @@ struct Note {
     std::string yaml;
 };
 
+constexpr std::string_view share_word = "share ";
+
+void read_field(const std::string& field, layout::Mount& mount) {
+    const bool is_share = field.starts_with(share_word);
+    std::istringstream words(is_share ? field.substr(share_word.size()) : field);
+    if (is_share) {
+        words >> mount.terms.weight >> mount.terms.together_bytes >> mount.terms.has_scratch;
+        return;
+    }
+    layout::Limits limits;
+    if (words >> limits.write_bytes_per_second >> limits.write_latency_s >> limits.read_bytes_per_second >>
+        limits.read_latency_s)
+        mount.limits = limits;
+}
+
 Note parse_note(const std::string& text) {
     Note note;
     std::istringstream lines(text);
@@ -40,12 +54,11 @@ Note parse_note(const std::string& text) {
         words.ignore();
         std::getline(words, mount.path, '\t');
         std::getline(words, mount.name, '\t');
-        layout::Limits limits;
-        if (words >> limits.write_bytes_per_second >> limits.write_latency_s >>
-            limits.read_bytes_per_second >> limits.read_latency_s)
-            mount.limits = limits;
+        // What is not said is left out: a line may end after its name.
+        for (std::string field; std::getline(words, field, '\t');) read_field(field, mount);
         note.mounts.push_back(std::move(mount));
     }
+    if (!note.mounts.empty()) note.mounts.back().terms.may_not_leave = true;
     note.yaml.assign(std::istreambuf_iterator<char>(lines), {});
     return note;
 }
@@ -59,11 +72,17 @@ std::string limits_text(const layout::Mount& mount) {
     return text.str();
 }
 
+std::string share_text(const shares::Terms& terms) {
+    if (terms.weight == 1 && terms.together_bytes == 0 && !terms.has_scratch) return {};
+    return "\t" + std::string(share_word) + std::to_string(terms.weight) + " " +
+           std::to_string(terms.together_bytes) + " " + (terms.has_scratch ? "1" : "0");
+}
+
 std::string text_of(const Note& note) {
     std::string text;
     for (const layout::Mount& mount : note.mounts) {
         text += std::to_string(mount.number) + " " + std::to_string(mount.capacity_bytes) + " " + mount.path +
-                "\t" + mount.name + limits_text(mount) + "\n";
+                "\t" + mount.name + limits_text(mount) + share_text(mount.terms) + "\n";
     }
     return text + "\n" + note.yaml;
 }
@@ -86,7 +105,13 @@ std::vector<layout::Mount> number(const Hierarchy& hierarchy, const std::vector<
         } else {
             while (is_taken(n)) ++n;
         }
-        layout::Mount mount{n, target.name, target.path, target.capacity_bytes, {}};
+        layout::Mount mount{.number = n,
+                            .name = target.name,
+                            .path = target.path,
+                            .capacity_bytes = target.capacity_bytes,
+                            .terms = {.weight = target.share,
+                                      .together_bytes = target.together_bytes,
+                                      .has_scratch = has_scratch(hierarchy)}};
         if (target.limited) {
             mount.limits = {target.write.bytes_per_second, target.write.latency_s,
                             target.read.bytes_per_second, target.read.latency_s};
@@ -283,6 +308,7 @@ std::array<tier::Level, tier::most_targets> Store::ledger_of(Tiering& t) const {
             level.remaining = level.capacity - std::min(level.capacity, used);
         }
         level.movable = level.capacity - level.remaining;
+        if (i > 0) share_out(t.numbers[i], level);
     }
     return ledger;
 }
@@ -291,6 +317,7 @@ bool Store::set_aside(std::uint32_t target, const Error& error, std::uint64_t by
     if (target < layout::first_target_below || !targets_.trouble_of(target).empty()) return false;
     const auto t = tiering();
     const bool is_full = error.kind() == Code::no_space;
+    if (dynamic_cast<const layout::PartIsFull*>(&error) != nullptr) return false;
     if (!t || (!is_full && error.kind() != Code::io_error && error.kind() != Code::permission_denied))
         return false;
     const auto level = t->level_of(target);
@@ -317,6 +344,12 @@ std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::
     if (!t || bytes == 0) return heap_.home();
     const Rule* rule = t->rules.find(id, array::bounding_box(box), options_.rank);
     auto ledger = ledger_of(*t);
+    if (give_way(*t, ledger)) ledger = ledger_of(*t);
+    const auto lacks_room = [&](std::size_t level) {
+        const bool lacks = ledger[level].remaining < bytes;
+        if (lacks) targets_.want(t->numbers[level], bytes);
+        return lacks;
+    };
     const auto tally = this->tally();
     const auto make_room_now = [&](std::size_t level) {
         const std::uint64_t began = os::monotonic_ns();
@@ -335,13 +368,13 @@ std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::
     };
     if (rule != nullptr && !rule->pin.empty()) {
         const std::size_t level = tier::level_of(t->hierarchy, rule->pin);
-        if (ledger[level].remaining < bytes) make_room_now(level);
+        if (lacks_room(level)) make_room_now(level);
         return take(level);
     }
     if (rule != nullptr) {
         for (const std::string& name : rule->prefer) {
             const std::size_t level = tier::level_of(t->hierarchy, name);
-            if (ledger[level].remaining >= bytes) return take(level);
+            if (!lacks_room(level)) return take(level);
         }
     }
     if ((rule != nullptr ? rule->mode.value_or(t->hierarchy.mode) : t->hierarchy.mode) == Buffering::bypass)
@@ -367,6 +400,9 @@ std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::
     }
     const tier::Plan plan = tier::decide(t->hierarchy.policy, {ledger.data(), t->numbers.size()}, request,
                                          t->hierarchy.granularity_bytes);
+    // Those that were passed over.
+    const std::size_t last = plan.is_possible() ? plan.list().back().level : t->numbers.size() - 1;
+    for (std::size_t level = 1; level <= last; ++level) lacks_room(level);
     if (!plan.is_possible()) return heap_.home();  // who allocates there tells why it cannot be
     for (const tier::Plan::Step& step : plan.list()) {
         if (step.what == tier::Plan::What::make_room) {
@@ -376,32 +412,6 @@ std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::
         }
     }
     return heap_.home();
-}
-
-std::vector<TargetInfo> Store::targets() const {
-    check_readable();
-    const auto t = tiering();
-    std::vector<TargetInfo> infos;
-    const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
-    TargetInfo top;
-    if (t) top.target = t->hierarchy.targets[0];
-    if (!t) top.target.name = "pool";
-    const std::uint64_t all = pool_.super().chunk_count * chunk_bytes;
-    top.capacity_bytes = top.target.capacity_bytes == 0 ? all : std::min(all, top.target.capacity_bytes);
-    top.used_bytes = heap_.count_taken_chunks() * chunk_bytes;
-    infos.push_back(std::move(top));
-    for (std::size_t i = 1; t && i < t->numbers.size(); ++i) {
-        TargetInfo info;
-        info.target = t->hierarchy.targets[i];
-        info.trouble = targets_.trouble_of(t->numbers[i]);
-        info.used_bytes = targets_.used_bytes(t->numbers[i]);
-        info.capacity_bytes = info.target.capacity_bytes;
-        if (info.capacity_bytes == 0 && info.trouble.empty())
-            info.capacity_bytes =
-                info.used_bytes + os::free_bytes(os::File::open(info.target.path, O_RDONLY | O_DIRECTORY));
-        infos.push_back(std::move(info));
-    }
-    return infos;
 }
 
 }  // namespace pmemcpy::store

@@ -32,6 +32,13 @@ inline std::uint64_t part_of(std::uint64_t capacity, double part) {
     return static_cast<std::uint64_t>(part * static_cast<double>(capacity));
 }
 
+/// Whether anything may be to go when the job ends.
+inline bool has_scratch(const Hierarchy& hierarchy) {
+    return hierarchy.mode == Buffering::scratch ||
+           std::any_of(hierarchy.rules.begin(), hierarchy.rules.end(),
+                       [](const Rule& rule) { return rule.mode == Buffering::scratch; });
+}
+
 /// The hierarchy of a pool as one process follows it, until somebody sets another one.
 struct Tiering {
     Tiering(Hierarchy its, std::vector<std::uint32_t> its_numbers, std::uint64_t its_word)
@@ -41,9 +48,7 @@ struct Tiering {
           flush_level(numbers.size() > 1 ? tier::flush_level(hierarchy) : 0),
           drops_after_read(std::any_of(hierarchy.rules.begin(), hierarchy.rules.end(),
                                        [](const Rule& rule) { return rule.drop_after_read; })),
-          has_scratch(hierarchy.mode == Buffering::scratch ||
-                      std::any_of(hierarchy.rules.begin(), hierarchy.rules.end(),
-                                  [](const Rule& rule) { return rule.mode == Buffering::scratch; })),
+          has_scratch(store::has_scratch(hierarchy)),
           word(its_word) {}
 
     Buffering mode_of(const std::string& id, const catalog::BlockRecord& block) const;

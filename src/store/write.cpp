@@ -161,6 +161,8 @@ void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& 
         if (const auto t = tiering())
             note_speed(*t, target, block.stored_bytes, os::monotonic_ns() - begun_ns);
         targets_.pace(target, layout::Throttle::Way::write, block.stored_bytes);
+        const layout::Targets::Turn turn(targets_, target, piece_takes_s(target));
+        turn.wrote(block.stored_bytes);
     }
     block.crc = known.crc;
     if (packed || options_.checksums || element != persist::Element::none)

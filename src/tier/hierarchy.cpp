@@ -164,6 +164,16 @@ void check_measured(const Target& target) {
             "' has a `measured` that is not whole; take it out, or let `pmemcpy profile --again` measure it");
 }
 
+void check_share(const Target& target, bool is_pool) {
+    if (target.share < 1 || target.share > most_share)
+        refuse("target '" + target.name + "' has the share " + std::to_string(target.share) +
+               "; it is a whole number from 1 to " + std::to_string(most_share));
+    if (is_pool && (target.share != 1 || target.together_bytes != 0))
+        refuse(
+            "the first target is the pool itself, which no other pool uses: it has no `share` and no "
+            "`together`");
+}
+
 void check_names(const Hierarchy& h) {
     for (std::size_t i = 0; i < h.targets.size(); ++i) {
         const Target& target = h.targets[i];
@@ -239,6 +249,7 @@ void check(const Hierarchy& h) {
         check_speed(h.targets[i], h.targets[i].write, "write");
         check_speed(h.targets[i], h.targets[i].read, "read");
         if (h.targets[i].measured) check_measured(h.targets[i]);
+        check_share(h.targets[i], i == 0);
         if (i == 0) continue;
         const Target& above = h.targets[i - 1];
         if (h.targets[i].write.bytes_per_second > above.write.bytes_per_second) {

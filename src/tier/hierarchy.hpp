@@ -4,6 +4,7 @@
 
 namespace pmemcpy::tier {
 
+inline constexpr std::uint32_t most_share = 1000;
 inline constexpr std::size_t most_targets = 8;
 
 /// Whether it makes sense by itself, whatever there is on this machine. Errors: invalid_argument.

@@ -78,6 +78,22 @@ TEST(hierarchy, written_and_read_again_is_the_same) {
     EXPECT_EQ(h.targets[1].capacity_bytes, 400'000'000'000u);
 }
 
+TEST(hierarchy, says_how_a_target_is_shared) {
+    const std::string text =
+        to_yaml(parse_hierarchy(changed("capacity: 400 GB", "share: 3\n    together: 2 TB")));
+    const Hierarchy h = parse_hierarchy(text);
+    EXPECT_EQ(h.targets[1].share, 3u);
+    EXPECT_EQ(h.targets[1].together_bytes, 2'000'000'000'000u);
+    EXPECT_EQ(h.targets[0].share, 1u);
+    EXPECT_EQ(to_yaml(h), text);
+    Hierarchy odd = h;
+    odd.targets[0].together_bytes = 1;
+    EXPECT_THROW(tier::check(odd), Error);
+    odd = h;
+    odd.targets[1].share = 1001;
+    EXPECT_THROW(tier::check(odd), Error);
+}
+
 TEST(hierarchy, says_what_is_wrong_with_it_and_where) {
     const auto expect = [](const std::string& yaml, const std::string& part) {
         EXPECT_NE(refusal(yaml).find(part), std::string::npos) << refusal(yaml);
@@ -86,6 +102,9 @@ TEST(hierarchy, says_what_is_wrong_with_it_and_where) {
     expect(changed("capacity: 400 GB", "capactiy: 400 GB"),
            "line 9: a target has no key 'capactiy'; there are capacity");
     expect(changed("capacity: 400 GB", "capacity: 400 furlongs"), "the unit 'furlongs'");
+    expect(changed("capacity: 400 GB", "share: 0"), "line 9: a share is a whole number from 1 to 1000");
+    expect(changed("capacity: 400 GB", "share: -3"), "line 9: '-3' is no whole number");
+    expect(changed("capacity: 400 GB", "together: some"), "line 9: together: ");
     expect(changed("kind: file", "kind: floppy"), "'floppy' is no kind of target; there are dax, tmpfs");
     expect(changed("policy: hot-data", "policy: hot"), "'hot' is no policy");
     expect(changed("2 GB/s", "20 GB/s"), "'nvme' is faster to write than 'pool' above it");

@@ -103,6 +103,13 @@ Measured read_measured(const YAML::Node& node) {
     return m;
 }
 
+std::uint32_t read_share(const YAML::Node& node) {
+    const auto share = whole_number<std::uint32_t>(node);
+    if (share < 1 || share > tier::most_share)
+        refuse(node, "a share is a whole number from 1 to " + std::to_string(tier::most_share));
+    return share;
+}
+
 Target read_target(const YAML::Node& node) {
     Target target;
     read_map(node, "a target",
@@ -113,6 +120,8 @@ Target read_target(const YAML::Node& node) {
               {"write", [&](const auto& n) { read_speed(n, target.write); }},
               {"read", [&](const auto& n) { read_speed(n, target.read); }},
               {"limited", [&](const auto& n) { target.limited = yes_or_no(n); }},
+              {"share", [&](const auto& n) { target.share = read_share(n); }},
+              {"together", [&](const auto& n) { target.together_bytes = tier::parse_bytes(text_of(n)); }},
               {"measured", [&](const auto& n) { target.measured = read_measured(n); }}});
     while (target.path.size() > 1 && target.path.back() == '/') target.path.pop_back();
     return target;
@@ -238,6 +247,9 @@ void write_target(YAML::Emitter& out, const Target& target) {
     write_speed(out, "write", target.write);
     write_speed(out, "read", target.read);
     if (target.limited) out << YAML::Key << "limited" << YAML::Value << true;
+    if (target.share != 1) out << YAML::Key << "share" << YAML::Value << target.share;
+    if (target.together_bytes != 0)
+        out << YAML::Key << "together" << YAML::Value << tier::bytes_text(target.together_bytes);
     if (target.measured) write_measured(out, *target.measured);
     out << YAML::EndMap;
 }

@@ -120,6 +120,28 @@ class Tiers(WithPool):
         self.assertIn("not of the form", self.refused(2, "tiers", self.pool, "--mode", "u"))
         self.assertIn("either a FILE", self.refused(2, "tiers", self.pool, "--mode", "u=none", "--remove"))
 
+    def test_who_else_uses_a_target_is_shown(self) -> None:
+        path = Path(self.hierarchy())
+        path.write_text(path.read_text().replace("kind: file,", "kind: file, share: 3, together: 64 MiB,"))
+        self.text("tiers", self.pool, str(path))
+        self.assertNotIn("is shared", self.text("tiers", self.pool))
+        other = str(Path(self.pool).parent / "other.pmem")
+        self.text("create", other)
+        self.text("cp", f"{self.pool}:ocean", f"{other}:ocean")
+        self.text("tiers", other, str(path))
+        self.text("stage", other, "ocean", "nvme")
+        below = self.json("tiers", self.pool)["targets"][1]
+        self.assertEqual((below["share"], below["together_bytes"]), (3, 64 << 20))
+        self.assertEqual([o["pool"] for o in below["others"]], [str(Path(other).resolve())])
+        self.assertGreater(below["others"][0]["used_bytes"], 0)
+        self.assertFalse(below["others"][0]["is_open"])
+        self.assertIn("other.pmem has", self.text("tiers", self.pool))
+        self.assertIn("share 3, not open", self.text("tiers", self.pool))
+        self.assertIn("1 other pools, in its targets", self.text("info", self.pool))
+        self.assertEqual(self.json("info", self.pool)["shared_with"], 1)
+        path.write_text(path.read_text().replace("share: 3", "share: 0"))
+        self.assertIn("line 3: a share is", self.refused(2, "tiers", self.pool, str(path)))
+
     def test_mistakes_are_named(self) -> None:
         self.assertIn("line 3", self.refused(2, "tiers", self.pool, self.hierarchy(kind="floppy")))
         path = self.hierarchy()

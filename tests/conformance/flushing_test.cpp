@@ -88,8 +88,8 @@ protected:
         std::vector<fs::path> found;
         for (const auto& entry : fs::recursive_directory_iterator(below_ / "pfs")) {
             const std::string name = entry.path().filename();
-            if (entry.is_regular_file() && name != "claim" && name != "pmemcpy-pace" &&
-                !name.starts_with("copying-"))
+            if (entry.is_regular_file() && name != "claim" && !name.starts_with("pmemcpy-ledger") &&
+                name != "pmemcpy-pace" && !name.starts_with("copying-"))
                 found.push_back(entry.path());
         }
         return found;

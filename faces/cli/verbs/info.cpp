@@ -75,13 +75,16 @@ Json pool_json(const PoolInfo& info) {
 struct Pending {
     Buffering mode;
     FlushProgress left;
+    std::size_t others;  // pools, in all targets
 };
 
 // Of a pool that has targets below it.
 std::optional<Pending> pending(const PMEM& pmem) {
     const auto hierarchy = hierarchy_of(pmem);
     if (!hierarchy) return std::nullopt;
-    return Pending{hierarchy->mode, unflushed(pmem)};
+    std::size_t others = 0;
+    for (const TargetInfo& info : targets(pmem)) others += info.others.size();
+    return Pending{hierarchy->mode, unflushed(pmem), others};
 }
 
 void print_pool(const PoolInfo& info, const std::optional<Pending>& pending) {
@@ -112,6 +115,10 @@ void print_pool(const PoolInfo& info, const std::optional<Pending>& pending) {
                                 ? "nothing"
                                 : fmt::format("{} in {} blocks; `pmemcpy drain` waits for them",
                                               human_size(pending->left.of_bytes), pending->left.of_blocks)});
+        if (pending->others > 0)
+            table.add(
+                {"shared with",
+                 fmt::format("{} other pools, in its targets; `pmemcpy tiers` shows them", pending->others)});
     }
     fmt::print("{}", table.text());
 }
@@ -208,6 +215,7 @@ int info(const Arguments& arguments, bool json) {
             const auto waits = pending(pmem);
             answer["mode"] = waits ? Json(pmemcpy::name_of(waits->mode)) : Json(nullptr);
             answer["unflushed_bytes"] = waits ? waits->left.of_bytes : 0;
+            answer["shared_with"] = waits ? waits->others : 0;
             answer["attributes"] = attributes_json(attributes);
             fmt::print("{}\n", dump(answer));
         } else {

@@ -35,6 +35,42 @@ Json triggers_json(const Hierarchy& hierarchy) {
     return list;
 }
 
+Json others_json(const TargetInfo& info) {
+    Json list = Json::array();
+    for (const TargetUser& other : info.others) {
+        list.push_back({{"pool", other.pool},
+                        {"used_bytes", other.used_bytes},
+                        {"share", other.share},
+                        {"is_open", other.is_open},
+                        {"needs_room", other.needs_room},
+                        {"is_writing", other.is_writing}});
+    }
+    return list;
+}
+
+// "/scratch/b.pmem has 3.0 GiB there too, share 2, writing"
+std::string other_text(const TargetUser& other) {
+    std::string text = fmt::format("{} has {} there too, share {}",
+                                   other.pool.empty() ? "a pool of somebody else" : printable(other.pool),
+                                   human_size(other.used_bytes), other.share);
+    if (!other.is_open) text += ", not open";
+    if (other.needs_room) text += ", needs room";
+    if (other.is_writing) text += ", writing";
+    return text;
+}
+
+void print_others(const PMEM& pmem) {
+    for (const TargetInfo& info : targets(pmem)) {
+        if (info.others.empty()) continue;
+        fmt::print("{} is shared", printable(info.target.name));
+        if (info.part_bytes > 0)
+            fmt::print(": {} of {} are this pool's part, by the share {}", human_size(info.part_bytes),
+                       human_size(info.together_bytes), info.target.share);
+        fmt::print("\n");
+        for (const TargetUser& other : info.others) fmt::print("  {}\n", other_text(other));
+    }
+}
+
 void print_json(const PMEM& pmem) {
     Json list = Json::array();
     for (const TargetInfo& info : targets(pmem)) {
@@ -43,7 +79,11 @@ void print_json(const PMEM& pmem) {
                         {"path", info.target.path},
                         {"used_bytes", info.used_bytes},
                         {"capacity_bytes", info.capacity_bytes},
-                        {"trouble", info.trouble}});
+                        {"trouble", info.trouble},
+                        {"share", info.target.share},
+                        {"together_bytes", info.together_bytes},
+                        {"part_bytes", info.part_bytes},
+                        {"others", others_json(info)}});
     }
     const auto hierarchy = hierarchy_of(pmem);
     const FlushProgress left = hierarchy ? unflushed(pmem) : FlushProgress{};
@@ -65,6 +105,7 @@ void print_table(const PMEM& pmem) {
                    info.trouble.empty() ? where : where + " (set aside)"});
     }
     fmt::print("{}", table.text());
+    print_others(pmem);
     if (hierarchy_of(pmem)) {
         const FlushProgress left = unflushed(pmem);
         if (left.of_blocks > 0)
