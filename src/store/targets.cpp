@@ -1,6 +1,7 @@
 // The targets below a pool: what its hierarchy is, and to which of them a new block goes.
 
 #include "array/selection.hpp"
+#include "layout/handed.hpp"
 #include "os/process.hpp"
 #include "os/space.hpp"
 #include "store/store.hpp"
@@ -370,6 +371,8 @@ std::vector<TargetInfo> Store::targets() const {
         info.trouble = targets_.trouble_of(t->numbers[i]);
         info.used_bytes = targets_.used_bytes(t->numbers[i]);
         info.capacity_bytes = info.target.capacity_bytes;
+        if (i == t->flush_level && !t->hierarchy.flush.command.empty() && !targets_.is_away(t->numbers[i]))
+            info.command_trouble = layout::Handed::trouble_in(targets_.files_of(t->numbers[i])->directory());
         if (info.capacity_bytes == 0 && info.trouble.empty())
             info.capacity_bytes =
                 info.used_bytes + os::free_bytes(os::File::open(info.target.path, O_RDONLY | O_DIRECTORY));

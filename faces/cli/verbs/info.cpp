@@ -75,13 +75,16 @@ Json pool_json(const PoolInfo& info) {
 struct Pending {
     Buffering mode;
     FlushProgress left;
+    std::string command_trouble;
 };
 
 // Of a pool that has targets below it.
 std::optional<Pending> pending(const PMEM& pmem) {
     const auto hierarchy = hierarchy_of(pmem);
     if (!hierarchy) return std::nullopt;
-    return Pending{hierarchy->mode, unflushed(pmem)};
+    Pending pending{hierarchy->mode, unflushed(pmem), {}};
+    for (const TargetInfo& target : targets(pmem)) pending.command_trouble += target.command_trouble;
+    return pending;
 }
 
 void print_pool(const PoolInfo& info, const std::optional<Pending>& pending) {
@@ -112,6 +115,8 @@ void print_pool(const PoolInfo& info, const std::optional<Pending>& pending) {
                                 ? "nothing"
                                 : fmt::format("{} in {} blocks; `pmemcpy drain` waits for them",
                                               human_size(pending->left.of_bytes), pending->left.of_blocks)});
+        if (!pending->command_trouble.empty())
+            table.add({"not handed over", printable(pending->command_trouble)});
     }
     fmt::print("{}", table.text());
 }
@@ -208,6 +213,7 @@ int info(const Arguments& arguments, bool json) {
             const auto waits = pending(pmem);
             answer["mode"] = waits ? Json(pmemcpy::name_of(waits->mode)) : Json(nullptr);
             answer["unflushed_bytes"] = waits ? waits->left.of_bytes : 0;
+            answer["command_trouble"] = waits ? waits->command_trouble : "";
             answer["attributes"] = attributes_json(attributes);
             fmt::print("{}\n", dump(answer));
         } else {
