@@ -37,10 +37,11 @@ int main(int argc, char** argv) {
         command.set_version_flag("--version", "pmemcpy " PMEMCPY_VERSION);
         command.require_subcommand(1);
         command.footer(cli::exit_code_table());
-        for (const auto add : {cli::add_create, cli::add_ls, cli::add_find, cli::add_tree, cli::add_info,
-                               cli::add_cat, cli::add_stat, cli::add_diff, cli::add_du, cli::add_rm,
-                               cli::add_index, cli::add_extract, cli::add_compact, cli::add_trim,
-                               cli::add_verify, cli::add_repair, cli::add_import, cli::add_export}) {
+        for (const auto add :
+             {cli::add_create, cli::add_ls, cli::add_find, cli::add_tree, cli::add_info, cli::add_cat,
+              cli::add_stat, cli::add_diff, cli::add_du, cli::add_rm, cli::add_index, cli::add_extract,
+              cli::add_compact, cli::add_trim, cli::add_verify, cli::add_repair, cli::add_rebuild,
+              cli::add_import, cli::add_export}) {
             add(command, invocation);
         }
         for (const auto add :

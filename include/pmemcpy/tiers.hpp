@@ -128,6 +128,11 @@ struct Flush {
         2;  ///< that copy blocks at the same time, or move them to a target that takes long for each
     std::vector<unsigned>
         cores{};  ///< processors on which whatever is done in the background runs; empty: any
+    /// A program, and its arguments, that takes each file on from the flush target when it is durable there: "dwstage {file} /pfs/{name}". No shell
+    /// reads it; docs/tiers.md says how words are parted and what {...} stand for. Exit code 0 means that it was done; else it is tried again later.
+    /// It may get a file twice. Nobody but who owns the pool may have it run.
+    std::string command{};
+    double command_timeout_s = 60;  ///< after which it is killed, with all that it has started
 };
 
 /// A target that is fuller than `high` is emptied to `low`, in the background. Parts of its capacity. While processes store it is only
@@ -193,6 +198,8 @@ struct TargetInfo {
     std::uint64_t part_bytes =
         0;  ///< of these, the fair part of this pool; 0 if nobody has it open for writing
     std::vector<TargetUser> others{};
+    std::string
+        command_trouble{};  ///< of the flush target: why Flush::command failed last; empty if it did not
 };
 
 /// What there is to flush or to move, and how much of it is done.
@@ -211,6 +218,7 @@ struct Receipt {
     Selection box;
     std::string target;
     bool is_flushed = false;  ///< the flush target has it, or a copy
+    bool is_staged = false;   ///< and Flush::command has taken it from there
     Survives survives = Survives::process;
     Buffering mode = Buffering::none;  ///< that counts for it
     /// Seconds until it is flushed if all goes as the hierarchy says: what waits before it over the target's bandwidth. Nothing if it
@@ -298,15 +306,47 @@ std::uint64_t reserved(const PMEM& pool, std::string_view target = {});
 
 /// Copies what the flush target does not have yet of a variable, or of all in a group ("/": the pool), and returns the bytes copied. In
 /// modes other than `none` and `scratch` this goes on by itself; here somebody waits for it. Of a group all but scratch. A copy counts
-/// from when it is durable as a whole.
+/// from when it is durable as a whole. Where there is a Flush::command, all that is there is handed to it then.
 /// `progress`, if given, is called after each block; false stops.
 /// Crash: what was copied is; nothing is half copied.
-/// Errors: invalid_argument where the pool has no hierarchy, or it has no target below the pool; not_found; no_space; io_error; corrupt for a
+/// Errors: invalid_argument where the pool has no hierarchy, or it has no target below the pool; not_found; no_space; io_error, also for a command that
+///     fails; permission_denied for one that others may have chosen; corrupt for a
 ///     block that has another checksum than when it was stored.
 std::uint64_t flush(PMEM& pool, std::string_view id = "/",
                     const std::function<bool(const FlushProgress&)>& progress = {});
+/// How a pool is made again that was lost.
+struct RebuildOptions {
+    std::optional<Hierarchy>
+        hierarchy{};  ///< of the new pool; nothing: that of the lost one, if its directories are there
+    std::uint64_t max_bytes =
+        0;  ///< how large the new pool may grow; 0: as the lost one, or as large as it must be without a hierarchy
+    std::function<void(const FlushProgress&)> progress{};  ///< called after each block
+};
+/// What rebuild() has brought back, and what it has not.
+struct Rebuilt {
+    std::string lost{};  ///< the path of the pool that was lost
+    std::uint64_t written_ns =
+        0;                        ///< since 1970: when what it held was last written down in the flush target
+    std::uint64_t variables = 0;  ///< in the new pool
+    std::uint64_t blocks = 0;
+    std::uint64_t bytes = 0;          ///< of these blocks, as they are stored
+    std::string hierarchy_trouble{};  ///< why the new pool has no hierarchy; empty if it has one
+    std::vector<Damage> damages{};    ///< what could not be brought back, by variable and box
+};
+/// Makes a pool at `to` of what was flushed to `from`, when the pool that it was flushed of is lost: all groups, variables, attributes and blocks that
+/// the flush target's newest inventory names, which each flush writes (docs/tiers.md). `from`: a directory in which one pool was flushed, as the hierarchy
+/// names it, or the one of the pool in it. It is only read; the new pool has files of its own. Blocks keep their step, time, writer, codec and
+/// checksum; values and attributes are stored anew; the index, and hints of operations, are not among it.
+/// Each variable is as it was at one moment, and of a step that was committed all of its variables that are flushed by their modes are there or none.
+/// What is missing or damaged in the flush target is named, and the rest is there: of an array what was stored there before shows, or the fill value, or nothing.
+/// Crash: the new pool is there whole or not at all.
+/// Errors: not_found, where nothing was flushed; invalid_argument for what was flushed of several pools; busy, when the pool that was flushed is there;
+///     already_exists when there is something at `to`; unsupported for a device; corrupt when no inventory is whole; no_space.
+Rebuilt rebuild(const std::string& from, const std::string& to, const RebuildOptions& options = {});
 /// What is to be flushed by the hierarchy's modes, and is not yet. Looks at all blocks.
 FlushProgress unflushed(const PMEM& pool);
+/// What lies in the flush target, and Flush::command has not taken yet. Nothing, where there is no command.
+FlushProgress unstaged(const PMEM& pool);
 /// Does what is to be done in the background of a pool as long as it lives, in the place of the processes that store: those leave it to this one,
 /// and do not wait when they close the pool, whatever the triggers: it copies within Flush::period_s. Nobody needs one: it gives that work a process of its own, which may have
 /// processors of its own and outlive the others. A pool without a hierarchy waits for one.

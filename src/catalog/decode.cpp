@@ -88,15 +88,20 @@ std::optional<ArrayDefinition> read_array(const pool::Pool& pool, Link link) {
     heap::RecordCopy copy;
     if (!heap::read_record(pool, link, RecordKind::array, copy) || copy.size() < sizeof(Array))
         return std::nullopt;
+    ArrayDefinition d = decode_array({copy.data(), copy.size()});
+    d.link = link;
+    return d;
+}
+
+ArrayDefinition decode_array(std::span<const std::byte> bytes) {
     Array record;
-    std::memcpy(&record, copy.data(), sizeof record);
+    Reader reader(bytes);
+    std::memcpy(&record, reader.take(sizeof record).data(), sizeof record);
     if (record.dimensions > max_dimensions || record.order > 1) {
         throw Error(Code::corrupt,
                     "an array's record says " + std::to_string(record.dimensions) + " dimensions");
     }
-    Reader reader(std::span<const std::byte>(copy.data(), copy.size()).subspan(sizeof record));
     ArrayDefinition d;
-    d.link = link;
     d.incarnation = record.header.incarnation;
     d.step = record.step;
     d.dims = reader.take_dimensions(record.dimensions);
@@ -153,22 +158,27 @@ std::uint64_t version_of(const heap::RecordCopy& block) {
 }
 
 std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, const ArrayDefinition& array) {
-    const int dimensions = array.dims.size();
     heap::RecordCopy copy;
     if (!heap::read_record(heap.pool(), link, RecordKind::block, copy) || copy.size() < sizeof(Block))
         return std::nullopt;
-    BlockRecord r;
+    BlockRecord r = decode_block({copy.data(), copy.size()}, array);
     r.link = link;
-    std::memcpy(&r.block, copy.data(), sizeof r.block);
     r.version = version_of(copy);
+    if (r.block.stored_bytes > r.block.extent.length || !heap.is_sane(r.block.extent)) {
+        throw Error(Code::corrupt, "a block's record points outside the pool");
+    }
+    return r;
+}
+
+BlockRecord decode_block(std::span<const std::byte> bytes, const ArrayDefinition& array) {
+    const int dimensions = array.dims.size();
+    BlockRecord r;
+    Reader reader(bytes);
+    std::memcpy(&r.block, reader.take(sizeof r.block).data(), sizeof r.block);
     if (r.block.dimensions != dimensions) {
         throw Error(Code::corrupt, "a block's record says " + std::to_string(r.block.dimensions) +
                                        " dimensions in an array of " + std::to_string(dimensions));
     }
-    if (r.block.stored_bytes > r.block.extent.length || !heap.is_sane(r.block.extent)) {
-        throw Error(Code::corrupt, "a block's record points outside the pool");
-    }
-    Reader reader(std::span<const std::byte>(copy.data(), copy.size()).subspan(sizeof r.block));
     r.box.offset = reader.take_dimensions(dimensions);
     r.box.count = reader.take_dimensions(dimensions);
     const bool strided = (r.block.flags & block_strided) != 0;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -34,6 +35,8 @@ struct ArrayDefinition {
 
 /// Nothing when the record is no longer the one that `link` names. Throws corrupt when it makes no sense.
 std::optional<ArrayDefinition> read_array(const pool::Pool& pool, Link link);
+/// The same of a copy of a record, wherever that is. Errors: corrupt.
+ArrayDefinition decode_array(std::span<const std::byte> record);
 /// The record's bytes behind its header, for a Draft.
 std::vector<std::byte> write_array(const ArrayDefinition& definition, std::uint64_t written_ns);
 
@@ -47,6 +50,8 @@ struct BlockRecord {
 /// Nothing when the record is no longer the one that `link` names. Throws corrupt when no store into that array can have
 /// made it; so whoever gets one need not ask whether its box lies in the array and its bytes are as many as its elements.
 std::optional<BlockRecord> read_block(const heap::Heap& heap, Link link, const ArrayDefinition& array);
+/// The same of a copy of a record, wherever that is; without version, and wherever its extent is. Errors: corrupt.
+BlockRecord decode_block(std::span<const std::byte> record, const ArrayDefinition& array);
 /// The version of a block's record, as BlockRecord has it. Errors: corrupt.
 std::uint64_t version_of(const heap::RecordCopy& block);
 /// The record's bytes behind its header. `moved`: with what a block of this version needs to keep it in another record.

@@ -86,10 +86,19 @@ std::string claimed_name(const pool::Pool& pool) {
     return name;
 }
 
+std::optional<std::string> claimant_of(const os::File& directory) {
+    const auto there = read_claim(directory);
+    if (!there) return std::nullopt;
+    const auto pool = os::File::open_if_exists(there->path, O_RDONLY);
+    if (!pool || !(pool->identity() == there->identity)) return std::nullopt;
+    return there->path;
+}
+
 void claim(const os::File& directory, pool::Pool& pool) {
     const auto there = read_claim(directory);
-    if (there && there->identity == pool.file().identity()) return;
-    if (there) {
+    const bool is_own = there && there->identity == pool.file().identity();
+    if (is_own && there->path == os::real_path(pool.path()).value_or(pool.path())) return;
+    if (there && !is_own) {
         const auto other = os::File::open_if_exists(there->path, O_RDONLY);
         if (other && other->identity() == there->identity) {
             throw Error(Code::busy,

@@ -65,7 +65,7 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
     reserve(total);
     bool is_there = false;
     try {
-        check_headroom(total);
+        make_headroom(total);
         std::optional<os::File> file;
         while (!(file = begin_copy(torn))) {
             if (if_busy == IfBusy::copy_too) {
@@ -119,11 +119,14 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
 }
 
 bool PayloadFiles::has_copy(const CopyMark& mark) const {
-    const std::string name = name_of_payload(copy_bit | mark.version);
-    const auto named = os::look_in(data_, name);
+    return is_copy_with(mark, data_, name_of_payload(copy_bit | mark.version));
+}
+
+bool is_copy_with(const CopyMark& mark, const os::File& directory, const std::string& name) {
+    const auto named = os::look_in(directory, name);
     if (!named || named->what != os::Named::regular || named->size != mark.bytes + sizeof(Trailer))
         return false;
-    const auto file = os::File::open_in(data_, name, O_RDONLY);
+    const auto file = os::File::open_in(directory, name, O_RDONLY);
     if (!file) return false;
     Trailer found{};
     file->read_exactly(&found, sizeof found, mark.bytes);
@@ -147,7 +150,7 @@ std::vector<std::uint64_t> PayloadFiles::copies() const {
 void PayloadFiles::remove_copy(std::uint64_t version) {
     const std::string name = name_of_payload(copy_bit | version);
     const auto named = os::look_in(data_, name);
-    if (!named || named->what != os::Named::regular || !os::remove_in(data_, name)) return;
+    if (!named || named->what != os::Named::regular || !give_up(version, name)) return;
     cache_.drop(copy_bit | version);
     release(named->size);
 }

@@ -1,5 +1,6 @@
 #include "layout/payload_files.hpp"
 
+#include "layout/inventory.hpp"
 #include "layout/payload_name.hpp"
 #include "layout/trouble.hpp"
 #include "os/directory.hpp"
@@ -73,7 +74,7 @@ os::File PayloadFiles::make(const Extent& extent) {
     reserve(extent.length);
     bool exists = false;
     try {
-        check_headroom(extent.length);
+        make_headroom(extent.length);
         auto file = create(name);
         if (!file) throw Error(Code::io_error, data_.path() + " was removed while the pool was open");
         exists = true;
@@ -128,6 +129,17 @@ void PayloadFiles::check_headroom(std::uint64_t bytes) const {
                                     " more are needed");
 }
 
+// What is kept for an inventory gives way to what is stored.
+void PayloadFiles::make_headroom(std::uint64_t bytes) {
+    try {
+        check_headroom(bytes);
+    } catch (const Error& error) {
+        if (error.kind() != Code::no_space || !seat_.is_below() || !has_kept()) throw;
+        drop_kept({});
+        check_headroom(bytes);
+    }
+}
+
 // A file that is shorter than its record says would be a SIGBUS later; it is as good as missing.
 std::optional<os::File> PayloadFiles::open(const Extent& extent) const {
     const std::string name = name_of_payload(extent.offset);
@@ -174,7 +186,7 @@ void PayloadFiles::free(const Extent& extent) {
     try {
         const std::string name = name_of_payload(extent.offset);
         const auto named = os::look_in(data_, name);
-        if (!named || named->what != os::Named::regular || !os::remove_in(data_, name)) return;
+        if (!named || named->what != os::Named::regular || !give_up(extent.offset, name)) return;
         if (named->link_count >
             1) {  // whoever was renaming died, or a name leads here that should not any more
             os::remove_in(data_, passing_name_of(extent.offset));
@@ -191,10 +203,16 @@ void PayloadFiles::keep_only(const std::vector<Extent>& extents, std::uint64_t f
     if (heap_.pool().file().link_count() == 0) return;
     std::unordered_set<std::uint64_t> live;
     for (const Extent& extent : extents) live.insert(extent.offset);
-    for (const std::string& name : os::names_in(data_)) {
+    const std::vector<std::string> names = os::names_in(data_);
+    if (seat_.is_below()) {
+        // The word may not have come to the medium.
+        for (const std::string& name : names)
+            keep_below(std::max(inventoried(), number_of_inventory(name).value_or(0)));
+    }
+    for (const std::string& name : names) {
         const auto number = number_of_payload(name);
         if (number ? live.contains(*number) || *number >= from : !is_payload_name(name)) continue;
-        os::remove_in(data_, name);
+        give_up(number.value_or(~std::uint64_t{0}), name);
     }
     count_anew();
     names_are_stale_ = true;

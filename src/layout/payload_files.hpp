@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace pmemcpy::layout {
@@ -36,6 +37,9 @@ struct CopyMark {
     std::uint32_t crc = 0;
     bool has_crc = false;
 };
+
+/// Whether the file of that name in a target's directory is a copy with this mark. Errors: io_error.
+bool is_copy_with(const CopyMark& mark, const os::File& directory, const std::string& name);
 
 /// Extents that are files of their own in a directory, named by a number that the pool never gives twice.
 class PayloadFiles {
@@ -71,6 +75,18 @@ public:
     /// Of which versions there are copies, going by their names.
     std::vector<std::uint64_t> copies() const;
     void remove_copy(std::uint64_t version);
+    // inventory.cpp: below the pool, a file that the target's inventory may name is not removed when the pool does not need it
+    // any more, but kept under another name until there is a newer inventory.
+    /// Files with numbers below this one: of copies, the version counts. All, while somebody looks what there is for a new one.
+    void keep_below(std::uint64_t number);
+    /// Removes what is kept and has none of these numbers.
+    void drop_kept(const std::unordered_set<std::uint64_t>& numbers);
+    bool has_kept() const;
+    /// No more inventories: everything that is kept for one goes with them.
+    void forget_inventories();
+    const os::File& directory() const { return data_; }
+    bool needs_sync() const { return needs_sync_; }
+
     /// What killed processes have left of copies.
     void remove_torn_copies();
 
@@ -96,6 +112,9 @@ private:
     std::optional<os::File> create(const std::string& name);
     std::optional<os::File> begin_copy(const std::string& name);
     void check_headroom(std::uint64_t bytes) const;
+    void make_headroom(std::uint64_t bytes);
+    bool give_up(std::uint64_t number, const std::string& name);
+    std::uint64_t inventoried() const;
     void reserve(std::uint64_t bytes);
     void release(std::uint64_t bytes);
     void allocate(os::File& file, std::uint64_t bytes) const;

@@ -22,6 +22,11 @@ std::string name_of_payload(std::uint64_t number);
 /// The name it has while it is put in the place of another readable name.
 std::string passing_name_of(std::uint64_t number);
 
+/// The name it has below a pool that does not need it any more, while the target's inventory still names it.
+std::string kept_name_of(std::uint64_t number);
+
+/// The number in a kept payload's name, or nothing.
+std::optional<std::uint64_t> number_of_kept(std::string_view name);
 /// The number in a payload's name, or nothing.
 std::optional<std::uint64_t> number_of_payload(std::string_view name);
 /// Whether the name is that of a payload, or one that is passing.

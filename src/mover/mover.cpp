@@ -85,6 +85,7 @@ public:
         if (!trouble_.empty()) return trouble_;
         if (!flushing_.trouble.empty()) return flushing_.trouble;
         if (!settling_.trouble.empty()) return settling_.trouble;
+        if (!handing_.trouble.empty()) return handing_.trouble;
         for (const Task& task : emptying_) {
             if (!task.trouble.empty()) return task.trouble;
         }
@@ -206,6 +207,19 @@ private:
         const bool on_store = store_->flushes_on(Trigger::store) && newest != flushed_at_;
         if (is_news_ || on_store || (Clock::now() >= due_.load() && newest != looked_at_))
             begin(flushing_, [this, its = *duty] { flush(its); });
+        if (!duty->command.empty() && is_to_hand_over_) begin(handing_, [this] { hand_over(); });
+    }
+
+    // By itself, for a command may take its time.
+    void hand_over() {
+        is_to_hand_over_ = false;
+        const std::uint64_t hierarchy = store_->hierarchy_number();
+        try {
+            store_->hand_over([&] { return !stops_ && !yields_ && store_->hierarchy_number() == hierarchy; });
+        } catch (const std::exception&) {
+            is_to_hand_over_ = true;
+            throw;
+        }
     }
 
     /// Each kind of work goes on by itself: a slow target keeps nobody from making room in a fast one.
@@ -237,6 +251,7 @@ private:
         if (flushing_.done.valid()) flushing_.done.get();
         if (settling_.done.valid()) settling_.done.get();
         if (reclaiming_.done.valid()) reclaiming_.done.get();
+        if (handing_.done.valid()) handing_.done.get();
         for (Task& task : emptying_) {
             if (task.done.valid()) task.done.get();
         }
@@ -253,10 +268,11 @@ private:
         try {
             store_->flush(
                 "/", true, [&](const FlushProgress&) { return pace.allows(0); },
-                [&](std::uint64_t bytes) { return pace.allows(bytes); }, stored_before);
+                [&](std::uint64_t bytes) { return pace.allows(bytes); }, stored_before, !is_due);
             if (pace.allows(0)) flushed_at_ = before;
             if (!is_due) return;
             const bool are_left = store_->sweep_copies(false);
+            is_to_hand_over_ = true;
             if (!are_left && pace.allows(0)) looked_at_ = before;
         } catch (const std::exception&) {
             is_news_ = true;
@@ -305,7 +321,9 @@ private:
         const auto duty = store_->background();
         if (!duty || (!organizes_ && store_->has_organizer())) return;
         const bool is_last = store_->flushes_on(Trigger::exit) && !store_->others_may_store();
-        if (is_last || store_->flushes_on(Trigger::close)) store_->flush("/", true, {});
+        if (!is_last && !store_->flushes_on(Trigger::close)) return;
+        store_->flush("/", true, {});
+        store_->hand_over([] { return true; });
     }
 
     /// Spreads what is written over the time that it may take, for all who write it together.
@@ -357,6 +375,7 @@ private:
     std::shared_ptr<store::Store> store_;        // set before any task begins
     std::atomic<std::uint64_t> looked_at_ = 0;   // newest version at the last look at everything
     std::atomic<std::uint64_t> flushed_at_ = 0;  // the same, where each store triggers one
+    std::atomic<bool> is_to_hand_over_ = false;  // something may have come since the last time
     std::atomic<bool> is_news_ = true;           // everything is to be looked at, whatever the versions say
     std::atomic<Clock::time_point> due_{Clock::time_point{}};
     // Of the thread that begins the tasks.
@@ -372,6 +391,7 @@ private:
     Task reclaiming_;
     Clock::time_point reclaimed_at_{};  // what killed jobs have left in targets that are shared
     std::unordered_map<std::string, Clock::time_point> tried_;  // of that task
+    Task handing_;
     std::array<Task, tier::most_targets> emptying_;
     std::thread thread_;
 };

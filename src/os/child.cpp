@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
+#include <sstream>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -99,6 +101,20 @@ Ending run(const Program& program, std::uint64_t most_ns, const std::function<bo
     while (calls().waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
     }
     return ending;
+}
+
+std::optional<std::string> find_program(const std::string& name) {
+    const auto may_run = [](const std::string& path) {
+        return calls().faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0;
+    };
+    if (name.find('/') != std::string::npos) return may_run(name) ? std::optional(name) : std::nullopt;
+    const char* const all = std::getenv("PATH");
+    std::istringstream directories(all == nullptr ? "/usr/bin:/bin" : all);
+    for (std::string directory; std::getline(directories, directory, ':');) {
+        const std::string path = directory + "/" + name;
+        if (!directory.empty() && may_run(path)) return path;
+    }
+    return std::nullopt;
 }
 
 std::string last_printed(const File& printed, std::uint64_t most_bytes) {

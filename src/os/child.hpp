@@ -36,6 +36,9 @@ struct Ending {
 /// Errors: those of starting it: not_found, permission_denied, no_space.
 Ending run(const Program& program, std::uint64_t most_ns, const std::function<bool()>& is_wanted);
 
+/// Where a program is: itself, if there is a slash in its name, else in the first directory of PATH that has one. Nothing, if none is there that may be run.
+std::optional<std::string> find_program(const std::string& name);
+
 /// What a program printed last, at most so many bytes, without the end of the line.
 std::string last_printed(const File& printed, std::uint64_t most_bytes);
 

@@ -1,4 +1,5 @@
 #include "os/file.hpp"
+#include "os/process.hpp"
 #include "pmem/sides.hpp"
 #include "tier/advice.hpp"
 #include "tier/cores.hpp"
@@ -69,8 +70,15 @@ std::uint64_t reserved(const PMEM& pool, std::string_view target) {
 
 std::uint64_t flush(PMEM& pool, std::string_view id,
                     const std::function<bool(const FlushProgress&)>& progress) {
-    return Sides::of(pool).shared()->flush(id, false, progress);
+    store::Store& store = *Sides::of(pool).shared();
+    const std::uint64_t bytes = store.flush(id, false, progress);
+    // Somebody who is at it has the same to do; what he leaves is done here.
+    constexpr std::uint64_t look_again_ns = 10'000'000;
+    while (!store.hand_over([] { return true; })) os::sleep_ns(look_again_ns);
+    return bytes;
 }
+
+FlushProgress unstaged(const PMEM& pool) { return Sides::of(pool).shared()->unstaged(); }
 
 FlushProgress unflushed(const PMEM& pool) { return Sides::of(pool).shared()->unflushed(); }
 

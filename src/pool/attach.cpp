@@ -63,6 +63,9 @@ Pool::HierarchyLock::HierarchyLock(Pool& pool)
 
 Pool::CopiesLock::CopiesLock(Pool& pool) : ByteLock(pool.runtime_->file(), copies_byte, pool.copies_mutex_) {}
 
+Pool::InventoryLock::InventoryLock(Pool& pool)
+    : ByteLock(pool.runtime_->file(), inventory_byte, pool.inventory_mutex_) {}
+
 Pool::TriedLock::TriedLock(os::File& file, std::uint64_t byte)
     : file_(file), byte_(byte), is_held_(os::try_lock(file_, os::LockKind::exclusive, byte_, 1)) {}
 Pool::TriedLock::~TriedLock() {
@@ -70,6 +73,7 @@ Pool::TriedLock::~TriedLock() {
 }
 Pool::ScopeLock::ScopeLock(Pool& pool) : TriedLock(pool.runtime_->file(), scope_byte) {}
 Pool::LeadLock::LeadLock(Pool& pool) : TriedLock(pool.runtime_->file(), lead_byte) {}
+Pool::HandOverLock::HandOverLock(Pool& pool) : TriedLock(pool.runtime_->file(), hand_over_byte) {}
 Pool::OrganizerLock::OrganizerLock(Pool& pool) : TriedLock(pool.runtime_->file(), organizer_byte) {}
 
 bool Pool::has_organizer() {

@@ -83,7 +83,8 @@ struct alignas(64) TargetState {
     std::uint64_t bytes;           // in its files; may be too much after a crash
     std::uint64_t aside_until_ns;  // since 1970: nothing is put there before
     std::uint64_t aside_why;       // why not, as layout/trouble.hpp counts it
-    std::array<std::uint64_t, 5> unused;
+    std::uint64_t inventoried;     // files with lower numbers may be in its inventory; 0: it has none
+    std::array<std::uint64_t, 4> unused;
 };
 static_assert(sizeof(TargetState) == 64);
 

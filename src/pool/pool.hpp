@@ -272,6 +272,11 @@ public:
         explicit CopiesLock(Pool& pool);
     };
 
+    /// Held by whoever writes down what lies in the flush target.
+    struct InventoryLock : ByteLock {
+        explicit InventoryLock(Pool& pool);
+    };
+
     /// A lock byte that is held if nobody else holds it. Threads that share a Pool share it.
     class TriedLock {
     public:
@@ -295,6 +300,10 @@ public:
     /// By whoever moves blocks between targets in the background.
     struct LeadLock : TriedLock {
         explicit LeadLock(Pool& pool);
+    };
+    /// By whoever hands what lies in the flush target to a command.
+    struct HandOverLock : TriedLock {
+        explicit HandOverLock(Pool& pool);
     };
     /// By a process that does nothing else, before which others step back.
     struct OrganizerLock : TriedLock {
@@ -423,6 +432,7 @@ private:
     std::array<std::mutex, RoomLock::most_levels> room_mutexes_;
     std::mutex hierarchy_mutex_;
     std::mutex copies_mutex_;
+    std::mutex inventory_mutex_;
     std::mutex registry_mutex_;
     Feed feed_{*this};
     std::function<void()> before_sync_;

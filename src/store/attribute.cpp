@@ -22,8 +22,6 @@ void check_name(std::string_view name) {
     }
 }
 
-// What the library itself notes with the pool, such as how its index is kept: seen by nobody else, and set by nobody else.
-constexpr std::string_view reserved_prefix = "pmemcpy:";
 bool is_reserved(std::string_view name) { return name.starts_with(reserved_prefix); }
 
 void refuse_reserved(std::string_view name) {

@@ -3,6 +3,7 @@
 // lives on in its copy (move_to_copy) its record says so, published like any other move.
 
 #include "array/selection.hpp"
+#include "layout/handed.hpp"
 #include "os/process.hpp"
 #include "store/pin.hpp"
 #include "store/store.hpp"
@@ -24,8 +25,8 @@ Buffering Tiering::mode_of(const std::string& id, const catalog::BlockRecord& bl
 
 bool Tiering::has_background() const {
     if (flush_level == 0) return false;
-    return tier::is_flushed_by_itself(hierarchy.mode) || hierarchy.policy == Policy::hot_data ||
-           hierarchy.promotion != Promotion::never ||
+    return tier::is_flushed_by_itself(hierarchy.mode) || !hierarchy.flush.command.empty() ||
+           hierarchy.policy == Policy::hot_data || hierarchy.promotion != Promotion::never ||
            std::any_of(hierarchy.rules.begin(), hierarchy.rules.end(), [](const Rule& rule) {
                return rule.drop_after_flush ||
                       tier::is_flushed_by_itself(rule.mode.value_or(Buffering::none));
@@ -172,6 +173,7 @@ public:
         }
     }
     bool stops() const { return stops_; }
+    bool has_copied() const { return done_.blocks > 0; }
     bool has_failed(const Resident& block) const { return damaged_.contains(block.block.version); }
     std::uint64_t finish() {
         if (first_error_) std::rethrow_exception(first_error_);
@@ -231,7 +233,8 @@ private:
 
 std::uint64_t Store::flush(std::string_view id, bool for_modes,
                            const std::function<bool(const FlushProgress&)>& progress,
-                           const std::function<bool(std::uint64_t)>& written, std::uint64_t before) {
+                           const std::function<bool(std::uint64_t)>& written, std::uint64_t before,
+                           bool comes_later) {
     check_writable();
     const auto t = tiering();
     if (!t || t->flush_level == 0)
@@ -260,9 +263,14 @@ std::uint64_t Store::flush(std::string_view id, bool for_modes,
         });
     }
     heap_.reclaim();
-    const std::uint64_t bytes = copying.finish();
-    if (!for_modes) sweep_copies(true);
-    return bytes;
+    if (!copying.stops()) {
+        if (!for_modes) sweep_copies(true);
+        // Where only what is old is to be flushed, nothing newer is copied for it either.
+        const bool is_all = before == ~std::uint64_t{0};
+        if (!comes_later && (is_all || copying.has_copied()))
+            take_inventory(is_all ? id : std::string_view(), for_modes, written);
+    }
+    return copying.finish();
 }
 
 // By a rule; or because others are waiting for its place, and it is read from its copy nearly as fast as from where it would go.
@@ -340,22 +348,31 @@ bool Store::sweep_copies(bool also_odd) {
         bool is_damaged = false;
         heap_.for_each_unit([&](std::uint64_t offset, std::uint64_t room) {
             heap::RecordHeader header;
-            if (room < sizeof(catalog::Block)) return;
+            if (room < sizeof header) return;
             pool_.guarded([&] { heap::racy_copy(&header, pool_.at(offset), sizeof header); });
+            const auto kind = static_cast<heap::RecordKind>(header.kind);
             if (header.magic != heap::record_magic ||
-                header.kind != static_cast<std::uint8_t>(heap::RecordKind::block))
+                (kind != heap::RecordKind::block && kind != heap::RecordKind::value))
                 return;
             heap::RecordCopy copy;
             const Link link = Link::to(offset, header.version);
-            if (!heap::read_record(pool_, link, heap::RecordKind::block, copy)) {
+            if (!heap::read_record(pool_, link, kind, copy)) {
                 is_damaged = is_damaged || heap::is_current(pool_, link);
                 return;
             }
-            BlockRecord block;
-            std::memcpy(&block.block, copy.data(), sizeof block.block);
-            block.version = catalog::version_of(copy);
-            live.emplace(block.version, mark_of(block));
-            if (heap::UnitState{header.state}.kind() != heap::UnitState::retired) stay.insert(block.version);
+            std::uint64_t version = header.version;
+            if (kind == heap::RecordKind::block) {
+                BlockRecord block;
+                std::memcpy(&block.block, copy.data(), sizeof block.block);
+                version = block.version = catalog::version_of(copy);
+                live.emplace(version, mark_of(block));
+            } else {
+                ValueSeen value;
+                std::memcpy(&value.record, copy.data(), sizeof value.record);
+                if (value.record.extent.length == 0) return;
+                live.emplace(version, mark_of(value));
+            }
+            if (heap::UnitState{header.state}.kind() != heap::UnitState::retired) stay.insert(version);
         });
         // A copy may be all that is left of a block whose record says nothing any more.
         if (is_damaged) return false;
@@ -368,12 +385,15 @@ bool Store::sweep_copies(bool also_odd) {
             }
         }
     }
+    if (t->flush_level > 0 && !targets_.is_away(t->numbers[t->flush_level])) drop_kept(*t);
     return are_left;
 }
 
 void Store::forget_copies(std::uint32_t target) {
     if (targets_.is_away(target)) return;
     const auto files = targets_.files_of(target);
+    files->forget_inventories();
+    layout::Handed::forget(files->directory());
     for (const std::uint64_t version : files->copies()) files->remove_copy(version);
     files->remove_torn_copies();
 }

@@ -1,6 +1,8 @@
 // Where the blocks of an array are, what they survive there, and when they are where they are to go.
 
 #include "array/selection.hpp"
+#include "layout/handed.hpp"
+#include "layout/payload_name.hpp"
 #include "store/store.hpp"
 
 #include <pmemcpy/error.hpp>
@@ -64,6 +66,8 @@ std::vector<Receipt> Store::receipts(std::string_view id) const {
         }
     }
     std::optional<std::vector<Resident>> waiting;
+    std::optional<layout::Handed> handed;
+    if (files && !t->hierarchy.flush.command.empty()) handed.emplace(files->directory());
     std::vector<Receipt> all;
     for (const BlockRecord& block : blocks) {
         Receipt receipt;
@@ -73,6 +77,12 @@ std::vector<Receipt> Store::receipts(std::string_view id) const {
             receipt.target = t->hierarchy.targets[*level].name;
         receipt.is_flushed = files && (block.block.extent.target == t->numbers[t->flush_level] ||
                                        files->has_copy(mark_of(block)));
+        if (receipt.is_flushed && handed) {
+            const bool lies_there = block.block.extent.target == t->numbers[t->flush_level];
+            const std::uint64_t number =
+                lies_there ? block.block.extent.offset : layout::copy_bit | block.version;
+            receipt.is_staged = handed->has(layout::name_of_payload(number), block.block.crc);
+        }
         if (is_kept_on_power_loss) receipt.survives = Receipt::Survives::power;
         if (receipt.is_flushed && is_kept_on_power_loss && lowest.kind == TargetKind::shared)
             receipt.survives = Receipt::Survives::node;

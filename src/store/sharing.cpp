@@ -1,6 +1,7 @@
 // Targets that pools of other jobs use too: what this one may have of them, who the others are, and what their dead have left.
 
 #include "layout/claim.hpp"
+#include "layout/handed.hpp"
 #include "os/space.hpp"
 #include "store/store.hpp"
 
@@ -16,9 +17,9 @@ double Store::piece_takes_s(std::uint32_t target) const {
     constexpr double piece_bytes = 4 << 20;
     const auto t = target < layout::first_target_below ? nullptr : tiering();
     if (!t) return 0;
-    const auto at = std::find(t->numbers.begin(), t->numbers.end(), target);
-    if (at == t->numbers.end()) return 0;
-    const Speed& speed = t->hierarchy.targets[static_cast<std::size_t>(at - t->numbers.begin())].write;
+    const auto level = t->level_of(target);
+    if (!level) return 0;
+    const Speed& speed = t->hierarchy.targets[*level].write;
     return speed.latency_s + piece_bytes / speed.bytes_per_second;
 }
 
@@ -81,6 +82,8 @@ std::vector<TargetInfo> Store::targets() const {
         info.trouble = targets_.trouble_of(t->numbers[i]);
         info.used_bytes = targets_.used_bytes(t->numbers[i]);
         info.capacity_bytes = info.target.capacity_bytes;
+        if (i == t->flush_level && !t->hierarchy.flush.command.empty() && !targets_.is_away(t->numbers[i]))
+            info.command_trouble = layout::Handed::trouble_in(targets_.files_of(t->numbers[i])->directory());
         if (info.capacity_bytes == 0 && info.trouble.empty())
             info.capacity_bytes =
                 info.used_bytes + os::free_bytes(os::File::open(info.target.path, O_RDONLY | O_DIRECTORY));

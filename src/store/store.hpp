@@ -6,13 +6,17 @@
 #include "heap/heap.hpp"
 #include "heat/tally.hpp"
 #include "layout/directory_layout.hpp"
+#include "layout/inventory.hpp"
 #include "layout/targets.hpp"
+#include "os/map.hpp"
 #include "pool/pool.hpp"
 #include "store/tiering.hpp"
 #include "tier/bursts.hpp"
+#include "tier/command.hpp"
 
 #include <pmemcpy/caching.hpp>
 #include <pmemcpy/pmemcpy.hpp>
+#include <pmemcpy/tiers.hpp>
 
 #include <array>
 #include <atomic>
@@ -34,6 +38,9 @@ using catalog::BlockRecord;
 using catalog::Directory;
 using heap::Extent;
 using heap::Link;
+
+/// Attributes with such names are what the library itself notes with the pool, as how its index is kept: seen by nobody else, and set by nobody else.
+inline constexpr std::string_view reserved_prefix = "pmemcpy:";
 
 /// The verbs on variables: each only puts what the rooms below can do into the right order.
 class Store : public std::enable_shared_from_this<Store> {
@@ -201,11 +208,11 @@ public:
 
     // flush.cpp
     /// Copies what the flush target does not have of an id, or of all in a group. `for_modes`: only what the modes say. `before`: only
-    /// what was stored before this version was drawn.
+    /// what was stored before this version was drawn. Then takes an inventory, unless that `comes_later`, or nothing is to be said.
     std::uint64_t flush(std::string_view id, bool for_modes,
                         const std::function<bool(const FlushProgress&)>& progress,
                         const std::function<bool(std::uint64_t)>& written = {},
-                        std::uint64_t before = ~std::uint64_t{0});
+                        std::uint64_t before = ~std::uint64_t{0}, bool comes_later = false);
     /// Whether what is to be flushed waits for this.
     bool flushes_on(Trigger trigger) const;
     FlushProgress unflushed() const;
@@ -224,6 +231,20 @@ public:
     /// Removes copies whose blocks are gone. `also_odd`: and such as only look like copies, after a power loss. True if some blocks are
     /// going, so that their copies can be removed later.
     bool sweep_copies(bool also_odd);
+    // inventory.cpp
+    /// Writes down in the flush target what a new pool could be made of if this one were lost, unless nothing has changed since. What of an id, or of
+    /// all in a group, has come since flush() is copied for it; empty: of nothing. `for_modes`, `written`: as of flush(). False if it
+    /// could not be done now: somebody is in the way, or `written` has had enough.
+    bool take_inventory(std::string_view id, bool for_modes,
+                        const std::function<bool(std::uint64_t)>& written = {});
+
+    // hand_over.cpp
+    /// Runs the command of the hierarchy's `flush` for each file that the inventory names and that it has not taken yet, as long as `is_wanted`; then for the
+    /// inventory. Returns whether that was to be done here: false while another attachment is at it.
+    /// Errors: io_error when it fails, with what it printed; permission_denied.
+    bool hand_over(const std::function<bool()>& is_wanted);
+    FlushProgress unstaged() const;
+
     /// A block that somebody here has read.
     struct Read {
         std::string id;
@@ -277,6 +298,11 @@ public:
     /// Of each array that has blocks: its reads per block, faded until now.
     std::vector<VariableHeat> heat_of_arrays() const;
     std::optional<PoolCounters> pool_counters() const;
+
+    // restore.cpp
+    /// Fills a pool that nobody else knows yet with what an inventory names.
+    void restore(const layout::Inventory& inventory, const os::File& directory, Rebuilt& result,
+                 const std::function<void()>& progress);
 
     // step.cpp, space.cpp, verify.cpp
     void begin(std::uint64_t step);
@@ -450,6 +476,11 @@ private:
     std::vector<BlockRecord> elsewhere(const std::string& id, std::uint32_t target) const;
     /// Null for what is no array, or none any more.
     std::shared_ptr<Directory> directory_of(const std::string& id) const;
+    // restore.cpp
+    class Restoring;
+    void restore_block(const std::string& id, Directory& directory, const BlockRecord& from,
+                       const os::Mapping& stored);
+    void publish_restored(Directory& directory, catalog::Draft& draft);
     // recode.cpp
     bool recode_block(const std::string& id, Directory& directory, const BlockRecord& from,
                       const Codec& codec);
@@ -467,6 +498,9 @@ private:
     bool is_being_copied(const Tiering& tiering, const BlockRecord& block) const;
     using IfBusy = layout::PayloadFiles::IfBusy;
     class Copying;
+    /// Copies what a value has outside of its record. False if it is gone.
+    bool flush_value(const Tiering& tiering, const ValueSeen& value);
+    static layout::CopyMark mark_of(const ValueSeen& value);
     /// Who waits for whom.
     static IfBusy patience(const Tiering& tiering);
     bool flush_block(const std::string& id, const BlockRecord& block,
@@ -480,6 +514,11 @@ private:
     void tell_when(const Tiering& tiering, const BlockRecord& block, Receipt& receipt,
                    std::optional<std::vector<Resident>>& waiting) const;
     void forget_copies(std::uint32_t target);
+    class Stocktaking;
+    void drop_kept(const Tiering& tiering) const;
+    void check_may_run_commands() const;
+    std::string run_command(const Tiering& tiering, const tier::HandedFile& handed,
+                            const std::function<bool()>& is_wanted) const;
     void load_dims(std::string_view variable, const Type& type, void* data, const Selection& selection) const;
     bool try_load(std::string_view id, Directory& directory, void* data, const Selection& selection,
                   std::optional<std::uint64_t> step, bool pin_first, std::vector<BlockRecord>* read) const;

@@ -1,5 +1,7 @@
 #include "tier/hierarchy.hpp"
 
+#include "tier/command.hpp"
+
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/glob.hpp>
 
@@ -221,7 +223,8 @@ void check_rules(const Hierarchy& h) {
 
 void check_flushing(const Hierarchy& h) {
     const bool is_used =
-        !h.flush.to.empty() || std::any_of(h.rules.begin(), h.rules.end(), [](const Rule& rule) {
+        !h.flush.to.empty() || !h.flush.command.empty() ||
+        std::any_of(h.rules.begin(), h.rules.end(), [](const Rule& rule) {
             return rule.drop_after_flush || is_flushed_by_itself(rule.mode.value_or(Buffering::none));
         });
     if (is_used && flush_level(h) == 0)
@@ -232,6 +235,10 @@ void check_flushing(const Hierarchy& h) {
     constexpr unsigned most_threads = 64;
     if (h.flush.threads < 1 || h.flush.threads > most_threads)
         refuse("flush: `threads` is a number from 1 to " + std::to_string(most_threads));
+    if (!h.flush.command.empty()) check_command(h.flush.command);
+    constexpr double longest_s = 1e6;
+    if (!(h.flush.command_timeout_s > 0 && h.flush.command_timeout_s <= longest_s))
+        refuse("flush: `command_timeout` is a time above zero, as 60 s, and below 12 days");
     const Watermarks& w = h.watermarks;
     if (!(w.low > 0 && w.low <= w.high && w.high <= 1))
         refuse("watermarks: 0 < low <= high <= 1 is needed, as {high: 0.9, low: 0.75}");

@@ -142,6 +142,86 @@ class Tiers(WithPool):
         path.write_text(path.read_text().replace("share: 3", "share: 0"))
         self.assertIn("line 3: a share is", self.refused(2, "tiers", self.pool, str(path)))
 
+    def test_a_pool_that_is_lost_is_made_again_of_what_was_flushed(self) -> None:
+        self.text("tiers", self.pool, self.hierarchy())
+        self.text("drain", self.pool)
+        before = {id: self.text("cat", self.pool, id) for id in ("ocean/TEMP", "answer", "settings", "list")}
+        below = Path(self.pool).parent / "below"
+        new = self.folder / "again"
+        self.assertIn("belongs to the pool", self.refused(7, "rebuild", new, below))
+        Path(self.pool).unlink()
+        known = self.json("rebuild", new, below)
+        self.assertEqual((known["lost"], known["hierarchy_trouble"]), (str(self.pool), ""))
+        self.assertGreater(known["blocks"], 0)
+        self.assertEqual(known["damage"], [])
+        self.assertEqual({id: self.text("cat", new, id) for id in before}, before)
+        self.assertEqual(self.json("tiers", new)["policy"], "max-bandwidth")
+        self.assertIn("already", self.refused(3, "rebuild", new, below))
+        self.assertIn(
+            "nothing was flushed",
+            self.refused(1, "rebuild", self.folder / "third", self.folder),
+        )
+
+    def test_a_rebuilt_pool_may_be_larger_and_have_another_hierarchy(self) -> None:
+        path = self.hierarchy()
+        self.text("tiers", self.pool, path)
+        self.text("drain", self.pool)
+        Path(self.pool).unlink()
+        Path(path).write_text(Path(path).read_text() + "mode: none\n")
+        new = self.folder / "again"
+        known = self.json(
+            "rebuild",
+            new,
+            Path(self.pool).parent / "below",
+            "--hierarchy",
+            path,
+            "--size",
+            "1 GiB",
+        )
+        self.assertEqual(known["hierarchy_trouble"], "")
+        self.assertEqual(
+            (self.json("tiers", new)["mode"], self.json("info", new)["max_bytes"]),
+            ("none", 1 << 30),
+        )
+
+    def test_what_is_flushed_is_handed_to_a_command(self) -> None:
+        Path(self.pool).chmod(0o600)
+        path = self.hierarchy()
+        ready, archive = self.folder / "ready", self.folder / "archive"
+        archive.mkdir()
+        stager = self.folder / "stager"
+        stager.write_text(f"#!/bin/sh\n[ -e {ready} ] || {{ echo no tape >&2; exit 3; }}\ncp $1 {archive}/\n")
+        stager.chmod(0o755)
+        Path(path).write_text(Path(path).read_text() + f"mode: none\nflush: {{command: '{stager} {{file}}'}}\n")
+        self.text("tiers", self.pool, path)
+        self.assertIn("no tape", self.refused(6, "drain", self.pool))
+        self.assertIn(
+            "exit code 3: no tape",
+            self.json("tiers", self.pool)["targets"][1]["command_trouble"],
+        )
+        self.assertIn("not handed over", self.text("info", self.pool))
+        self.assertGreater(self.json("tiers", self.pool)["unstaged_files"], 0)
+        self.assertIn("are not handed to the command", self.text("tiers", self.pool))
+        ready.touch()
+        self.text("drain", self.pool)
+        self.assertEqual(self.json("tiers", self.pool)["unstaged_files"], 0)
+        self.assertEqual(
+            {r["is_staged"] for r in self.json("receipt", self.pool, "ocean/TEMP")},
+            {True},
+        )
+        self.assertIn("handed over", self.text("receipt", self.pool, "ocean/TEMP"))
+        self.assertEqual(self.json("info", self.pool)["command_trouble"], "")
+        self.assertIn(
+            "there are {file}",
+            self.refused(2, "tiers", self.pool, self.with_command(path, "put {fiel}")),
+        )
+
+    @staticmethod
+    def with_command(path: str, command: str) -> str:
+        other = Path(path).with_name("other.yaml")
+        other.write_text(Path(path).read_text().partition("flush:")[0] + f"flush: {{command: '{command}'}}\n")
+        return str(other)
+
     def test_mistakes_are_named(self) -> None:
         self.assertIn("line 3", self.refused(2, "tiers", self.pool, self.hierarchy(kind="floppy")))
         path = self.hierarchy()

@@ -88,9 +88,8 @@ protected:
         std::vector<fs::path> found;
         for (const auto& entry : fs::recursive_directory_iterator(below_ / "pfs")) {
             const std::string name = entry.path().filename();
-            if (entry.is_regular_file() && name != "claim" && !name.starts_with("pmemcpy-ledger") &&
-                name != "pmemcpy-pace" && !name.starts_with("copying-"))
-                found.push_back(entry.path());
+            constexpr std::size_t digits = 16;
+            if (entry.is_regular_file() && name.size() == digits) found.push_back(entry.path());
         }
         return found;
     }

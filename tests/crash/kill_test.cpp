@@ -405,8 +405,7 @@ public:
         std::size_t files = 0;
         if (!verb_.has_targets) return files;
         for (const auto& entry : std::filesystem::recursive_directory_iterator(below(path_)))
-            files +=
-                entry.is_regular_file() && !entry.path().filename().string().starts_with("claim") ? 1U : 0U;
+            files += entry.is_regular_file() && entry.path().filename().string().size() == 16 ? 1U : 0U;
         return files;
     }
     /// A child that has the pool open, if the verb is not the opening itself.

@@ -84,6 +84,7 @@ void add_share(CLI::App& command, Invocation& invocation);
 void add_compact(CLI::App& command, Invocation& invocation);
 void add_trim(CLI::App& command, Invocation& invocation);
 void add_verify(CLI::App& command, Invocation& invocation);
+void add_rebuild(CLI::App& command, Invocation& invocation);
 void add_repair(CLI::App& command, Invocation& invocation);
 void add_import(CLI::App& command, Invocation& invocation);
 void add_export(CLI::App& command, Invocation& invocation);

@@ -76,15 +76,19 @@ struct Pending {
     Buffering mode;
     FlushProgress left;
     std::size_t others;  // pools, in all targets
+    std::string command_trouble;
 };
 
 // Of a pool that has targets below it.
 std::optional<Pending> pending(const PMEM& pmem) {
     const auto hierarchy = hierarchy_of(pmem);
     if (!hierarchy) return std::nullopt;
-    std::size_t others = 0;
-    for (const TargetInfo& info : targets(pmem)) others += info.others.size();
-    return Pending{hierarchy->mode, unflushed(pmem), others};
+    Pending pending{hierarchy->mode, unflushed(pmem), 0, {}};
+    for (const TargetInfo& target : targets(pmem)) {
+        pending.others += target.others.size();
+        pending.command_trouble += target.command_trouble;
+    }
+    return pending;
 }
 
 void print_pool(const PoolInfo& info, const std::optional<Pending>& pending) {
@@ -119,6 +123,8 @@ void print_pool(const PoolInfo& info, const std::optional<Pending>& pending) {
             table.add(
                 {"shared with",
                  fmt::format("{} other pools, in its targets; `pmemcpy tiers` shows them", pending->others)});
+        if (!pending->command_trouble.empty())
+            table.add({"not handed over", printable(pending->command_trouble)});
     }
     fmt::print("{}", table.text());
 }
@@ -216,6 +222,7 @@ int info(const Arguments& arguments, bool json) {
             answer["mode"] = waits ? Json(pmemcpy::name_of(waits->mode)) : Json(nullptr);
             answer["unflushed_bytes"] = waits ? waits->left.of_bytes : 0;
             answer["shared_with"] = waits ? waits->others : 0;
+            answer["command_trouble"] = waits ? waits->command_trouble : "";
             answer["attributes"] = attributes_json(attributes);
             fmt::print("{}\n", dump(answer));
         } else {

@@ -83,15 +83,19 @@ void print_json(const PMEM& pmem) {
                         {"share", info.target.share},
                         {"together_bytes", info.together_bytes},
                         {"part_bytes", info.part_bytes},
-                        {"others", others_json(info)}});
+                        {"others", others_json(info)},
+                        {"command_trouble", info.command_trouble}});
     }
     const auto hierarchy = hierarchy_of(pmem);
     const FlushProgress left = hierarchy ? unflushed(pmem) : FlushProgress{};
+    const FlushProgress here = hierarchy ? unstaged(pmem) : FlushProgress{};
     fmt::print("{}\n", dump({{"policy", hierarchy ? Json(name_of(hierarchy->policy)) : Json(nullptr)},
                              {"mode", hierarchy ? Json(name_of(hierarchy->mode)) : Json(nullptr)},
                              {"flush_on", hierarchy ? triggers_json(*hierarchy) : Json(nullptr)},
                              {"unflushed_blocks", left.of_blocks},
                              {"unflushed_bytes", left.of_bytes},
+                             {"unstaged_files", here.of_blocks},
+                             {"unstaged_bytes", here.of_bytes},
                              {"targets", std::move(list)}}));
 }
 
@@ -111,9 +115,15 @@ void print_table(const PMEM& pmem) {
         if (left.of_blocks > 0)
             fmt::print("{} in {} blocks are not flushed yet; `pmemcpy drain` waits for them\n",
                        human_size(left.of_bytes), left.of_blocks);
+        const FlushProgress here = unstaged(pmem);
+        if (here.of_blocks > 0)
+            fmt::print("{} in {} files are not handed to the command of `flush` yet\n",
+                       human_size(here.of_bytes), here.of_blocks);
     }
     for (const TargetInfo& info : targets(pmem)) {
         if (!info.trouble.empty()) fmt::print(stderr, "pmemcpy: {}\n", info.trouble);
+        if (!info.command_trouble.empty())
+            fmt::print(stderr, "pmemcpy: {}\n", printable(info.command_trouble));
     }
 }
 
@@ -212,7 +222,7 @@ struct Asked {
 };
 
 std::string when_flushed(const Receipt& receipt) {
-    if (receipt.is_flushed) return "yes";
+    if (receipt.is_flushed) return receipt.is_staged ? "yes, and handed over" : "yes";
     if (receipt.mode == Buffering::scratch) return "never";
     if (receipt.flushed_in_s) return fmt::format("in {:.0f} s", std::ceil(*receipt.flushed_in_s));
     return receipt.waits_for ? fmt::format("on {}", name_of(*receipt.waits_for)) : "no";
@@ -227,6 +237,7 @@ int receipt(const Asked& arguments, bool json) {
             list.push_back({{"box", to_string(each.box)},
                             {"target", each.target},
                             {"is_flushed", each.is_flushed},
+                            {"is_staged", each.is_staged},
                             {"survives", name_of(each.survives)},
                             {"mode", name_of(each.mode)},
                             {"waits_for", each.waits_for ? Json(name_of(*each.waits_for)) : Json(nullptr)},
