@@ -122,7 +122,7 @@ std::optional<os::File> PayloadFiles::create(const std::string& name) {
 
 // Asked before allocating, because on tmpfs an overrun of the memory cgroup kills.
 void PayloadFiles::check_headroom(std::uint64_t bytes) const {
-    const std::uint64_t room = os::headroom_bytes(data_);
+    const std::uint64_t room = os::recent_headroom_bytes(data_);
     if (bytes <= room) return;
     throw Error(Code::no_space, "the file system or memory cgroup of " + data_.path() + " has room for " +
                                     std::to_string(room) + " bytes and " + std::to_string(bytes) +

@@ -1,3 +1,5 @@
+// Length: the turns of one thread, and what they tell each other; parted, most of it would be passed around.
+
 #include "mover/mover.hpp"
 
 #include "mover/reads.hpp"

@@ -47,6 +47,12 @@ std::uint64_t free_bytes(const File& file) {
 std::uint64_t headroom_bytes(const File& file) {
     const std::uint64_t free = free_bytes(file);
     if (file.fs_kind() != FileSystem::tmpfs) return free;
+    return std::min(free, cgroup_headroom_bytes());
+}
+
+std::uint64_t recent_headroom_bytes(const File& file) {
+    const std::uint64_t free = free_bytes(file);
+    if (file.fs_kind() != FileSystem::tmpfs) return free;
     return std::min(free, recent_cgroup_headroom_bytes());
 }
 

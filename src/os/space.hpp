@@ -13,6 +13,8 @@ std::uint64_t free_bytes(const File& file);
 /// How much more the file can grow now: the file system's free space and, where the file's pages are memory
 /// (tmpfs), the cgroups' headroom too, because there an overrun is a SIGKILL and not an ENOSPC.
 std::uint64_t headroom_bytes(const File& file);
+/// The same for who asks again and again: of the cgroups what recent_cgroup_headroom_bytes() says.
+std::uint64_t recent_headroom_bytes(const File& file);
 
 /// What there is of a file system.
 struct Room {

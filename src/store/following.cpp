@@ -28,15 +28,21 @@ void Store::announce(std::uint64_t entry) {
 
 // They lie with the pool's own attributes, where they are kept under the promise like them.
 std::optional<std::string> Store::note(std::string_view id, std::string_view name) const {
-    const auto owner = catalog_.find(id);
-    const auto attribute = owner ? catalog_.find_attribute(*owner, name) : std::nullopt;
-    const auto seen = attribute ? read_value(*attribute) : std::nullopt;
-    if (!seen || seen->type().kind() != Kind::string) return std::nullopt;
-    std::string text;
-    decode_value(name, *seen, [&](const Type&, SerializerType, std::span<const std::byte> bytes) {
-        text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    });
-    return text;
+    for (Retry retry(id);; retry.again()) {
+        const auto owner = catalog_.find(id);
+        const auto attribute = owner ? catalog_.find_attribute(*owner, name) : std::nullopt;
+        const auto seen = attribute ? read_value(*attribute) : std::nullopt;
+        if (!seen || seen->type().kind() != Kind::string) return std::nullopt;
+        std::string text;
+        try {
+            decode_value(name, *seen, [&](const Type&, SerializerType, std::span<const std::byte> bytes) {
+                text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+            });
+            return text;
+        } catch (const Error& error) {
+            if (error.kind() != Code::busy) throw;  // replaced before it could be pinned
+        }
+    }
 }
 
 void Store::set_note(std::string_view id, std::string_view name, const std::string& text) {

@@ -71,12 +71,12 @@ def typed(words: list[str], setup: str, keys: str, wanted: str) -> str:
 
 
 def make_namespace(folder: Path, pool: Path) -> str:
-    """The root of one that is called climate, with two pools in it. Those are files like any others."""
+    """The root of one that is called meteo, with two pools in it. Those are files like any others."""
     root = folder / "root"
     root.mkdir()
-    run("ns", "create", "climate", "--root", root)
+    run("ns", "create", "meteo", "--root", root)
     for name in ("shared", "old"):
-        shutil.copyfile(pool, root / "climate" / f"{name}.pmem")
+        shutil.copyfile(pool, root / "meteo" / f"{name}.pmem")
     return str(root)
 
 
@@ -135,13 +135,13 @@ class Bash(WithScript):
     def test_completes_pools_of_namespaces(self) -> None:
         os.environ["PMEMCPY_ROOT"] = make_namespace(self.folder, self.pool)
         self.addCleanup(os.environ.pop, "PMEMCPY_ROOT")
-        self.assertEqual(self.completed("info cli"), ["climate:"])
-        self.assertEqual(self.completed("info climate:"), ["old"])
-        self.assertEqual(self.completed("info climate: oc"), ["ocean/"])
-        self.assertEqual(self.completed("cp cli"), ["climate:"])
-        self.assertEqual(self.completed("cp climate:o"), ["ocean/", "old:"])
-        self.assertEqual(self.completed("cp climate:ocean/"), ["ocean/TEMP"])
-        self.assertEqual(self.completed("cp climate:old:ans"), ["answer"])
+        self.assertEqual(self.completed("info mete"), ["meteo:"])
+        self.assertEqual(self.completed("info meteo:"), ["old"])
+        self.assertEqual(self.completed("info meteo: oc"), ["ocean/"])
+        self.assertEqual(self.completed("cp mete"), ["meteo:"])
+        self.assertEqual(self.completed("cp meteo:o"), ["ocean/", "old:"])
+        self.assertEqual(self.completed("cp meteo:ocean/"), ["ocean/TEMP"])
+        self.assertEqual(self.completed("cp meteo:old:ans"), ["answer"])
         self.assertEqual(self.completed("cp nobody:o"), [])
 
     def test_completes_words(self) -> None:
@@ -189,10 +189,10 @@ class Zsh(WithScript):
         root = make_namespace(self.folder, self.pool)
         setup = f"PATH={Path(PMEMCPY).parent}:$PATH; autoload -U compinit; compinit -u -D; source {self.script}"
         setup += f"; export PMEMCPY_ROOT={root}"
-        seen = typed(["zsh", "-f", "-i"], setup, "pmemcpy info cli\t oc\tTE\t --js\t\n", '"id":"ocean/TEMP"')
+        seen = typed(["zsh", "-f", "-i"], setup, "pmemcpy info mete\t oc\tTE\t --js\t\n", '"id":"ocean/TEMP"')
         self.assertIn('"id":"ocean/TEMP"', seen)
-        typed(["zsh", "-f", "-i"], setup, "pmemcpy cp climate:old:an\tclimate:reply; echo do''ne\n", "done")
-        self.assertIn("reply", run("ls", f"{root}/climate/shared.pmem").stdout.decode().split())
+        typed(["zsh", "-f", "-i"], setup, "pmemcpy cp meteo:old:an\tmeteo:reply; echo do''ne\n", "done")
+        self.assertIn("reply", run("ls", f"{root}/meteo/shared.pmem").stdout.decode().split())
 
     def test_is_zsh(self) -> None:
         done = subprocess.run(["zsh", "-n", self.script], capture_output=True, text=True, timeout=PATIENCE)
@@ -225,10 +225,10 @@ class Fish(WithScript):
     def test_completes_pools_of_namespaces(self) -> None:
         os.environ["PMEMCPY_ROOT"] = make_namespace(self.folder, self.pool)
         self.addCleanup(os.environ.pop, "PMEMCPY_ROOT")
-        self.assertIn("climate:", self.completed("info cli"))
-        self.assertIn("climate:old", self.completed("info climate:o"))
-        self.assertEqual(self.completed("cp climate:oc"), ["climate:ocean/TEMP"])
-        self.assertEqual(self.completed("cp climate:old:answ"), ["climate:old:answer"])
+        self.assertIn("meteo:", self.completed("info mete"))
+        self.assertIn("meteo:old", self.completed("info meteo:o"))
+        self.assertEqual(self.completed("cp meteo:oc"), ["meteo:ocean/TEMP"])
+        self.assertEqual(self.completed("cp meteo:old:answ"), ["meteo:old:answer"])
 
 
 class Manual(WithPool):

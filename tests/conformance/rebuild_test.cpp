@@ -398,6 +398,7 @@ TEST_F(rebuilding, can_be_done_again_of_what_was_flushed_of_the_rebuilt_pool) {
     EXPECT_EQ(code_of([&] { rebuild(); }, "of 2 pools"), Code::invalid_argument);
     std::size_t found = 0;
     for (const auto& entry : fs::directory_iterator(below_ / "pfs")) {
+        if (!entry.is_directory()) continue;
         const std::string name = "again" + std::to_string(found++);
         const Rebuilt result = pmemcpy::rebuild(entry.path(), here_ / name);
         PMEM pool;
