@@ -78,6 +78,11 @@ TEST(hierarchy, written_and_read_again_is_the_same) {
     EXPECT_EQ(h.targets[1].capacity_bytes, 400'000'000'000u);
 }
 
+TEST(hierarchy, is_written_as_a_person_would) {
+    EXPECT_NE(to_yaml(Hierarchy{.targets = parse_hierarchy(whole).targets}).find("{high: 0.9, low: 0.75}"),
+              std::string::npos);
+}
+
 TEST(hierarchy, says_how_a_target_is_shared) {
     const std::string text =
         to_yaml(parse_hierarchy(changed("capacity: 400 GB", "share: 3\n    together: 2 TB")));

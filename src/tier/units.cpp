@@ -62,19 +62,13 @@ double parse(std::string_view text, std::span<const Unit> units, const char* wha
                                             "'; a " + what + " has one of " + known);
 }
 
-std::string shortest(double number) {
-    std::array<char, 40> text{};
-    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
-    return {text.data(), error == std::errc{} ? end : text.data()};
-}
-
 // With the unit that makes it shortest, if it is read back as the same number.
 template <class Parse>
 std::string write(double value, std::span<const Unit> units, const Parse& parse_again) {
-    std::string best = shortest(value);
+    std::string best = number_text(value);
     if (value == 0) return best;
     for (const Unit& unit : units) {
-        std::string text = shortest(value * unit.parts / unit.value) + " " + std::string(unit.name);
+        std::string text = number_text(value * unit.parts / unit.value) + " " + std::string(unit.name);
         if (text.find('e') != std::string::npos || parse_again(text) != value) continue;
         const bool is_better = text.size() < best.size() || best.find('e') != std::string::npos ||
                                (text.size() == best.size() && text.front() != '0');
@@ -146,5 +140,11 @@ std::string bandwidth_text(double bytes_per_second) {
     return write(bytes_per_second, bandwidth_units, parse_bandwidth);
 }
 std::string seconds_text(double seconds) { return write(seconds, second_units, parse_seconds); }
+
+std::string number_text(double number) {
+    std::array<char, 40> text{};
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
+    return {text.data(), error == std::errc{} ? end : text.data()};
+}
 
 }  // namespace pmemcpy::tier

@@ -22,5 +22,7 @@ std::string bytes_text(std::uint64_t bytes);
 std::string bandwidth_text(double bytes_per_second);
 std::string seconds_text(double seconds);
 std::string time_text(std::uint64_t seconds_since_1970);
+/// The shortest that is read as the same number.
+std::string number_text(double number);
 
 }  // namespace pmemcpy::tier

@@ -342,8 +342,8 @@ std::string to_yaml(const Hierarchy& h) {
         out << YAML::Key << "command" << YAML::Value << YAML::DoubleQuoted << h.flush.command << YAML::Key
             << "command_timeout" << YAML::Value << tier::seconds_text(h.flush.command_timeout_s);
     out << YAML::EndMap << YAML::Key << "watermarks" << YAML::Value << YAML::Flow << YAML::BeginMap
-        << YAML::Key << "high" << YAML::Value << h.watermarks.high << YAML::Key << "low" << YAML::Value
-        << h.watermarks.low << YAML::EndMap;
+        << YAML::Key << "high" << YAML::Value << tier::number_text(h.watermarks.high) << YAML::Key << "low"
+        << YAML::Value << tier::number_text(h.watermarks.low) << YAML::EndMap;
     if (!h.rules.empty()) {
         out << YAML::Key << "rules" << YAML::Value << YAML::BeginSeq;
         for (const Rule& rule : h.rules) write_rule(out, rule);
