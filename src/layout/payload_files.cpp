@@ -175,6 +175,8 @@ void PayloadFiles::shrink(Extent& extent, std::uint64_t length) {
 void PayloadFiles::settle(const Extent& extent) {
     if (!needs_sync_) return;
     auto file = os::File::open_in(data_, name_of_payload(extent.offset), O_RDWR);
+    // Whoever took an inventory just now may have seen a block that somebody has given up since.
+    if (!file) file = os::File::open_in(data_, kept_name_of(extent.offset), O_RDWR);
     if (!file) throw Error(Code::io_error, data_.path() + " has lost a file that was being written");
     file->sync_data();
     if (auto data = os::File::open_in(data_, ".", O_RDONLY | O_DIRECTORY)) data->sync_all();

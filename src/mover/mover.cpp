@@ -37,6 +37,8 @@ constexpr auto nap = 100ms;
 constexpr auto nap_in_burst = 2ms;
 constexpr auto nap_between_bursts = 20ms;
 constexpr auto longest_between_bursts = 1s;
+// In a pool with very many blocks a look at all of them takes long: so many times as long it then waits.
+constexpr int pause_per_look = 20;
 constexpr auto after_error = 1s;  // what is full or away now may not be then
 constexpr auto try_again = 60s;   // to reclaim what a killed job has left, where it did not go
 
@@ -267,21 +269,25 @@ private:
         // Of what is copied when the pool is closed, that is due which others had not copied when they were gone.
         const std::uint64_t stored_before = waits ? store_->session_began_at() : ~std::uint64_t{0};
         Pace pace(*this, duty.bytes_per_second);
+        Clock::duration looking_takes{};
         try {
             store_->flush(
                 "/", true, [&](const FlushProgress&) { return pace.allows(0); },
                 [&](std::uint64_t bytes) { return pace.allows(bytes); }, stored_before, !is_due);
             if (pace.allows(0)) flushed_at_ = before;
             if (!is_due) return;
+            const auto began = Clock::now();
             const bool are_left = store_->sweep_copies(false);
+            looking_takes = Clock::now() - began;
             is_to_hand_over_ = true;
             if (!are_left && pace.allows(0)) looked_at_ = before;
         } catch (const std::exception&) {
             is_news_ = true;
             throw;
         }
-        due_ = Clock::now() +
-               std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(duty.period_s));
+        const auto period =
+            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(duty.period_s));
+        due_ = Clock::now() + std::max(period, pause_per_look * looking_takes);
     }
 
     // Whoever opens a pool after a killed job, and closes it, has erased what was to go with the job. What cannot be opened is left alone.

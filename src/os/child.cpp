@@ -111,7 +111,7 @@ std::optional<std::string> find_program(const std::string& name) {
     const char* const all = std::getenv("PATH");
     std::istringstream directories(all == nullptr ? "/usr/bin:/bin" : all);
     for (std::string directory; std::getline(directories, directory, ':');) {
-        const std::string path = directory + "/" + name;
+        const std::string path = std::string(directory).append("/").append(name);
         if (!directory.empty() && may_run(path)) return path;
     }
     return std::nullopt;

@@ -93,6 +93,14 @@ bool rename_new_in(const File& from_directory, const std::string& from, const Fi
                           RENAME_NOREPLACE) == 0)
         return true;
     if (errno == ENOENT || errno == EEXIST) return false;
+    // NFS, and much of what is mounted by FUSE, knows no such flag. A second name never takes another's place; where there is none, who takes the
+    // name in the last moment loses his file.
+    if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) {
+        if (calls().linkat(from_directory.fd(), from.c_str(), to_directory.fd(), to.c_str(), 0) == 0)
+            return remove_in(from_directory, from);
+        if (errno == ENOENT || errno == EEXIST) return false;
+        return !look_in(to_directory, to) && rename_in(from_directory, from, to_directory, to);
+    }
     throw_failure(("rename '" + from + "' to").c_str(), path_of(to_directory, to), errno);
 }
 

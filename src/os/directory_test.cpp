@@ -1,12 +1,14 @@
 #include "os/directory.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
 #include <pmemcpy/error.hpp>
 
+#include "os/calls.hpp"
 #include "tests/folder.hpp"
 
 namespace pmemcpy::os {
@@ -25,6 +27,36 @@ TEST_F(directory, lists_every_name_of_a_large_directory_twice) {
     for (int i = 0; i < 3000; ++i) write("a_name_of_some_length_" + std::to_string(i));
     EXPECT_EQ(names_in(here_).size(), 3000u);
     EXPECT_EQ(names_in(here_).size(), 3000u);
+}
+
+// MooseFS and NFS know no RENAME_NOREPLACE: nothing could be flushed there.
+TEST_F(directory, gives_a_new_name_also_where_the_file_system_cannot_refuse_a_taken_one) {
+    Calls calls = system_calls();
+    calls.renameat2 = [](int, const char*, int, const char*, unsigned) {
+        errno = EINVAL;
+        return -1;
+    };
+    for (const bool has_links : {true, false}) {
+        if (!has_links) {
+            calls.linkat = [](int, const char*, int, const char*, int) {
+                errno = EPERM;
+                return -1;
+            };
+        }
+        const ScopedCalls scoped(calls);
+        write("from");
+        std::filesystem::create_directory(folder_ / "folder");
+        EXPECT_TRUE(rename_new_in(here_, "from", here_, "to"));
+        EXPECT_FALSE(rename_new_in(here_, "from", here_, "other")) << "it is gone";
+        EXPECT_TRUE(rename_new_in(here_, "folder", here_, "other"));
+        write("from");
+        EXPECT_FALSE(rename_new_in(here_, "from", here_, "to"));
+        EXPECT_FALSE(rename_new_in(here_, "from", here_, "other"));
+        auto names = names_in(here_);
+        std::sort(names.begin(), names.end());
+        EXPECT_EQ(names, (std::vector<std::string>{"from", "other", "to"}));
+        for (const char* name : {"from", "other", "to"}) std::filesystem::remove(folder_ / name);
+    }
 }
 
 TEST_F(directory, tells_what_a_name_stands_for) {
