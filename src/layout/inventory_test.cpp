@@ -33,8 +33,10 @@ protected:
     }
     void scribble(const std::string& name, std::streamoff at) const {
         std::fstream file(here_ / name, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekg(at);
+        const int other = file.get() ^ 0x20;  // which is never what was there
         file.seekp(at);
-        file.put('#');
+        file.put(static_cast<char>(other));
     }
     static std::string name(std::uint64_t number) { return "inventory-" + name_of_payload(number); }
 
