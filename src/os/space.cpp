@@ -33,6 +33,11 @@ struct statvfs status_of(const File& file) {
     return status;
 }
 
+std::uint64_t headroom_within(const File& file, std::uint64_t (*cgroups)()) {
+    const std::uint64_t free = free_bytes(file);
+    return file.fs_kind() == FileSystem::tmpfs ? std::min(free, cgroups()) : free;
+}
+
 }  // namespace
 
 std::uint64_t free_bytes(const File& file) {
@@ -44,16 +49,10 @@ std::uint64_t free_bytes(const File& file) {
     return status.f_bavail * status.f_frsize;
 }
 
-std::uint64_t headroom_bytes(const File& file) {
-    const std::uint64_t free = free_bytes(file);
-    if (file.fs_kind() != FileSystem::tmpfs) return free;
-    return std::min(free, cgroup_headroom_bytes());
-}
+std::uint64_t headroom_bytes(const File& file) { return headroom_within(file, cgroup_headroom_bytes); }
 
 std::uint64_t recent_headroom_bytes(const File& file) {
-    const std::uint64_t free = free_bytes(file);
-    if (file.fs_kind() != FileSystem::tmpfs) return free;
-    return std::min(free, recent_cgroup_headroom_bytes());
+    return headroom_within(file, recent_cgroup_headroom_bytes);
 }
 
 Room room_of(const File& file) {

@@ -202,10 +202,10 @@ void sort(std::vector<FoundSomewhere>& all, const std::vector<Query::Order>& ord
             const auto& of_a = a.found.order[i];
             const auto& of_b = b.found.order[i];
             if (of_a.has_value() != of_b.has_value()) return of_a.has_value();
-            if (sorts_before(order[i].descending ? of_b : of_a, order[i].descending ? of_a : of_b))
-                return true;
-            if (sorts_before(order[i].descending ? of_a : of_b, order[i].descending ? of_b : of_a))
-                return false;
+            const auto& first = order[i].descending ? of_b : of_a;
+            const auto& second = order[i].descending ? of_a : of_b;
+            if (sorts_before(first, second)) return true;
+            if (sorts_before(second, first)) return false;
         }
         return false;
     });
