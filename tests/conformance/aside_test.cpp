@@ -12,10 +12,12 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace pmemcpy {
@@ -30,6 +32,7 @@ constexpr std::uint64_t numbers_in_block = mebibyte / 8;
 std::string the_device;
 int error_of_fallocate = 0;
 bool turns_bytes = false;
+std::string vanishes_meanwhile;  // a directory, once, while something is written there
 std::int64_t seconds_passed = 0;
 std::int64_t seconds_for_each = 0;
 
@@ -50,7 +53,14 @@ int play_fallocate(int fd, int mode, off_t offset, off_t length) {
 }
 
 ssize_t play_pwrite(int fd, const void* data, size_t size, off_t offset) {
-    if (!turns_bytes || size < mebibyte || !is_on_the_device(fd)) return pwrite(fd, data, size, offset);
+    if (size < mebibyte || !is_on_the_device(fd)) return pwrite(fd, data, size, offset);
+    if (!vanishes_meanwhile.empty()) {
+        fs::rename(vanishes_meanwhile, vanishes_meanwhile + ".away");
+        vanishes_meanwhile.clear();
+        // Whoever has looked for it before looks again.
+        std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    }
+    if (!turns_bytes) return pwrite(fd, data, size, offset);
     std::vector<char> turned(static_cast<const char*>(data), static_cast<const char*>(data) + size);
     turned[size / 2] = static_cast<char>(turned[size / 2] ^ 1);
     return pwrite(fd, turned.data(), size, offset);
@@ -84,6 +94,7 @@ protected:
         the_device = below_ / "a";
         error_of_fallocate = 0;
         turns_bytes = false;
+        vanishes_meanwhile.clear();
         seconds_passed = 0;
         seconds_for_each = 0;
         Hierarchy h;
@@ -204,6 +215,19 @@ TEST_F(aside, is_flushed_to_all_the_same_by_who_asks_for_it) {
     error_of_fallocate = 0;
     EXPECT_EQ(flush(pool_, "u"), mebibyte);
     EXPECT_TRUE(receipts(pool_, "u").at(0).is_flushed);
+}
+
+// What was read of it before is there; and what is not is no fault of where it was to go. (A soak found the flush target set aside.)
+TEST_F(aside, is_no_flush_target_because_another_vanishes_while_a_block_comes_from_there) {
+    store(0);
+    EXPECT_EQ(move(pool_, "u", "b"), mebibyte);
+    vanishes_meanwhile = below_ / "b";
+    EXPECT_EQ(flush(pool_, "u"), mebibyte);
+    EXPECT_TRUE(vanishes_meanwhile.empty()) << "it has not been played";
+    EXPECT_EQ(trouble(pool_), "");
+    EXPECT_NE(targets(pool_).at(2).trouble, "");
+    fs::rename(below_ / "b.away", below_ / "b");
+    expect(0);
 }
 
 TEST_F(aside, damage_of_one_block_keeps_no_other_from_being_flushed) {
