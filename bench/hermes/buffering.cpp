@@ -56,6 +56,9 @@ std::string pool_of(const Work& work) { return work.devices.folder + "/pool"; }
 PMEM open_pool(const Work& work) {
     Options options;
     options.max_bytes = work.devices.ram_bytes;
+    // Memory that is there, like any other device.
+    options.initial_bytes = work.devices.ram_bytes;
+    options.prepare = true;
     options.chunk_bytes = 64 << 10;
     PMEM pool;
     pool.mmap(pool_of(work), options);
@@ -127,7 +130,6 @@ nlohmann::json run(const Work& work) {
     std::filesystem::create_directories(work.devices.folder);
     {
         PMEM pool = open_pool(work);
-        pool.prepare(work.devices.ram_bytes / 8 * 7);  // memory that is there, like any other device
         set_hierarchy(pool, hierarchy_for(work.scheme, work.devices, work.is_persistent));
     }
     const std::vector<Seconds> all = run_ranks(work);

@@ -23,7 +23,8 @@ Target device(const Devices& devices, const std::string& name, TargetKind kind, 
 }  // namespace
 
 std::vector<std::string> scheme_names() {
-    return {"top", "none", "elevator", "datawarp", "max-bandwidth", "max-locality", "hot-data"};
+    return {"top",           "none",         "elevator",     "datawarp",
+            "max-bandwidth", "max-locality", "reorganizing", "hot-data"};
 }
 
 Hierarchy hierarchy_for(const std::string& scheme, const Devices& devices, bool is_persistent) {
@@ -49,11 +50,13 @@ Hierarchy hierarchy_for(const std::string& scheme, const Devices& devices, bool 
         h.targets.push_back(pfs);
         h.rules = {{.match = "**", .prefer = {"burst-buffer"}}};
         h.mode = scheme == "elevator" && is_persistent ? Buffering::write_back : Buffering::none;
-    } else if (scheme == "max-bandwidth" || scheme == "max-locality" || scheme == "hot-data") {
+    } else if (scheme == "max-bandwidth" || scheme == "max-locality" || scheme == "reorganizing" ||
+               scheme == "hot-data") {
         h.targets.push_back(nvme);
         h.targets.push_back(burst_buffer);
         h.targets.push_back(pfs);
-        if (scheme == "max-locality") h.policy = Policy::max_locality;
+        if (scheme == "max-locality" || scheme == "reorganizing") h.policy = Policy::max_locality;
+        if (scheme == "reorganizing") h.watermarks = {1, 1};
         if (scheme == "hot-data") h.policy = Policy::hot_data;
         h.mode = is_persistent ? Buffering::write_back : Buffering::none;
         h.promotion = Promotion::read_ahead;

@@ -19,6 +19,7 @@ struct Devices {
 
 /// "top": all fits into memory and nothing is flushed. "none": no buffering. "elevator": one burst buffer, flushed while the application computes
 /// (as Data Elevator). "datawarp": one burst buffer, flushed at the end. "max-bandwidth", "max-locality", "hot-data": all layers, by that policy.
+/// "reorganizing": MaxLocality as the paper's equation has it, where a store that finds no room waits until there is; nobody makes room before.
 std::vector<std::string> scheme_names();
 /// `is_persistent`: all has to be in the parallel file system in the end; else the buffers are scratch space.
 /// Errors: invalid_argument for a name that is none.

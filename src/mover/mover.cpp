@@ -83,6 +83,14 @@ public:
         has_read_ = true;
         wake_.notify_all();
     }
+    void note_store() {
+        if (!waits_for_store_.load(std::memory_order_relaxed)) return;
+        {
+            const std::lock_guard lock(mutex_);
+            waits_for_store_ = false;
+        }
+        wake_.notify_all();
+    }
     ReadCounters read_counters() const { return reads_.counters(); }
     std::string trouble() const {
         const std::lock_guard lock(trouble_mutex_);
@@ -144,9 +152,14 @@ private:
     bool sleeps_through(Clock::duration time) {
         std::unique_lock lock(mutex_);
         const auto until = Clock::now() + time;
-        // A read wakes it: whoever reads one block after the other wants the next one soon.
-        while (!stops_ && !has_read_ && wake_.wait_until(lock, until) != std::cv_status::timeout) {
+        // A read wakes it: whoever reads one block after the other wants the next one soon. So does the first store of a burst, for
+        // slow targets take what they can from there on.
+        const bool until_store = lead_ && bursts_.is_quiet() && time <= nap;
+        waits_for_store_ = until_store;
+        while (!stops_ && !has_read_ && waits_for_store_ == until_store &&
+               wake_.wait_until(lock, until) != std::cv_status::timeout) {
         }
+        waits_for_store_ = false;
         return stops_;
     }
 
@@ -373,6 +386,7 @@ private:
     std::condition_variable wake_;
     std::atomic<bool> stops_ = false;
     std::atomic<bool> has_read_ = false;
+    std::atomic<bool> waits_for_store_ = false;
     std::atomic<bool> wants_reads_ = true;
     std::atomic<bool> yields_ = false;  // to an organizer
     mutable std::mutex trouble_mutex_;
@@ -405,6 +419,7 @@ private:
 };
 
 void Mover::note(store::Store::Read read) { worker_->note(std::move(read)); }
+void Mover::note_store() { worker_->note_store(); }
 ReadCounters Mover::read_counters() const { return worker_->read_counters(); }
 std::string Mover::trouble() const { return worker_->trouble(); }
 void Mover::want(std::vector<store::Store::Read> blocks) { worker_->want(std::move(blocks)); }

@@ -27,6 +27,8 @@ public:
 
     /// Somebody in this process has read a block.
     void note(store::Store::Read read);
+    /// Somebody in this process is about to store one.
+    void note_store();
     ReadCounters read_counters() const;
     /// Why the last thing that it tried could not be done; empty if it could.
     std::string trouble() const;

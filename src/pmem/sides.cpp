@@ -36,7 +36,10 @@ Sides::Sides(std::shared_ptr<store::Store> shared, const Options& options)
     at_exit_ = std::make_unique<AtExit>([this] { end_background(); });
     shared_->set_on_hierarchy([this] { move_in_background(); });
     try {
-        if (shared_->background()) move_in_background();
+        if (shared_->background()) {
+            shared_->meet_targets();
+            move_in_background();
+        }
     } catch (const Error&) {
         // A hierarchy that cannot be read keeps nobody from what lies in the pool; who needs it is told.
     }
@@ -73,6 +76,7 @@ void Sides::move_in_background() {
     if (mover_) return;
     mover_ = std::make_unique<mover::Mover>(shared_->path());
     shared_->set_on_read([its = mover_.get()](store::Store::Read read) { its->note(std::move(read)); });
+    shared_->set_on_store([its = mover_.get()] { its->note_store(); });
 }
 
 std::uint64_t Sides::say(std::string_view id, const std::optional<Box>& box, tier::Need need) {
@@ -97,6 +101,7 @@ void Sides::set_prefetcher(mover::Prefetcher next) {
 void Sides::end_background() {
     shared_->set_on_hierarchy({});
     shared_->set_on_read({});
+    shared_->set_on_store({});
     const std::lock_guard lock(mover_mutex_);
     if (!mover_) return;
     if (!shared_->is_forked()) shared_->announce_done();

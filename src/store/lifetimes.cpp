@@ -80,6 +80,16 @@ void Store::drop_read(const Tiering& t, const std::string& id, const Selection& 
     heap_.reclaim();
 }
 
+void Store::set_on_store(std::function<void()> f) {
+    const std::lock_guard lock(on_store_mutex_);
+    on_store_ = std::move(f);
+}
+
+void Store::tell_of_store() {
+    const std::lock_guard lock(on_store_mutex_);
+    if (on_store_) on_store_();
+}
+
 // Who loads what he has stored himself does not take it. Known by version, as no pid tells one process from another.
 void Store::note_stored(const std::string& id, const Selection& box, std::uint64_t version) {
     const auto t = tiering();

@@ -181,7 +181,8 @@ std::vector<Store::Emptying> Store::to_empty(const tier::Bursts& bursts) const {
     const auto ledger = ledger_of(*t);
     for (std::size_t level = 0; level + 1 < t->numbers.size(); ++level) {
         const tier::Level& now = ledger[level];
-        const auto stays = tier::emptied_to(t->hierarchy.watermarks, now.capacity, now.movable, bursts);
+        const auto stays =
+            tier::emptied_to(t->hierarchy.watermarks, now.capacity, now.movable, bursts, level == 0);
         if (stays) {
             all.push_back({level, now.capacity - std::min(now.capacity, *stays), !bursts.is_quiet()});
         } else if (now.movable > now.capacity) {

@@ -252,6 +252,8 @@ public:
     };
     /// Called for each block that load() or view() needs. Null: nobody wants to know.
     void set_on_read(std::function<void(Read)> f);
+    /// Called for each block that is stored into a pool with a hierarchy, before it is. Null: nobody wants to know.
+    void set_on_store(std::function<void()> f);
     bool is_below(const BlockRecord& block) const {
         return block.block.extent.target >= layout::first_target_below;
     }
@@ -271,6 +273,8 @@ public:
     /// Errors: invalid_argument for a pool in which nothing is brought up; permission_denied.
     void check_may_promote() const;
 
+    /// Opens the targets below the pool, which else the first store does that comes upon them.
+    void meet_targets();
     /// Nothing where nothing is to be done in the background.
     std::optional<Flush> background() const;
     /// Called once for each hierarchy that wants something done in the background, by the thread that first meets it.
@@ -526,6 +530,7 @@ private:
     void drop_read(const Tiering& tiering, const std::string& id, const Selection& selection,
                    const BlockRecord& block);
     void note_stored(const std::string& id, const Selection& box, std::uint64_t version);
+    void tell_of_store();
     void forget_gone(std::unordered_set<std::uint64_t>& versions, const std::string& id) const;
     std::function<void()> at_end_of_job();
     void erase_scratch() noexcept;
@@ -562,6 +567,8 @@ private:
     mutable std::vector<std::shared_ptr<heat::Tally>> old_tallies_;  // other threads may still count in them
     mutable std::mutex on_read_mutex_;
     std::function<void(Read)> on_read_;
+    std::mutex on_store_mutex_;
+    std::function<void()> on_store_;
     std::mutex own_mutex_;
     std::unordered_map<std::string, std::unordered_set<std::uint64_t>>
         own_;  // of ids whose blocks go when they are read, the versions that were stored here

@@ -243,6 +243,14 @@ void Store::refuse_removal(const std::vector<layout::Mount>& mounts) const {
     }
 }
 
+void Store::meet_targets() {
+    const auto t = tiering();
+    if (!t) return;
+    for (const std::uint32_t number : t->numbers) {
+        if (number >= layout::first_target_below) static_cast<void>(targets_.is_away(number));
+    }
+}
+
 std::shared_ptr<Tiering> Store::tiering() const {
     const std::uint64_t word = Medium::load(&pool_.state().hierarchy.value);
     if (word == 0) return nullptr;
@@ -342,6 +350,7 @@ void Store::note_speed(const Tiering& t, std::uint32_t target, std::uint64_t byt
 std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::uint64_t bytes) {
     const auto t = tiering();
     if (!t || bytes == 0) return heap_.home();
+    tell_of_store();
     const Rule* rule = t->rules.find(id, array::bounding_box(box), options_.rank);
     auto ledger = ledger_of(*t);
     if (give_way(*t, ledger)) ledger = ledger_of(*t);

@@ -32,16 +32,20 @@ std::uint64_t Bursts::expected() const {
 }
 
 std::optional<std::uint64_t> emptied_to(const Watermarks& marks, std::uint64_t capacity, std::uint64_t used,
-                                        const Bursts& bursts) {
+                                        const Bursts& bursts, bool is_top) {
     if (marks.high >= 1) return std::nullopt;  // nobody is to make room but who needs it
     const auto part = [&](double of) {
         return static_cast<std::uint64_t>(of * static_cast<double>(capacity));
     };
     const std::uint64_t high = part(marks.high);
-    if (!bursts.is_quiet()) return used > high ? std::optional(high) : std::nullopt;
+    const std::uint64_t least = part(marks.low * least_part_of_low);
+    if (!bursts.is_quiet()) {
+        const std::uint64_t to_come = is_top ? 0 : std::min(bursts.stored(), high);
+        const std::uint64_t goal = std::max(high - to_come, std::min(high, least));
+        return used > goal ? std::optional(goal) : std::nullopt;
+    }
     const std::uint64_t burst = std::min(bursts.expected(), high);
     if (used <= high - burst) return std::nullopt;
-    const std::uint64_t least = part(marks.low * least_part_of_low);
     const std::uint64_t goal = std::max(std::min(part(marks.low), high - burst), least);
     return used > goal ? std::optional(goal) : std::nullopt;
 }

@@ -22,6 +22,8 @@ public:
     bool is_quiet() const { return is_quiet_; }
     /// As much as the largest of the last few times, if the last was a short time ago: more is not likely to come at once.
     std::uint64_t expected() const;
+    /// Of the burst that goes on.
+    std::uint64_t stored() const { return now_; }
 
 private:
     static constexpr std::size_t remembered = 4;
@@ -35,10 +37,12 @@ private:
     std::size_t next_ = 0;
 };
 
-/// How much is to stay in a target of which so much is used; nothing, if it may stay as it is. While somebody stores, only what keeps it
-/// from being full: what goes down then takes the bandwidth of those who store. In between, so far that the next burst meets no target
-/// that is being emptied.
+/// How much is to stay in a target of which so much is used; nothing, if it may stay as it is. While somebody stores, of the pool only what
+/// keeps it from being full, for what goes down from there takes the bandwidth of those who store. A target below it makes room
+/// meanwhile for as much again as has been stored since the last pause: the longer a burst has lasted the longer it is likely to last, and a
+/// slow target that only begins when all above are full has lost that time. In between, so far that the next burst meets no
+/// target that is being emptied.
 std::optional<std::uint64_t> emptied_to(const Watermarks& marks, std::uint64_t capacity, std::uint64_t used,
-                                        const Bursts& bursts);
+                                        const Bursts& bursts, bool is_top);
 
 }  // namespace pmemcpy::tier

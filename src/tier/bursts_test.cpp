@@ -53,39 +53,50 @@ TEST(Bursts, counting_that_begins_anew_is_no_burst) {
 
 TEST(Bursts, without_any_the_watermarks_are_all_that_counts) {
     const Bursts none;
-    EXPECT_EQ(emptied_to(marks, capacity, 900, none), std::nullopt);
-    EXPECT_EQ(emptied_to(marks, capacity, 901, none), 750u);
+    EXPECT_EQ(emptied_to(marks, capacity, 900, none, true), std::nullopt);
+    EXPECT_EQ(emptied_to(marks, capacity, 901, none, true), 750u);
 }
 
-TEST(Bursts, while_somebody_stores_a_target_is_only_kept_from_being_full) {
+TEST(Bursts, while_somebody_stores_the_pool_is_only_kept_from_being_full) {
     const Bursts storing = after({0, 100});
-    EXPECT_EQ(emptied_to(marks, capacity, 900, storing), std::nullopt);
-    EXPECT_EQ(emptied_to(marks, capacity, 990, storing), 900u);
+    EXPECT_EQ(emptied_to(marks, capacity, 900, storing, true), std::nullopt);
+    EXPECT_EQ(emptied_to(marks, capacity, 990, storing, true), 900u);
+}
+
+TEST(Bursts, meanwhile_a_target_below_makes_room_for_as_much_again_as_was_stored) {
+    EXPECT_EQ(emptied_to(marks, capacity, 800, after({0, 100}), false), std::nullopt);
+    EXPECT_EQ(emptied_to(marks, capacity, 801, after({0, 100}), false), 800u);
+    EXPECT_EQ(emptied_to(marks, capacity, 990, after({0, 100, 300}), false), 600u);
+    for (const std::uint64_t burst : {600u, 900u, 5000u}) {
+        EXPECT_EQ(emptied_to(marks, capacity, 500, after({0, burst}), false), 375u) << "half of low stays";
+        EXPECT_EQ(emptied_to(marks, capacity, 375, after({0, burst}), false), std::nullopt);
+    }
+    EXPECT_EQ(emptied_to({.high = 0.2, .low = 0.1}, capacity, 990, after({0, 5000}), false), 50u);
 }
 
 TEST(Bursts, before_the_next_one_there_is_room_for_all_of_it) {
     const Bursts of_300 = after({0, 300, 300});
-    EXPECT_EQ(emptied_to(marks, capacity, 600, of_300), std::nullopt);
-    EXPECT_EQ(emptied_to(marks, capacity, 601, of_300), 600u);
+    EXPECT_EQ(emptied_to(marks, capacity, 600, of_300, true), std::nullopt);
+    EXPECT_EQ(emptied_to(marks, capacity, 601, of_300, true), 600u);
     const Bursts of_50 = after({0, 50, 50});
-    EXPECT_EQ(emptied_to(marks, capacity, 851, of_50), 750u);
+    EXPECT_EQ(emptied_to(marks, capacity, 851, of_50, true), 750u);
 }
 
 TEST(Bursts, of_what_low_would_keep_half_stays_however_large_they_are) {
     for (const std::uint64_t burst : {600u, 900u, 5000u}) {
         const Bursts large = after({0, burst, burst});
-        EXPECT_EQ(emptied_to(marks, capacity, 800, large), 375u);
-        EXPECT_EQ(emptied_to(marks, capacity, 375, large), std::nullopt);
+        EXPECT_EQ(emptied_to(marks, capacity, 800, large, true), 375u);
+        EXPECT_EQ(emptied_to(marks, capacity, 375, large, true), std::nullopt);
     }
 }
 
 TEST(Bursts, without_a_high_watermark_nobody_makes_room_beforehand) {
-    EXPECT_EQ(emptied_to({.high = 1, .low = 0.5}, capacity, 1000, after({0, 300, 300})), std::nullopt);
-    EXPECT_EQ(emptied_to({.high = 1, .low = 1}, capacity, 1000, after({0, 300})), std::nullopt);
+    EXPECT_EQ(emptied_to({.high = 1, .low = 0.5}, capacity, 1000, after({0, 300, 300}), true), std::nullopt);
+    EXPECT_EQ(emptied_to({.high = 1, .low = 1}, capacity, 1000, after({0, 300}), true), std::nullopt);
 }
 
 TEST(Bursts, a_target_without_capacity_is_left_alone) {
-    EXPECT_EQ(emptied_to(marks, 0, 0, after({0, 300, 300})), std::nullopt);
+    EXPECT_EQ(emptied_to(marks, 0, 0, after({0, 300, 300}), true), std::nullopt);
 }
 
 }  // namespace

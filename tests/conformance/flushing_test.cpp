@@ -116,7 +116,8 @@ protected:
 };
 
 TEST_F(flushing, goes_on_in_the_background_and_leaves_blocks_where_they_are) {
-    PMEM pool = open();
+    // With room for the next burst, which else is made in the pause after this one.
+    PMEM pool = open(16 * mebibyte);
     set_hierarchy(pool, hierarchy(Buffering::write_back));
     alloc(pool);
     for (std::uint64_t i = 0; i < 4; ++i) store(pool, i, static_cast<double>(i));
