@@ -28,8 +28,8 @@ PHASES = 16
 # How long a phase computes, by how long the parallel file system takes for what it stores. In the first there is so
 # little time that what does not fit above the burst buffer has to be waited for.
 COMPUTING = {"data-intensive": 1 / 32, "balanced": 0.5, "compute-intensive": 2.0}
-# How many times as much as elsewhere that stores: else it takes a quarter of a second, and how work begins is most of
-# what is seen.
+# How many times as many blocks as elsewhere that stores: else it takes a quarter of a second, and how work begins is
+# most of what is seen.
 TIMES_STORED = {"data-intensive": 4}
 # The same of VPIC-IO and HACC-IO, which the paper does not tell.
 COMPUTING_OF_APPLICATIONS = 1.0
@@ -56,6 +56,11 @@ class Sizes:
     bytes_copied: int  # in a run of Figure 4, at most
     bytes_stored: int  # in a run of Figures 8 to 11
     pfs_bytes_per_second: float
+    blocks: int = 32  # in a phase, of all ranks
+
+    @property
+    def block_bytes(self) -> int:
+        return self.phase_bytes // self.blocks
 
     @property
     def ram_bytes(self) -> int:
@@ -74,7 +79,8 @@ class Sizes:
 
 
 def sizes_of_work(sizes: Sizes, work: str) -> Sizes:
-    return replace(sizes, bytes_stored=sizes.bytes_stored * TIMES_STORED.get(work, 1))
+    times = TIMES_STORED.get(work, 1)
+    return replace(sizes, bytes_stored=sizes.bytes_stored * times, blocks=sizes.blocks * times)
 
 
 def contenders(folder: Path, kind: str) -> dict[str, Contender]:
@@ -176,12 +182,12 @@ class Runs(Rounds[Contender]):
             self.add(without(entry) | {"unsupported": why})
             return
         # The top target alone has room for all.
-        ram_bytes = sizes.ram_bytes if scheme != "top" else 4 * sizes.bytes_stored
+        ram_bytes = sizes.ram_bytes if scheme not in ("top", "flushing") else 4 * sizes.bytes_stored
         command = [str(program), "--scheme", scheme, "--folder", str(self.folder / "buffers"), *options]
         command += ["--pfs-bytes-per-second", str(sizes.pfs_bytes_per_second)]
         command += ["--ram-bytes", str(ram_bytes), "--nvme-bytes", str(sizes.nvme_bytes)]
         command += ["--ranks", str(ranks), "--phases", str(PHASES)]
-        command += ["--phase-bytes", str(sizes.phase_bytes // ranks), "--blocks", str(blocks_of(ranks))]
+        command += ["--phase-bytes", str(sizes.phase_bytes // ranks), "--blocks", str(sizes.blocks // ranks)]
         try:
             self.attempt(entry, command)
         finally:
@@ -191,15 +197,6 @@ class Runs(Rounds[Contender]):
 def without(entry: dict) -> dict:
     """Of a run that there is not: once for all repetitions."""
     return {name: value for name, value in entry.items() if name != "repetition"}
-
-
-def blocks_of(ranks: int) -> int:
-    """In a phase, of each rank: blocks are as large for any number of ranks."""
-    return 32 // ranks
-
-
-def block_bytes(sizes: Sizes) -> int:
-    return sizes.phase_bytes // 32
 
 
 def figure4(runs: Runs, sizes: Sizes) -> None:
@@ -252,6 +249,18 @@ def figure8(runs: Runs, sizes: Sizes) -> None:
             runs.buffer(about, scheme.name, its, 2, "--compute-s", str(its.computing_seconds(ratio)))
 
 
+def background(runs: Runs, sizes: Sizes) -> None:
+    """What flushing costs those who store, with room for all; and how fast it is. The second computes so little that
+    flushing is all that there is."""
+    names = ("top", "flushing")
+    schemes(runs, names)
+    for work in ("compute-intensive", "data-intensive"):
+        computing = str(sizes.computing_seconds(COMPUTING[work]))
+        for repetition, scheme in runs.rounds(names):
+            about = {"experiment": "background", "work": work, "ranks": 2, "repetition": repetition}
+            runs.buffer(about, scheme.name, sizes, 2, "--compute-s", computing)
+
+
 def figure9(runs: Runs, sizes: Sizes) -> None:
     names = ("none", *STAND_INS, "max-bandwidth", "hot-data")
     schemes(runs, names)
@@ -284,6 +293,7 @@ ALL: dict[str, Callable[[Runs, Sizes], None]] = {
     "figure5": figure5,
     "figure6": figure6,
     "figure8": figure8,
+    "background": background,
     "figure9": figure9,
     "figure10": figure10,
     "figure11": figure11,

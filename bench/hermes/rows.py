@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import experiments
-from experiments import COMPUTING, LATENCY_SECONDS, PHASES, STAND_INS, WRITE_RATIO, Sizes
+from experiments import COMPUTING, LATENCY_SECONDS, MIB, PHASES, STAND_INS, WRITE_RATIO, Sizes
 from neighbours import Row, divided, matching, measured, number, reason, table_of, tables, typical
 from schedule import Device, least_write_seconds, with_latency
 
@@ -161,9 +161,7 @@ def best_schedule(mine: list[dict], policy: str, sizes: Sizes) -> Row:
     capacities = {"nvme": sizes.nvme_bytes}
     below = [
         Device(
-            with_latency(
-                WRITE_RATIO[each] * sizes.pfs_bytes_per_second, LATENCY_SECONDS[each], experiments.block_bytes(sizes)
-            ),
+            with_latency(WRITE_RATIO[each] * sizes.pfs_bytes_per_second, LATENCY_SECONDS[each], sizes.block_bytes),
             capacities.get(each, float("inf")),
         )
         for each in ("nvme", "burst-buffer", "pfs")
@@ -173,6 +171,22 @@ def best_schedule(mine: list[dict], policy: str, sizes: Sizes) -> Row:
     )
     ours = typical(found[policy], write)
     return Row(name, divided(least, ours), target, ours, least, "s", "calculated")
+
+
+def background(runs: list[dict], sizes: Sizes) -> list[Row]:
+    rows = []
+    for work in ("compute-intensive", "data-intensive"):
+        mine = matching(runs, experiment="background", work=work)
+        if mine:
+            goal = 0.9 if work == "compute-intensive" else None
+            rows.append(beside(mine, f"{work}, write", "flushing", "top", write, goal))
+    found = measured(matching(runs, experiment="background", work="data-intensive"))
+    if "flushing" in found:
+        computing = PHASES * sizes.computing_seconds(COMPUTING["data-intensive"])
+        takes = typical(found["flushing"], lambda run: computing + write(run) + run["flush_s"])
+        ours, theirs = sizes.bytes_stored / takes / MIB, sizes.pfs_bytes_per_second / MIB
+        rows.append(Row("all flushed", divided(ours, theirs), 0.9, ours, theirs, "MiB/s", "the bandwidth"))
+    return rows
 
 
 def figure9(runs: list[dict], _: Sizes) -> list[Row]:
@@ -224,6 +238,7 @@ SECTIONS = {
     "figure5": "Figure 5: metadata",
     "figure6": "Figure 6: messages",
     "figure8": "Figure 8: computing and storing in turns",
+    "background": "Flushing in the background",
     "figure9": "Figure 9: reading again and again",
     "figure10": "Figure 10: VPIC-IO, which only writes",
     "figure11": "Figure 11: HACC-IO, which reads what it has written",
@@ -236,6 +251,7 @@ def all_rows(runs: list[dict], sizes: Sizes) -> dict[str, list[Row]]:
         "figure5": figure5(runs),
         "figure6": figure6(runs),
         "figure8": figure8(runs, sizes),
+        "background": background(runs, sizes),
         "figure9": figure9(runs, sizes),
         "figure10": figure10(runs, sizes),
         "figure11": figure11(runs, sizes),

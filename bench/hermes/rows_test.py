@@ -133,10 +133,24 @@ def test_data_intensive_work_is_judged_against_the_best_schedule():
     row = named(found, "data-intensive, write, max-locality beside the best schedule")
     assert row.target == 0.85
     assert row.ratio == pytest.approx(row.theirs / 0.5)
-    # Half of what is stored, four times as much as elsewhere, has no room above the burst buffer, which with the file system takes 4.8 * 32 MiB/s, less a
-    # fifth for latency. What moves down while the application computes is not waited for.
+    # Half of what is stored, four times as much as elsewhere, has no room above the burst buffer, which with the file
+    # system takes 4.8 * 32 MiB/s, less a fifth for latency. What moves down while the application computes is not
+    # waited for.
     computing = experiments.PHASES * experiments.sizes_of_work(SIZES, "data-intensive").computing_seconds(1 / 32)
     assert 128 / (4.8 * 32) < row.theirs + computing < 128 / (0.8 * 4.8 * 32)
+
+
+def test_flushing_is_judged_by_what_it_costs_and_by_the_bandwidth():
+    runs = [
+        buffering_run(scheme, value, flush=1.0, experiment="background", work=work, ranks=2)
+        for work in ("compute-intensive", "data-intensive")
+        for scheme, value in (("top", 0.9), ("flushing", 0.95))
+    ]
+    costs, other, speed = rows.background(runs, SIZES)
+    assert (costs.ratio, costs.is_met) == (pytest.approx(0.9 / 0.95), True)
+    assert other.target is None
+    # Two seconds at the bandwidth; it took 1.95 and what was computed.
+    assert speed.ratio == pytest.approx(2 / (1.95 + 16 * SIZES.computing_seconds(1 / 32)))
 
 
 def test_only_the_sixteenth_read_sixteen_times_is_judged():

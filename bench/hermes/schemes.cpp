@@ -23,7 +23,7 @@ Target device(const Devices& devices, const std::string& name, TargetKind kind, 
 }  // namespace
 
 std::vector<std::string> scheme_names() {
-    return {"top",           "none",         "elevator",     "datawarp",
+    return {"top",           "flushing",     "none",         "elevator", "datawarp",
             "max-bandwidth", "max-locality", "reorganizing", "hot-data"};
 }
 
@@ -42,6 +42,9 @@ Hierarchy hierarchy_for(const std::string& scheme, const Devices& devices, bool 
     h.flush.period_s = 0.02;
     if (scheme == "top") {
         h.mode = Buffering::none;
+    } else if (scheme == "flushing") {
+        h.targets.push_back(pfs);
+        h.mode = Buffering::write_back;
     } else if (scheme == "none") {
         h.targets.push_back(pfs);
         h.mode = Buffering::bypass;

@@ -17,7 +17,7 @@ struct Devices {
     std::uint64_t nvme_bytes = 0;
 };
 
-/// "top": all fits into memory and nothing is flushed. "none": no buffering. "elevator": one burst buffer, flushed while the application computes
+/// "top": all fits into memory and nothing is flushed. "flushing": the same, and all is flushed meanwhile. "none": no buffering. "elevator": one burst buffer, flushed while the application computes
 /// (as Data Elevator). "datawarp": one burst buffer, flushed at the end. "max-bandwidth", "max-locality", "hot-data": all layers, by that policy.
 /// "reorganizing": MaxLocality as the paper's equation has it, where a store that finds no room waits until there is; nobody makes room before.
 std::vector<std::string> scheme_names();

@@ -133,6 +133,10 @@ struct Flush {
     /// It may get a file twice. Nobody but who owns the pool may have it run.
     std::string command{};
     double command_timeout_s = 60;  ///< after which it is killed, with all that it has started
+    /// "hdf5", "netcdf" or "zarr": finished files for other programs, besides, of each variable and group at the top of the pool one. They are in the
+    /// directory POOL.finished of the flush target, and written anew when something in them has changed: in the background when it has not changed for
+    /// `period_s`, on `close`, on `exit`, and by flush(). By the program `pmemcpy`, which has to be in PATH. Empty: none.
+    std::string as{};
 };
 
 /// A target that is fuller than `high` is emptied to `low`, in the background. Parts of its capacity. While processes store it is only
@@ -199,7 +203,7 @@ struct TargetInfo {
         0;  ///< of these, the fair part of this pool; 0 if nobody has it open for writing
     std::vector<TargetUser> others{};
     std::string
-        command_trouble{};  ///< of the flush target: why Flush::command failed last; empty if it did not
+        command_trouble{};  ///< of the flush target: why Flush::command, or Flush::as, failed last; empty if neither did
 };
 
 /// What there is to flush or to move, and how much of it is done.

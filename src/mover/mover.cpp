@@ -98,6 +98,7 @@ public:
         if (!flushing_.trouble.empty()) return flushing_.trouble;
         if (!settling_.trouble.empty()) return settling_.trouble;
         if (!handing_.trouble.empty()) return handing_.trouble;
+        if (!finishing_.trouble.empty()) return finishing_.trouble;
         for (const Task& task : emptying_) {
             if (!task.trouble.empty()) return task.trouble;
         }
@@ -225,14 +226,35 @@ private:
         if (is_news_ || on_store || (Clock::now() >= due_.load() && newest != looked_at_))
             begin(flushing_, [this, its = *duty] { flush(its); });
         if (!duty->command.empty() && is_to_hand_over_) begin(handing_, [this] { hand_over(); });
+        if (!duty->as.empty() &&
+            Clock::now() >= finished_at_ + std::chrono::duration<double>(duty->period_s)) {
+            finished_at_ = Clock::now();
+            begin(finishing_, [this] { finish_files(); });
+        }
+    }
+
+    // Of a task that runs a program, until when it may.
+    std::function<bool()> as_it_is() const {
+        return [this, hierarchy = store_->hierarchy_number()] {
+            return !stops_ && !yields_ && store_->hierarchy_number() == hierarchy;
+        };
+    }
+
+    void finish_files() {
+        const std::array now = {store_->newest_version(), store_->committed_step(),
+                                store_->hierarchy_number()};
+        const bool is_quiet = std::exchange(looked_when_, now) == now;
+        if (is_quiet && is_finished_) return;
+        is_finished_ = false;
+        // What had changed since the look before waits for the next one.
+        is_finished_ = store_->finish_files("/", &looked_, as_it_is()) && is_quiet;
     }
 
     // By itself, for a command may take its time.
     void hand_over() {
         is_to_hand_over_ = false;
-        const std::uint64_t hierarchy = store_->hierarchy_number();
         try {
-            store_->hand_over([&] { return !stops_ && !yields_ && store_->hierarchy_number() == hierarchy; });
+            store_->hand_over(as_it_is());
         } catch (const std::exception&) {
             is_to_hand_over_ = true;
             throw;
@@ -269,6 +291,7 @@ private:
         if (settling_.done.valid()) settling_.done.get();
         if (reclaiming_.done.valid()) reclaiming_.done.get();
         if (handing_.done.valid()) handing_.done.get();
+        if (finishing_.done.valid()) finishing_.done.get();
         for (Task& task : emptying_) {
             if (task.done.valid()) task.done.get();
         }
@@ -345,6 +368,7 @@ private:
         if (!is_last && !store_->flushes_on(Trigger::close)) return;
         store_->flush("/", true, {});
         store_->hand_over([] { return true; });
+        store_->finish_files("/", nullptr, [] { return true; });
     }
 
     /// Spreads what is written over the time that it may take, for all who write it together.
@@ -414,6 +438,12 @@ private:
     Clock::time_point reclaimed_at_{};  // what killed jobs have left in targets that are shared
     std::unordered_map<std::string, Clock::time_point> tried_;  // of that task
     Task handing_;
+    Task finishing_;
+    Clock::time_point finished_at_{};
+    // Of that task: what there was at its last look, when that was, and whether all of it is finished.
+    store::Store::Tops looked_;
+    std::array<std::uint64_t, 3> looked_when_{};
+    bool is_finished_ = false;
     std::array<Task, tier::most_targets> emptying_;
     std::thread thread_;
 };

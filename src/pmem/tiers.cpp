@@ -75,6 +75,7 @@ std::uint64_t flush(PMEM& pool, std::string_view id,
     // Somebody who is at it has the same to do; what he leaves is done here.
     constexpr std::uint64_t look_again_ns = 10'000'000;
     while (!store.hand_over([] { return true; })) os::sleep_ns(look_again_ns);
+    while (!store.finish_files(id, nullptr, [] { return true; })) os::sleep_ns(look_again_ns);
     return bytes;
 }
 

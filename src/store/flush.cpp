@@ -26,7 +26,8 @@ Buffering Tiering::mode_of(const std::string& id, const catalog::BlockRecord& bl
 bool Tiering::has_background() const {
     if (flush_level == 0) return false;
     return tier::is_flushed_by_itself(hierarchy.mode) || !hierarchy.flush.command.empty() ||
-           hierarchy.policy == Policy::hot_data || hierarchy.promotion != Promotion::never ||
+           !hierarchy.flush.as.empty() || hierarchy.policy == Policy::hot_data ||
+           hierarchy.promotion != Promotion::never ||
            std::any_of(hierarchy.rules.begin(), hierarchy.rules.end(), [](const Rule& rule) {
                return rule.drop_after_flush ||
                       tier::is_flushed_by_itself(rule.mode.value_or(Buffering::none));

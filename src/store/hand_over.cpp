@@ -161,13 +161,18 @@ bool Store::hand_over(const std::function<bool()>& is_wanted) {
 std::string Store::run_command(const Tiering& t, const tier::HandedFile& handed,
                                const std::function<bool()>& is_wanted) const {
     const std::vector<std::string> words = tier::fill_command(t.hierarchy.flush.command, handed);
-    const std::string what = "the command of `flush`, '" + words[0] + "', for " + handed.file + " ";
+    return run_program(words, "the command of `flush`, '" + words[0] + "', for " + handed.file + " ",
+                       t.hierarchy.flush.command_timeout_s, is_wanted);
+}
+
+// `what` is run, for whoever is told of it.
+std::string Store::run_program(const std::vector<std::string>& words, const std::string& what, double seconds,
+                               const std::function<bool()>& is_wanted) {
     const auto program = os::find_program(words[0]);
     if (!program)
         return what + "cannot be run: there is no such program" +
                (words[0].find('/') == std::string::npos ? " in PATH" : "");
     os::File printed = os::File::create_in_memory("what a command prints");
-    const double seconds = t.hierarchy.flush.command_timeout_s;
     try {
         const os::Ending ending =
             os::run({.path = *program, .arguments = {words.begin() + 1, words.end()}, .printed = printed},

@@ -84,6 +84,8 @@ std::vector<TargetInfo> Store::targets() const {
         info.capacity_bytes = info.target.capacity_bytes;
         if (i == t->flush_level && !t->hierarchy.flush.command.empty() && !targets_.is_away(t->numbers[i]))
             info.command_trouble = layout::Handed::trouble_in(targets_.files_of(t->numbers[i])->directory());
+        if (i == t->flush_level && !t->hierarchy.flush.as.empty() && info.command_trouble.empty())
+            info.command_trouble = finishing_trouble(*t);
         if (info.capacity_bytes == 0 && info.trouble.empty())
             info.capacity_bytes =
                 info.used_bytes + os::free_bytes(os::File::open(info.target.path, O_RDONLY | O_DIRECTORY));

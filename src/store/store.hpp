@@ -21,6 +21,7 @@
 #include <array>
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -245,6 +246,14 @@ public:
     bool hand_over(const std::function<bool()>& is_wanted);
     FlushProgress unstaged() const;
 
+    // finish.cpp
+    /// Of each variable and group at the top a number that is another one when something in it has changed.
+    using Tops = std::map<std::string, std::uint32_t>;
+    /// Writes the finished files that the hierarchy's `flush` asks for, as long as `is_wanted`: of `id`, or of all ("/"), those that have changed. `looked`:
+    /// but not those that have changed since the last call with it, which sets it. Returns whether that was done: not while another attachment is at it.
+    /// Errors: io_error when it fails, with what was printed.
+    bool finish_files(std::string_view id, Tops* looked, const std::function<bool()>& is_wanted);
+
     /// A block that somebody here has read.
     struct Read {
         std::string id;
@@ -281,6 +290,7 @@ public:
     void set_on_hierarchy(std::function<void()> f) { on_hierarchy_ = std::move(f); }
     /// Rises with every store by anybody; where there is a hierarchy, with every erase too.
     std::uint64_t newest_version() const { return persist::Medium::load(&pool_.state().next_version.value); }
+    std::uint64_t committed_step() const { return pool_.committed_step(); }
     /// Another one when somebody has set another hierarchy.
     std::uint64_t hierarchy_number() const { return persist::Medium::load(&pool_.state().hierarchy.value); }
     /// By whoever operates on some variables in the background, so that nobody else does.
@@ -523,6 +533,11 @@ private:
     void check_may_run_commands() const;
     std::string run_command(const Tiering& tiering, const tier::HandedFile& handed,
                             const std::function<bool()>& is_wanted) const;
+    static std::string run_program(const std::vector<std::string>& words, const std::string& what,
+                                   double seconds, const std::function<bool()>& is_wanted);
+    Tops tops() const;
+    std::optional<os::File> finished_directory(const Tiering& tiering, bool is_to_be) const;
+    std::string finishing_trouble(const Tiering& tiering) const;
     void load_dims(std::string_view variable, const Type& type, void* data, const Selection& selection) const;
     bool try_load(std::string_view id, Directory& directory, void* data, const Selection& selection,
                   std::optional<std::uint64_t> step, bool pin_first, std::vector<BlockRecord>* read) const;

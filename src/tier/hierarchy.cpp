@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
 
 namespace pmemcpy {
 
@@ -223,7 +224,7 @@ void check_rules(const Hierarchy& h) {
 
 void check_flushing(const Hierarchy& h) {
     const bool is_used =
-        !h.flush.to.empty() || !h.flush.command.empty() ||
+        !h.flush.to.empty() || !h.flush.command.empty() || !h.flush.as.empty() ||
         std::any_of(h.rules.begin(), h.rules.end(), [](const Rule& rule) {
             return rule.drop_after_flush || is_flushed_by_itself(rule.mode.value_or(Buffering::none));
         });
@@ -236,6 +237,9 @@ void check_flushing(const Hierarchy& h) {
     if (h.flush.threads < 1 || h.flush.threads > most_threads)
         refuse("flush: `threads` is a number from 1 to " + std::to_string(most_threads));
     if (!h.flush.command.empty()) check_command(h.flush.command);
+    constexpr std::array<std::string_view, 4> formats = {"", "hdf5", "netcdf", "zarr"};
+    if (std::find(formats.begin(), formats.end(), h.flush.as) == formats.end())
+        refuse("flush: `as` is hdf5, netcdf or zarr, and not '" + h.flush.as + "'");
     constexpr double longest_s = 1e6;
     if (!(h.flush.command_timeout_s > 0 && h.flush.command_timeout_s <= longest_s))
         refuse("flush: `command_timeout` is a time above zero, as 60 s, and below 12 days");

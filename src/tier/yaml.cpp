@@ -187,6 +187,7 @@ void read_flush(const YAML::Node& node, Flush& flush) {
          {"bandwidth", [&](const auto& n) { flush.bytes_per_second = tier::parse_bandwidth(text_of(n)); }},
          {"threads", [&](const auto& n) { flush.threads = whole_number<unsigned>(n); }},
          {"cores", [&](const auto& n) { flush.cores = tier::parse_cores(text_of(n)); }},
+         {"as", [&](const auto& n) { flush.as = text_of(n); }},
          {"command", [&](const auto& n) { flush.command = text_of(n); }},
          {"command_timeout",
           [&](const auto& n) { flush.command_timeout_s = tier::parse_seconds(text_of(n)); }}});
@@ -338,6 +339,7 @@ std::string to_yaml(const Hierarchy& h) {
     if (h.flush.bytes_per_second > 0)
         out << YAML::Key << "bandwidth" << YAML::Value << tier::bandwidth_text(h.flush.bytes_per_second);
     if (!h.flush.cores.empty()) out << YAML::Key << "cores" << YAML::Value << tier::cores_text(h.flush.cores);
+    if (!h.flush.as.empty()) out << YAML::Key << "as" << YAML::Value << h.flush.as;
     if (!h.flush.command.empty())
         out << YAML::Key << "command" << YAML::Value << YAML::DoubleQuoted << h.flush.command << YAML::Key
             << "command_timeout" << YAML::Value << tier::seconds_text(h.flush.command_timeout_s);
