@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import servers
@@ -28,9 +28,6 @@ PHASES = 16
 # How long a phase computes, by how long the parallel file system takes for what it stores. In the first there is so
 # little time that what does not fit above the burst buffer has to be waited for.
 COMPUTING = {"data-intensive": 1 / 32, "balanced": 0.5, "compute-intensive": 2.0}
-# How many times as many blocks as elsewhere that stores: else it takes a quarter of a second, and how work begins is
-# most of what is seen.
-TIMES_STORED = {"data-intensive": 4}
 # The same of VPIC-IO and HACC-IO, which the paper does not tell.
 COMPUTING_OF_APPLICATIONS = 1.0
 READS = (1, 4, 16)
@@ -76,11 +73,6 @@ class Sizes:
 
     def computing_seconds(self, ratio: float) -> float:
         return ratio * self.phase_bytes / self.pfs_bytes_per_second
-
-
-def sizes_of_work(sizes: Sizes, work: str) -> Sizes:
-    times = TIMES_STORED.get(work, 1)
-    return replace(sizes, bytes_stored=sizes.bytes_stored * times, blocks=sizes.blocks * times)
 
 
 def contenders(folder: Path, kind: str) -> dict[str, Contender]:
@@ -243,10 +235,9 @@ def figure8(runs: Runs, sizes: Sizes) -> None:
     for work, ratio in COMPUTING.items():
         names = ("top", "none", *STAND_INS, *POLICIES, *((REORGANIZING,) if work != "data-intensive" else ()))
         schemes(runs, names)
-        its = sizes_of_work(sizes, work)
         for repetition, scheme in runs.rounds(names):
             about = {"experiment": "figure8", "work": work, "ranks": 2, "repetition": repetition}
-            runs.buffer(about, scheme.name, its, 2, "--compute-s", str(its.computing_seconds(ratio)))
+            runs.buffer(about, scheme.name, sizes, 2, "--compute-s", str(sizes.computing_seconds(ratio)))
 
 
 def background(runs: Runs, sizes: Sizes) -> None:

@@ -142,8 +142,7 @@ def figure8(runs: list[dict], sizes: Sizes) -> list[Row]:
                 rows.append(beside(mine, f"{work}, write", "max-bandwidth", theirs, write, goal, papers))
         if work == "data-intensive":
             rows.append(beside(mine, f"{work}, write", "max-locality", "max-bandwidth", write, 1.0))
-            its = experiments.sizes_of_work(sizes, work)
-            rows += [best_schedule(mine, policy, its) for policy in experiments.POLICIES]
+            rows += [best_schedule(mine, policy, sizes) for policy in experiments.POLICIES]
         for theirs in ("none", *STAND_INS):
             rows.append(beside(mine, f"{work}, write and flush", "max-bandwidth", theirs, total, None))
     return rows
