@@ -69,7 +69,9 @@ class Finished(WithPool):
         self.set_hierarchy("as: hdf5, on: exit")
         self.text("cp", f"{self.pool}:line", f"{self.pool}:another")
         self.assertIn("another.h5", self.names())
-        self.assertIn("another", self.text("import", self.files / "another.h5", self.folder / "b.pmem") + "another")
+        back = self.folder / "back.pmem"
+        self.text("import", self.files / "another.h5", back)
+        self.assertEqual(self.text("cat", back, "another"), self.text("cat", self.pool, "line"))
 
     def test_the_background_finishes_what_is_quiet(self) -> None:
         self.set_hierarchy("as: zarr, every: 0.2 s")
