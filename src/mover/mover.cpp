@@ -40,6 +40,8 @@ constexpr auto longest_between_bursts = 1s;
 // In a pool with very many blocks a look at all of them takes long: so many times as long it then waits.
 constexpr int pause_per_look = 20;
 constexpr auto after_error = 1s;  // what is full or away now may not be then
+// Whoever has changed something may have been killed before he told it.
+constexpr auto look_anyway = 20s;
 constexpr auto try_again = 60s;   // to reclaim what a killed job has left, where it did not go
 
 std::vector<unsigned> checked(std::vector<unsigned> cores) {
@@ -56,8 +58,11 @@ std::vector<unsigned> checked(std::vector<unsigned> cores) {
 
 class Mover::Worker {
 public:
-    explicit Worker(std::string path)
-        : path_(std::move(path)), fork_generation_(os::fork_generation()), thread_([this] { work(); }) {}
+    explicit Worker(store::Store& program)
+        : path_(program.path()),
+          fork_generation_(os::fork_generation()),
+          program_(&program),
+          thread_([this] { work(); }) {}
     Worker(std::string path, std::vector<unsigned> cores)
         : path_(std::move(path)),
           fork_generation_(os::fork_generation()),
@@ -196,6 +201,9 @@ private:
     void take_a_turn() {
         attach();
         bring_up();
+        // What the program could not free when it stored, because somebody was reading it, it would not before it stores again; and as
+        // long as a block is there, so are its copies.
+        if (program_ != nullptr && bursts_.is_quiet()) program_->reclaim();
         const auto duty = store_->background();
         if (!duty) {
             wait_for_tasks();
@@ -223,7 +231,8 @@ private:
         }
         const std::uint64_t newest = store_->newest_version();
         const bool on_store = store_->flushes_on(Trigger::store) && newest != flushed_at_;
-        if (is_news_ || on_store || (Clock::now() >= due_.load() && newest != looked_at_))
+        const auto late = Clock::now() - due_.load();
+        if (is_news_ || on_store || (late >= 0s && newest != looked_at_) || late >= look_anyway)
             begin(flushing_, [this, its = *duty] { flush(its); });
         if (!duty->command.empty() && is_to_hand_over_) begin(handing_, [this] { hand_over(); });
         if (!duty->as.empty() &&
@@ -406,6 +415,7 @@ private:
 
     const std::string path_;
     const std::uint64_t fork_generation_;
+    store::Store* const program_ = nullptr;
     std::mutex mutex_;
     std::condition_variable wake_;
     std::atomic<bool> stops_ = false;
@@ -457,7 +467,7 @@ void Mover::set_prefetcher(std::shared_ptr<const Prefetcher> next) {
     worker_->set_prefetcher(std::move(next));
 }
 
-Mover::Mover(const std::string& path) : worker_(std::make_unique<Worker>(path)) {}
+Mover::Mover(store::Store& program) : worker_(std::make_unique<Worker>(program)) {}
 Mover::Mover(const std::string& path, std::vector<unsigned> cores)
     : worker_(std::make_unique<Worker>(path, checked(std::move(cores)))) {}
 

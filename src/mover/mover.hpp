@@ -16,7 +16,8 @@ namespace pmemcpy::mover {
 /// what is left is found again by whoever does this next.
 class Mover {
 public:
-    explicit Mover(const std::string& path);
+    /// Beside a program that has the pool open, which closes it after this has gone.
+    explicit Mover(store::Store& program);
     /// The same by a process that does nothing else, before which the others step back. `cores`: it runs on these; empty: on those of the hierarchy.
     /// Errors: those of opening for writing; busy, when there is one already; invalid_argument for processors that are not there.
     Mover(const std::string& path, std::vector<unsigned> cores);

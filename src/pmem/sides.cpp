@@ -74,7 +74,7 @@ std::vector<operate::Operator*> Sides::operators() {
 void Sides::move_in_background() {
     const std::lock_guard lock(mover_mutex_);
     if (mover_) return;
-    mover_ = std::make_unique<mover::Mover>(shared_->path());
+    mover_ = std::make_unique<mover::Mover>(*shared_);
     shared_->set_on_read([its = mover_.get()](store::Store::Read read) { its->note(std::move(read)); });
     shared_->set_on_store([its = mover_.get()] { its->note_store(); });
 }

@@ -330,6 +330,4 @@ void Store::flush_step() {
     }
 }
 
-// A copy lives as long as its block, wherever that is; who frees a block does not look for copies. While the lock is held no copy becomes
-
 }  // namespace pmemcpy::store

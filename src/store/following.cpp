@@ -24,6 +24,13 @@ constexpr std::string_view own_words_attribute =
 void Store::announce(std::uint64_t entry) {
     pool_.feed().append(entry);
     pool_.tell();
+    count_change();
+}
+
+// A version is drawn before what has it can be seen, so who looked at everything in between has not seen that, and goes by versions. An
+// erase and a commit have none of their own.
+void Store::count_change() {
+    if (hierarchy_number() != 0) static_cast<void>(pool_.draw_version());
 }
 
 // They lie with the pool's own attributes, where they are kept under the promise like them.

@@ -50,8 +50,6 @@ void Store::erase(std::string_view id) {
     }
     if (!directory_layout_) {
         catalog_.erase(*entry, id);
-        // For who looks, in the background, at what has changed: there may be copies to remove.
-        if (hierarchy_number() != 0) static_cast<void>(pool_.draw_version());
         return announce(*entry);
     }
     const bool is_group = catalog::Catalog::is_group(pool_, *definition);

@@ -80,6 +80,7 @@ void Store::commit(std::uint64_t step) {
     pool_.medium().persist(committed, sizeof *committed);
     pool_.feed().append_commit();
     pool_.tell();
+    count_change();
     step_ = 0;
     pool_.enter_step(0);
     settle_names();

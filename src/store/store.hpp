@@ -282,13 +282,15 @@ public:
     /// Errors: invalid_argument for a pool in which nothing is brought up; permission_denied.
     void check_may_promote() const;
 
+    /// Frees what this attachment has retired, as far as nobody reads it any more.
+    void reclaim() { heap_.reclaim(); }
     /// Opens the targets below the pool, which else the first store does that comes upon them.
     void meet_targets();
     /// Nothing where nothing is to be done in the background.
     std::optional<Flush> background() const;
     /// Called once for each hierarchy that wants something done in the background, by the thread that first meets it.
     void set_on_hierarchy(std::function<void()> f) { on_hierarchy_ = std::move(f); }
-    /// Rises with every store by anybody; where there is a hierarchy, with every erase too.
+    /// Rises with every store; where there is a hierarchy, again when that or another change can be seen.
     std::uint64_t newest_version() const { return persist::Medium::load(&pool_.state().next_version.value); }
     std::uint64_t committed_step() const { return pool_.committed_step(); }
     /// Another one when somebody has set another hierarchy.
@@ -371,6 +373,7 @@ private:
     /// What is under this entry has just been published, or taken away: for those who wait, and those who follow.
     void announce(std::uint64_t entry);
     void announce(Link entry) { announce(entry.offset()); }
+    void count_change();
     bool is_visible(std::uint64_t step) const;
     bool is_committed(std::uint64_t step) const;
     /// Runs f, and again if space ran out: after taking back what dead processes and old versions hold, and then as long as

@@ -10,6 +10,7 @@
 
 namespace pmemcpy::store {
 
+// A copy lives as long as its block, wherever that is; who frees a block does not look for copies. While the lock is held no copy becomes
 // a block's place, so a block that is nowhere in the pool now will not be again.
 bool Store::sweep_copies(bool also_odd) {
     const auto t = tiering();

@@ -203,6 +203,20 @@ TEST_F(flushing, what_was_pending_when_everybody_left_is_shown_and_goes_on_with_
     wait_until("it is flushed, for nobody waits any more", [&] { return flushed(pool) == 1; });
 }
 
+// Who looks in the background goes by versions, and a commit had none of its own: what was stored in a step was not flushed unless
+// something else was stored after it.
+TEST_F(flushing, what_was_stored_in_a_step_is_flushed_when_that_is_committed) {
+    PMEM pool = open(16 * mebibyte);
+    set_hierarchy(pool, hierarchy(Buffering::write_back));
+    alloc(pool);
+    pool.begin(1);
+    store(pool, 0, 1);
+    std::this_thread::sleep_for(500ms);
+    EXPECT_TRUE(files().empty());
+    pool.commit(1);
+    wait_until("it is flushed", [&] { return flushed(pool) == 1; });
+}
+
 TEST_F(flushing, copies_go_when_their_blocks_are_gone) {
     PMEM pool = open();
     set_hierarchy(pool, hierarchy(Buffering::write_back));
@@ -216,6 +230,25 @@ TEST_F(flushing, copies_go_when_their_blocks_are_gone) {
     for (std::uint64_t i = 0; i < 3; ++i) expect(pool, i, 29);
     pool.erase("a");
     wait_until("all copies are gone", [&] { return files().empty() && targets(pool).at(1).used_bytes == 0; });
+}
+
+// What a program could not free when it stored, because somebody was reading it, it freed when it stored again; so if it did not, block and
+// copy stayed until it closed the pool.
+TEST_F(flushing, copies_go_though_the_program_stores_no_more) {
+    PMEM pool = open(16 * mebibyte);
+    set_hierarchy(pool, hierarchy(Buffering::write_back));
+    alloc(pool);
+    store(pool, 0, 1);
+    wait_until("it is flushed", [&] { return flushed(pool) == 1; });
+    {
+        PMEM reader = open(16 * mebibyte);
+        const auto view = reader.view<double>("a");
+        store(pool, 0, 2);
+        wait_until("the new one is flushed", [&] { return flushed(pool) == 1; });
+        EXPECT_EQ(files().size(), 2U);
+    }
+    wait_until("the copy of what was overwritten is gone", [&] { return files().size() == 1; });
+    expect(pool, 0, 2);
 }
 
 TEST_F(flushing, a_block_may_give_up_its_place_when_there_is_a_copy) {
