@@ -125,16 +125,19 @@ std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool:
     Candidates candidates;
     candidates.position = changes.next;
     std::vector<Listed> listed;  // what lies in the index stays there until the reading ends
-    const auto list = [&](std::uint64_t place, bool is_sure) {
-        if (const auto id = reading.get(Table::objects, key_of(place))) listed.push_back({*id, is_sure});
+    const auto list = [&](const Posting& posting, bool is_sure) {
+        if (!posting.id.empty()) return listed.push_back({posting.id, is_sure});
+        if (const auto id = reading.get(Table::objects, key_of(posting.place)))
+            listed.push_back({*id, is_sure});
     };
     const bool is_all = changes.offsets.empty() && !changes.committed;
-    if (std::vector<std::uint64_t> places;
-        is_all && steps == Steps::untold && add_equal(lookup, asked.equality(), places)) {
-        listed.reserve(places.size());
-        for (const std::uint64_t place : places) list(place, true);
-        candidates.objects = sorted_by_id(listed);
-        return candidates;
+    if (is_all && steps == Steps::untold) {
+        if (const auto sure = sure_to_equal(lookup, asked.equality()); !sure.empty()) {
+            listed.reserve(sure.size());
+            for (const Posting& posting : sure) list(posting, true);
+            candidates.objects = sorted_by_id(listed);
+            return candidates;
+        }
     }
     Plan plan = plan_of(lookup, asked.condition(), steps);
     if (!plan.is_answered) return {};
@@ -149,10 +152,10 @@ std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool:
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
     candidates.is_suspicious = plan.is_suspicious;
     candidates.steps = std::move(plan.steps);
-    listed.reserve(plan.places.sure.size() + plan.places.maybe.size() + changed.size());
+    listed.reserve(plan.postings.sure.size() + plan.postings.maybe.size() + changed.size());
     for (const bool is_sure : {true, false}) {
-        for (const std::uint64_t place : is_sure ? plan.places.sure : plan.places.maybe) {
-            if (!std::binary_search(changed.begin(), changed.end(), place)) list(place, is_sure);
+        for (const Posting& posting : is_sure ? plan.postings.sure : plan.postings.maybe) {
+            if (!std::binary_search(changed.begin(), changed.end(), posting.place)) list(posting, is_sure);
         }
     }
     std::vector<std::string> ids;

@@ -43,6 +43,11 @@ void make_file(const std::string& path, unsigned mode) {
     }
 }
 
+// Of a longer one the table of objects tells.
+std::string_view posted_id(std::string_view id) {
+    return id.size() <= longest_posted_id ? id : std::string_view();
+}
+
 void put_about(Writing& writing, const About& about) {
     writing.put(Table::about, about_key, {reinterpret_cast<const char*>(&about), sizeof about});
 }
@@ -253,6 +258,7 @@ std::uint32_t Keeper::number_of(Writing& writing, const std::string& name) {
         std::memcpy(&number, there->data(), sizeof number);
     } else {
         number = static_cast<std::uint32_t>(writing.size(Table::keys)) + 1;
+        if (is_name_of_known(name)) number |= known_key_bit;
         writing.put(Table::keys, name, {reinterpret_cast<const char*>(&number), sizeof number});
     }
     numbers_.emplace(name, number);
@@ -275,7 +281,8 @@ void Keeper::look_at(Writing& writing, std::uint64_t place) {
     if (const auto bytes = writing.get(Table::posted, key)) old = posted_in(*bytes);
     Posted fresh;
     std::optional<std::string> id = store_.id_at(place);
-    const bool is_named_anew = id && writing.get(Table::objects, key) != std::string_view(*id);
+    const std::string old_id(writing.get(Table::objects, key).value_or(std::string_view()));
+    const bool is_named_anew = id && old_id != *id;
     if (id) {
         fresh.fingerprint = fingerprint(*id);  // first: what changes meanwhile is looked at again
         if (!is_posted(*id)) {
@@ -297,12 +304,19 @@ void Keeper::look_at(Writing& writing, std::uint64_t place) {
     }
     std::vector<std::string> gone;
     std::vector<std::string> come;
-    std::set_difference(old.postings.begin(), old.postings.end(), fresh.postings.begin(),
-                        fresh.postings.end(), std::back_inserter(gone));
-    std::set_difference(fresh.postings.begin(), fresh.postings.end(), old.postings.begin(),
-                        old.postings.end(), std::back_inserter(come));
-    for (const std::string& posting : gone) writing.unpost(posting, place);
-    for (const std::string& posting : come) writing.post(posting, place);
+    if (is_named_anew) {  // each posting has the id
+        gone = old.postings;
+        come = fresh.postings;
+    } else {
+        std::set_difference(old.postings.begin(), old.postings.end(), fresh.postings.begin(),
+                            fresh.postings.end(), std::back_inserter(gone));
+        std::set_difference(fresh.postings.begin(), fresh.postings.end(), old.postings.begin(),
+                            old.postings.end(), std::back_inserter(come));
+    }
+    for (const std::string& posting : gone)
+        writing.unpost(table_of(posting), posting, {place, posted_id(old_id)});
+    for (const std::string& posting : come)
+        writing.post(table_of(posting), posting, {place, posted_id(id ? *id : std::string_view())});
     if (!id) {
         writing.erase(Table::objects, key);
         writing.erase(Table::posted, key);

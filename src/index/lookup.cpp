@@ -15,7 +15,7 @@ constexpr std::size_t most_keys_kept = 1024;
 
 bool has(const Reading& reading, const std::string& posting) {
     bool is_there = false;
-    reading.walk_postings(posting, [&](std::string_view key, std::uint64_t) {
+    reading.walk_postings(table_of(posting), posting, [&](std::string_view key, const Posting&) {
         is_there = key == posting;
         return false;
     });

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "index/engine/engine.hpp"
 #include "index/keeper.hpp"
@@ -33,6 +34,12 @@ public:
     const About& about() const { return about_; }
     /// By its name in the index. Errors: corrupt, io_error.
     PostedKey key(const std::string& name) const;
+    /// For who looks up one value: they keep their memory from one query to the next.
+    struct Buffers {
+        std::string posting;
+        std::vector<Posting> postings;
+    };
+    Buffers& buffers() const { return buffers_; }
     /// Some objects could not be read when they were to be posted: any of them may be meant.
     bool has_unposted() const { return has_unposted_; }
 
@@ -46,6 +53,7 @@ private:
     About about_;
     bool has_unposted_ = false;
     mutable std::unordered_map<std::string, PostedKey> keys_;  // that were asked for
+    mutable Buffers buffers_;
 };
 
 }  // namespace pmemcpy::index

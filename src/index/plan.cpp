@@ -15,7 +15,7 @@ namespace pmemcpy::index {
 
 namespace {
 
-using List = std::vector<std::uint64_t>;
+using List = std::vector<Posting>;
 
 constexpr std::size_t first_try = 256;
 constexpr std::size_t growth = 16;
@@ -45,21 +45,21 @@ List without(const List& a, const List& b) {
     return all;
 }
 
-std::size_t count(const Places& places) { return places.sure.size() + places.maybe.size(); }
+std::size_t count(const Postings& postings) { return postings.sure.size() + postings.maybe.size(); }
 
-Places of_all(const Places& a, const Places& b) {
+Postings of_all(const Postings& a, const Postings& b) {
     const List any_a = either(a.sure, a.maybe);
     const List any_b = either(b.sure, b.maybe);
-    Places places;
-    places.sure = both(a.sure, b.sure);
-    places.maybe = without(both(any_a, any_b), places.sure);
-    return places;
+    Postings postings;
+    postings.sure = both(a.sure, b.sure);
+    postings.maybe = without(both(any_a, any_b), postings.sure);
+    return postings;
 }
-Places of_any(const Places& a, const Places& b) {
-    Places places;
-    places.sure = either(a.sure, b.sure);
-    places.maybe = without(either(a.maybe, b.maybe), places.sure);
-    return places;
+Postings of_any(const Postings& a, const Postings& b) {
+    Postings postings;
+    postings.sure = either(a.sure, b.sure);
+    postings.maybe = without(either(a.maybe, b.maybe), postings.sure);
+    return postings;
 }
 
 enum class Outcome { answered, unanswered, too_many };
@@ -70,18 +70,18 @@ public:
         : lookup_(lookup), reading_(lookup.reading()), tells_(wanted == Steps::told) {}
 
     /// `most`: it is not worth more than so many postings.
-    Outcome look(const Node& node, std::size_t most, Places& places) {
+    Outcome look(const Node& node, std::size_t most, Postings& postings) {
         switch (node.relation) {
             case Relation::all:
-                return look_at_all(node, most, places);
+                return look_at_all(node, most, postings);
             case Relation::any:
-                return look_at_any(node, most, places);
+                return look_at_any(node, most, postings);
             case Relation::none:
                 return Outcome::unanswered;
             case Relation::under:
-                return look_under(node, most, places);
+                return look_under(node, most, postings);
             default:
-                return look_at_test(node, most, places);
+                return look_at_test(node, most, postings);
         }
     }
     /// Objects that nobody could read when they were to be posted.
@@ -106,7 +106,7 @@ public:
 private:
     bool has_any(const Range& range) const {
         bool has = false;
-        reading_.walk_postings(range.from, [&](std::string_view key, std::uint64_t) {
+        reading_.walk_postings(table_of(range.from), range.from, [&](std::string_view key, const Posting&) {
             has = key < range.end;
             return false;
         });
@@ -141,10 +141,10 @@ private:
     }
 
     // The least first: what is left then is looked at itself, where more postings would cost more.
-    Outcome look_at_all(const Node& node, std::size_t most, Places& places) {
+    Outcome look_at_all(const Node& node, std::size_t most, Postings& postings) {
         const std::vector<Part> parts = parts_of(node);
         std::vector<Outcome> outcomes(parts.size(), Outcome::too_many);
-        std::vector<Places> found(parts.size());
+        std::vector<Postings> found(parts.size());
         bool is_any_answered = false;
         for (std::size_t tried = std::min(first_try, most);;) {
             bool is_worth_more = false;
@@ -176,42 +176,42 @@ private:
                 continue;
             }
             tell(parts[i], found[i]);
-            places = is_first ? std::move(found[i]) : of_all(places, found[i]);
+            postings = is_first ? std::move(found[i]) : of_all(postings, found[i]);
             is_first = false;
         }
         if (!is_all_answered) {
-            places.maybe = either(places.maybe, places.sure);
-            places.sure.clear();
+            postings.maybe = either(postings.maybe, postings.sure);
+            postings.sure.clear();
         }
         return Outcome::answered;
     }
 
-    Outcome look_at_any(const Node& node, std::size_t most, Places& places) {
+    Outcome look_at_any(const Node& node, std::size_t most, Postings& postings) {
         std::size_t left = most;
         for (const NodePointer& part : node.parts) {
-            Places found;
+            Postings found;
             const Outcome outcome = look(*part, left, found);
             if (outcome != Outcome::answered) return outcome;
             if (left != no_limit) left -= std::min(left, count(found));
-            places = of_any(places, found);
+            postings = of_any(postings, found);
         }
         return Outcome::answered;
     }
 
-    Outcome look_under(const Node& node, std::size_t most, Places& places) {
+    Outcome look_under(const Node& node, std::size_t most, Postings& postings) {
         const std::string& group = std::get<std::string>(node.operands.front().value());
         if (group == "/") return Outcome::unanswered;
         made_.push_back(test(Relation::begins, Key({"name"}, false), {Literal(group + "/")}));
-        return look_at_test(*made_.back(), most, places);
+        return look_at_test(*made_.back(), most, postings);
     }
 
-    Outcome look_at_test(const Node& node, std::size_t most, Places& places) {
+    Outcome look_at_test(const Node& node, std::size_t most, Postings& postings) {
         const Node* const alone = &node;
-        return look_at_tests({&alone, 1}, most, places);
+        return look_at_tests({&alone, 1}, most, postings);
     }
 
     // Of one key. Where each object has but one thing under it, all of them are true of that one.
-    Outcome look_at_tests(std::span<const Node* const> tests, std::size_t most, Places& places) {
+    Outcome look_at_tests(std::span<const Node* const> tests, std::size_t most, Postings& postings) {
         const Node& node = *tests.front();
         if (!can_look(node)) return Outcome::unanswered;
         const Key& key = *node.key;
@@ -228,70 +228,70 @@ private:
             for (std::size_t i = 1; i < tests.size(); ++i)
                 ranges = common(ranges, ranges_of(*posted.number, *tests[i]));
             if (tests.size() > 1 && posted.has_several)
-                collect_all(posting_of_several(*posted.number), places.maybe);
+                collect_all(posting_of_several(*posted.number), postings.maybe);
         }
         for (const Range& range : ranges) {
-            if (!collect(range, node, is_direct, most, places)) return Outcome::too_many;
+            if (!collect(range, node, is_direct, most, postings)) return Outcome::too_many;
         }
-        if (root.has_more) collect_all(posting_of_more(*root.number), places.maybe);
-        settle(places.sure);
-        settle(places.maybe);
-        if (!places.sure.empty() && !places.maybe.empty()) {
-            List& weaker = tests.size() > 1 ? places.sure : places.maybe;
-            weaker = without(weaker, tests.size() > 1 ? places.maybe : places.sure);
+        if (root.has_more) collect_all(posting_of_more(*root.number), postings.maybe);
+        settle(postings.sure);
+        settle(postings.maybe);
+        if (!postings.sure.empty() && !postings.maybe.empty()) {
+            List& weaker = tests.size() > 1 ? postings.sure : postings.maybe;
+            weaker = without(weaker, tests.size() > 1 ? postings.maybe : postings.sure);
         }
-        if (places.sure.empty()) without_any_.insert(without_any_.end(), tests.begin(), tests.end());
+        if (postings.sure.empty()) without_any_.insert(without_any_.end(), tests.begin(), tests.end());
         return Outcome::answered;
     }
 
     bool collect(const Range& range, const Node& node, bool is_direct, std::size_t most,
-                 Places& places) const {
+                 Postings& postings) const {
         std::size_t seen = 0;
         bool is_too_many = false;
         const bool is_text = is_direct && is_of_text(node.relation);
-        const auto visit = [&](std::string_view key, std::uint64_t place) {
+        const auto visit = [&](std::string_view key, const Posting& posting) {
             if (key >= range.end) return false;
             if (++seen > most) {
                 is_too_many = true;
                 return false;
             }
             if (!is_text) {
-                (range.is_exact ? places.sure : places.maybe).push_back(place);
+                (range.is_exact ? postings.sure : postings.maybe).push_back(posting);
                 return true;
             }
             const auto text = text_in(key);
             if (text && text->is_whole) {
-                if (meets(text->text, node)) places.sure.push_back(place);
+                if (meets(text->text, node)) postings.sure.push_back(posting);
             } else {
-                (range.is_exact && !text ? places.sure : places.maybe).push_back(place);
+                (range.is_exact && !text ? postings.sure : postings.maybe).push_back(posting);
             }
             return true;
         };
-        reading_.walk_postings(range.from, std::ref(visit));
+        reading_.walk_postings(table_of(range.from), range.from, std::ref(visit));
         return !is_too_many;
     }
     /// All that is under one posting.
     void collect_all(const std::string& key, List& list) const {
-        reading_.add_places(key, list);
+        reading_.add_posted(table_of(key), key, list);
         settle(list);
     }
 
-    Outcome look_quietly(const Part& part, std::size_t most, Places& places) {
+    Outcome look_quietly(const Part& part, std::size_t most, Postings& postings) {
         std::vector<std::string> said = steps;
-        places = {};
+        postings = {};
         const Outcome outcome =
-            part.size() == 1 ? look(*part.front(), most, places) : look_at_tests(part, most, places);
+            part.size() == 1 ? look(*part.front(), most, postings) : look_at_tests(part, most, postings);
         if (outcome != Outcome::answered) steps = std::move(said);
         return outcome;
     }
-    void tell(const Part& part, const Places& places) {
+    void tell(const Part& part, const Postings& postings) {
         if (!tells_) return;
         std::string tests;
         for (const Node* test : part) tests += (tests.empty() ? "" : " and ") + text_of(*test);
-        steps.push_back("index: " + tests + ": " + std::to_string(count(places)) +
-                        (places.maybe.empty()
-                             ? ""
-                             : ", of which " + std::to_string(places.maybe.size()) + " are to be looked at"));
+        steps.push_back("index: " + tests + ": " + std::to_string(count(postings)) +
+                        (postings.maybe.empty() ? ""
+                                                : ", of which " + std::to_string(postings.maybe.size()) +
+                                                      " are to be looked at"));
     }
 
     const Lookup& lookup_;
@@ -308,6 +308,10 @@ std::vector<Candidate> sorted_by_id(const std::vector<Listed>& objects) {
     std::vector<Candidate> sorted;
     if (objects.empty()) return sorted;
     const std::string_view first = objects.front().id;
+    if (objects.size() == 1) {
+        sorted.push_back({std::string(first), objects.front().is_sure});
+        return sorted;
+    }
     std::size_t same = first.size();
     for (const Listed& object : objects) {
         same = std::min(same, object.id.size());
@@ -341,27 +345,27 @@ std::vector<Candidate> sorted_by_id(const std::vector<Listed>& objects) {
     return sorted;
 }
 
-bool add_equal(const Lookup& lookup, const std::optional<Asked::Equality>& equality,
-               std::vector<std::uint64_t>& places) {
-    if (!equality) return false;
+std::span<const Posting> sure_to_equal(const Lookup& lookup, const std::optional<Asked::Equality>& equality) {
+    if (!equality) return {};
     const PostedKey key = lookup.key(name_of_root(equality->key));
-    if (!key.number || key.has_more || lookup.has_unposted()) return false;
-    std::string posting;
-    if (!is_at_one_posting(*key.number, equality->value, posting)) return false;
-    lookup.reading().add_places(posting, places);
-    return !places.empty();  // whether there are things of another sort a plan finds out
+    if (!key.number || key.has_more || lookup.has_unposted()) return {};
+    auto& [posting, postings] = lookup.buffers();
+    if (!is_at_one_posting(*key.number, equality->value, posting)) return {};
+    postings.clear();
+    lookup.reading().add_posted(table_of(*key.number), posting, postings);
+    return postings;  // if there are none, a plan finds out whether there are things of another sort
 }
 
 Plan plan_of(const Lookup& lookup, const NodePointer& condition, Steps steps) {
     Plan plan;
     if (condition == nullptr) return plan;
     Planner planner(lookup, steps);
-    plan.is_answered = planner.look(*condition, no_limit, plan.places) == Outcome::answered;
+    plan.is_answered = planner.look(*condition, no_limit, plan.postings) == Outcome::answered;
     plan.steps = std::move(planner.steps);
     if (!plan.is_answered) return plan;
     if (const List unposted = planner.unposted(); !unposted.empty()) {
-        plan.places.maybe = either(plan.places.maybe, unposted);
-        plan.places.sure = without(plan.places.sure, unposted);
+        plan.postings.maybe = either(plan.postings.maybe, unposted);
+        plan.postings.sure = without(plan.postings.sure, unposted);
     }
     plan.is_suspicious = planner.is_suspicious();
     return plan;

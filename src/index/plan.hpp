@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,16 +12,16 @@
 
 namespace pmemcpy::index {
 
-/// Objects by their places, sorted, none in both.
-struct Places {
-    std::vector<std::uint64_t> sure;   // they meet the condition
-    std::vector<std::uint64_t> maybe;  // they may
+/// Sorted by object, none in both. Their ids lie in the index as long as it is read.
+struct Postings {
+    std::vector<Posting> sure;   // they meet the condition
+    std::vector<Posting> maybe;  // they may
 };
 
 /// What an index says about a condition.
 struct Plan {
     bool is_answered = false;  // else nothing is known: every object may meet it
-    Places places;
+    Postings postings;
     /// The index has only things of another sort where a test looks: whether that is an error, a look at all objects tells.
     bool is_suspicious = false;
     std::vector<std::string> steps;  // for people
@@ -31,10 +32,9 @@ enum class Steps { told, untold };
 
 Plan plan_of(const Lookup& lookup, const NodePointer& condition, Steps steps);
 
-/// For the commonest question, whether an attribute is equal to a value: the same without a plan, where nothing but the
-/// postings under that value has to be known. Adds the places that meet it for sure; false, without any, where it takes a plan.
-bool add_equal(const Lookup& lookup, const std::optional<Asked::Equality>& equality,
-               std::vector<std::uint64_t>& places);
+/// For the commonest question, whether an attribute is equal to a value: those that are for sure, without a plan, where nothing
+/// but the postings under that value has to be known. None where it takes a plan. Valid until the lookup's next one.
+std::span<const Posting> sure_to_equal(const Lookup& lookup, const std::optional<Asked::Equality>& equality);
 
 /// An object that a condition may mean.
 struct Candidate {

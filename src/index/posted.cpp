@@ -69,7 +69,8 @@ std::string name_of(char sort, std::string_view root, std::span<const std::strin
     return shortened(std::move(name));
 }
 
-char sort_of(const Key& key) { return key.is_attribute() ? 'a' : 'k'; }
+constexpr char known_sort = 'k';
+char sort_of(const Key& key) { return key.is_attribute() ? 'a' : known_sort; }
 
 class Poster {
 public:
@@ -85,7 +86,7 @@ public:
         postings_.push_back(posting_of_more(number_(name_of(sort, root, {}))));
     }
     void post(const std::string& known, const Facts& facts) {
-        for (const Fact& fact : facts) postings_.push_back(posting_of(number_("k" + known), fact));
+        for (const Fact& fact : facts) postings_.push_back(posting_of(number_(known_sort + known), fact));
     }
 
 private:
@@ -120,6 +121,8 @@ std::string name_of_key(const Key& key) {
 }
 std::string name_of_root(const Key& key) { return name_of(sort_of(key), key.parts().front(), {}); }
 
+bool is_name_of_known(std::string_view name) { return name.front() == known_sort; }
+
 bool has_names_only(const Key& key) {
     return std::none_of(key.parts().begin() + 1, key.parts().end(),
                         [](const std::string& member) { return index_of(member).has_value(); });
@@ -140,12 +143,12 @@ std::vector<std::string> postings_of(Object& object,
     for (const Known known : posted_known) {
         const std::string word(word_of(known));
         if (!has_range && (known == Known::min || known == Known::max))
-            poster.more('k', word);
+            poster.more(known_sort, word);
         else
             poster.post(word, object.facts(Key({word}, false)));
     }
-    poster.post('k', word_of(Known::creator), object.creator_leaves());
-    poster.post('k', "value", object.value_leaves(most_value_bytes, most_leaves));
+    poster.post(known_sort, word_of(Known::creator), object.creator_leaves());
+    poster.post(known_sort, "value", object.value_leaves(most_value_bytes, most_leaves));
     for (const auto& [name, leaves] : object.attribute_leaves(most_leaves)) poster.post('a', name, leaves);
     std::sort(postings.begin(), postings.end());
     postings.erase(std::unique(postings.begin(), postings.end()), postings.end());

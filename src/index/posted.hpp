@@ -26,6 +26,8 @@ std::uint64_t fingerprint_in(std::string_view bytes);
 std::string name_of_key(const Key& key);
 /// The same of the attribute or known thing alone.
 std::string name_of_root(const Key& key);
+/// Whether such a name is of something that is known of an object.
+bool is_name_of_known(std::string_view name);
 /// False for members that are numbers, under which nothing is posted.
 bool has_names_only(const Key& key);
 /// Whether what is known by this word is posted; attributes and values always are.

@@ -234,6 +234,11 @@ std::vector<Range> merged(std::vector<Range> ranges) {
 
 }  // namespace
 
+Table table_of(std::string_view posting) {
+    constexpr unsigned char bit = known_key_bit >> 24;
+    return (static_cast<unsigned char>(posting.front()) & bit) != 0 ? Table::known : Table::attributes;
+}
+
 std::string posting_of(std::uint32_t key, const Fact& fact) { return posting_with(key, fact); }
 
 std::string posting_of_more(std::uint32_t key) { return head(key, PostedSort::more); }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "index/engine/engine.hpp"
 #include "index/fact.hpp"
 #include "index/node.hpp"
 
@@ -18,6 +19,14 @@ inline constexpr std::size_t posting_head_bytes = 5;
 inline constexpr std::size_t longest_posted_text = 400;  // of longer ones the beginning and a hash are posted
 
 enum class PostedSort : unsigned char { truth = 1, number, text, time, shape, incomparable, more, several };
+
+/// Keys of what is known of every object have numbers with this bit, and postings in a table of their own.
+inline constexpr std::uint32_t known_key_bit = std::uint32_t{1} << 31;
+inline Table table_of(std::uint32_t key) {
+    return (key & known_key_bit) != 0 ? Table::known : Table::attributes;
+}
+/// The same by the first byte of a posting.
+Table table_of(std::string_view posting);
 
 std::string posting_of(std::uint32_t key, const Fact& fact);
 /// Under the attribute itself: it has more in it than is posted, so whatever is asked of it has to be looked up.

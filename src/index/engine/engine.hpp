@@ -10,18 +10,32 @@
 
 namespace pmemcpy::index {
 
-/// What an index is made of. Keys are sorted as bytes are, and places in any order; `postings` has any number of numbers
-/// under a key, sorted; the others have one value each.
+/// What an index is made of. Keys are sorted as bytes are, and places in any order; the two of postings have any number of
+/// objects under a key, sorted by place; the others have one value each.
 enum class Table {
     about,    // of the index itself
     keys,     // what can be asked for, to a number
-    objects,  // place of an object, the 8 bytes of a std::uint64_t, to its id: what a query wants, and nothing else beside it
+    objects,  // place of an object, the 8 bytes of a std::uint64_t, to its id, and nothing else beside it
     posted,   // place of an object to all that it is posted under
     pending,  // places of objects that have changed in a step that was not committed
-    postings,  // key number and value, to places
+    // Postings: key number and value, to objects. Those of attributes have the ids too, which is what a query wants: so it finds what it
+    // is asked for where it looks for it, and nowhere else.
+    attributes,
+    known,  // of what is known of every object without being told
 };
-inline constexpr std::size_t table_count = 6;
+inline constexpr std::size_t table_count = 7;
 inline constexpr std::size_t longest_key = 511;
+inline constexpr std::size_t longest_posted_id = 500;
+
+/// An object under a key.
+struct Posting {
+    std::uint64_t place = 0;
+    std::string_view id{};  // if it is with it: in `attributes`, if it is not longer than longest_posted_id
+
+    /// By object, whether its id is with it or not.
+    bool operator<(const Posting& other) const { return place < other.place; }
+    bool operator==(const Posting& other) const { return place == other.place; }
+};
 
 /// An ordered set of entries, as it was at one moment. Whoever holds one keeps its space from being used again: so not for long.
 /// What it gives is valid until it goes, or until its table is written to.
@@ -32,11 +46,11 @@ public:
     /// Calls f(key, value) from the first key on that is not before `from`, in order, until it returns false.
     using Visit = std::function<bool(std::string_view key, std::string_view value)>;
     virtual void walk(Table table, std::string_view from, const Visit& visit) const = 0;
-    /// The same of the postings, with the places as numbers. Whoever has a large f gives std::ref(f), which needs no memory.
-    using VisitPosting = std::function<bool(std::string_view key, std::uint64_t place)>;
-    virtual void walk_postings(std::string_view from, const VisitPosting& visit) const = 0;
-    /// Adds the places under one posting, in order.
-    virtual void add_places(std::string_view posting, std::vector<std::uint64_t>& places) const = 0;
+    /// The same of postings. Whoever has a large f gives std::ref(f), which needs no memory.
+    using VisitPosting = std::function<bool(std::string_view key, const Posting& posting)>;
+    virtual void walk_postings(Table table, std::string_view from, const VisitPosting& visit) const = 0;
+    /// Adds the objects under one key, in order.
+    virtual void add_posted(Table table, std::string_view key, std::vector<Posting>& postings) const = 0;
     /// How many entries there are in a table.
     virtual std::uint64_t size(Table table) const = 0;
 };
@@ -58,8 +72,9 @@ class Writing : public Reading {
 public:
     virtual void put(Table table, std::string_view key, std::string_view value) = 0;
     virtual void erase(Table table, std::string_view key) = 0;
-    virtual void post(std::string_view key, std::uint64_t place) = 0;
-    virtual void unpost(std::string_view key, std::uint64_t place) = 0;
+    virtual void post(Table table, std::string_view key, const Posting& posting) = 0;
+    /// Of what was posted so, with the same id.
+    virtual void unpost(Table table, std::string_view key, const Posting& posting) = 0;
     virtual void commit() = 0;
 };
 

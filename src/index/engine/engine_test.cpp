@@ -25,9 +25,13 @@ namespace {
 
 struct Content {
     std::array<std::map<std::string, std::string>, table_count> tables;
-    std::set<std::pair<std::string, std::uint64_t>> postings;
+    /// Key, place and id.
+    using Posted = std::tuple<std::string, std::uint64_t, std::string>;
+    std::array<std::set<Posted>, table_count> posted;
     std::uint64_t commits = 0;
     const auto& of(Table table) const { return tables[static_cast<std::size_t>(table)]; }
+    const auto& postings(Table table) const { return posted[static_cast<std::size_t>(table)]; }
+    auto& postings(Table table) { return posted[static_cast<std::size_t>(table)]; }
     auto& of(Table table) { return tables[static_cast<std::size_t>(table)]; }
 };
 
@@ -48,19 +52,21 @@ class Plain final : public Engine {
                 if (!visit(at->first, at->second)) return;
             }
         }
-        void walk_postings(std::string_view from, const Reading::VisitPosting& visit) const override {
-            for (auto at = content_.postings.lower_bound({std::string(from), 0});
-                 at != content_.postings.end(); ++at) {
-                if (!visit(at->first, at->second)) return;
+        void walk_postings(Table table, std::string_view from,
+                           const Reading::VisitPosting& visit) const override {
+            const auto& postings = content_.postings(table);
+            for (auto at = postings.lower_bound({std::string(from), 0, {}}); at != postings.end(); ++at) {
+                if (!visit(std::get<0>(*at), {std::get<1>(*at), std::get<2>(*at)})) return;
             }
         }
-        void add_places(std::string_view posting, std::vector<std::uint64_t>& places) const override {
-            for (auto at = content_.postings.lower_bound({std::string(posting), 0});
-                 at != content_.postings.end() && at->first == posting; ++at)
-                places.push_back(at->second);
+        void add_posted(Table table, std::string_view key, std::vector<Posting>& postings) const override {
+            walk_postings(table, key, [&](std::string_view there, const Posting& posting) {
+                if (there == key) postings.push_back(posting);
+                return there == key;
+            });
         }
         std::uint64_t size(Table table) const override {
-            return table == Table::postings ? content_.postings.size() : content_.of(table).size();
+            return content_.postings(table).size() + content_.of(table).size();
         }
 
     protected:
@@ -81,11 +87,15 @@ class Plain final : public Engine {
             content_.of(table)[std::string(key)] = value;
         }
         void erase(Table table, std::string_view key) override { content_.of(table).erase(std::string(key)); }
-        void post(std::string_view key, std::uint64_t place) override {
-            content_.postings.emplace(key, place);
+        void post(Table table, std::string_view key, const Posting& posting) override {
+            content_.postings(table).insert(posted(table, key, posting));
         }
-        void unpost(std::string_view key, std::uint64_t place) override {
-            content_.postings.erase({std::string(key), place});
+        void unpost(Table table, std::string_view key, const Posting& posting) override {
+            content_.postings(table).erase(posted(table, key, posting));
+        }
+        static Content::Posted posted(Table table, std::string_view key, const Posting& posting) {
+            return {std::string(key), posting.place,
+                    std::string(table == Table::known ? std::string_view() : posting.id)};
         }
         void commit() override {
             ++content_.commits;
@@ -107,6 +117,7 @@ private:
 };
 
 constexpr std::uint64_t bytes = 64ULL << 20;
+constexpr Table asked = Table::attributes;
 
 std::string key_of(std::uint64_t place) { return {reinterpret_cast<const char*>(&place), sizeof place}; }
 
@@ -119,8 +130,8 @@ protected:
     static std::vector<std::pair<std::string, std::uint64_t>> postings(const Reading& reading,
                                                                        std::string_view from) {
         std::vector<std::pair<std::string, std::uint64_t>> all;
-        reading.walk_postings(from, [&](std::string_view key, std::uint64_t place) {
-            all.emplace_back(key, place);
+        reading.walk_postings(asked, from, [&](std::string_view key, const Posting& posting) {
+            all.emplace_back(key, posting.place);
             return true;
         });
         return all;
@@ -157,7 +168,7 @@ TEST_P(engine, a_reading_stays_as_it_was) {
     const auto before = one->read();
     {
         const auto writing = one->write();
-        writing->post("k", 7);
+        writing->post(asked, "k", {7});
         writing->commit();
     }
     EXPECT_TRUE(postings(*before, "").empty());
@@ -174,7 +185,7 @@ TEST_P(engine, a_snapshot_can_be_had_again_as_of_a_later_moment) {
     EXPECT_EQ(snapshot->commits(), commits);
     for (std::uint64_t place = 1; place < 4; ++place) {
         const auto writing = one->write();
-        writing->post("k", place);
+        writing->post(asked, "k", {place});
         writing->put(Table::keys, "a", std::to_string(place));
         writing->commit();
         EXPECT_EQ(postings(*snapshot, "").size(), place - 1);
@@ -191,21 +202,54 @@ TEST_P(engine, has_the_places_under_one_posting) {
     const auto one = open();
     const auto writing = one->write();
     std::vector<std::uint64_t> wanted;
-    for (std::uint64_t place = 3000; place-- > 0;) writing->post("b", place * 64);
+    for (std::uint64_t place = 3000; place-- > 0;) writing->post(asked, "b", {place * 64});
     for (std::uint64_t place = 0; place < 3000; ++place) wanted.push_back(place * 64);
-    for (const char* other : {"a", "ba", "c"}) writing->post(other, 1);
-    std::vector<std::uint64_t> places;
-    writing->add_places("b", places);  // itself
-    EXPECT_EQ(places, wanted);
+    for (const char* other : {"a", "ba", "c"}) writing->post(asked, other, {1});
+    const auto places = [](const Reading& reading, std::string_view key) {
+        std::vector<Posting> postings;
+        reading.add_posted(asked, key, postings);
+        std::vector<std::uint64_t> all;
+        for (const Posting& posting : postings) all.push_back(posting.place);
+        return all;
+    };
+    EXPECT_EQ(places(*writing, "b"), wanted);  // itself
     writing->commit();
     const auto snapshot = one->read();
-    places.clear();
-    snapshot->add_places("b", places);
-    EXPECT_EQ(places, wanted);
-    snapshot->add_places("bb", places);
-    EXPECT_EQ(places, wanted);
-    snapshot->add_places("ba", places);
-    EXPECT_EQ(places.size(), wanted.size() + 1);
+    EXPECT_EQ(places(*snapshot, "b"), wanted);
+    EXPECT_TRUE(places(*snapshot, "bb").empty());
+    EXPECT_EQ(places(*snapshot, "ba"), std::vector<std::uint64_t>{1});
+}
+
+TEST_P(engine, has_ids_with_the_postings_of_attributes) {
+    const auto one = open();
+    const std::string longest(longest_posted_id, 'i');
+    {
+        const auto writing = one->write();
+        writing->post(Table::attributes, "k", {256, "run/u"});
+        writing->post(Table::attributes, "k", {64, longest});
+        writing->post(Table::attributes, "k", {128, {}});
+        writing->post(Table::attributes, std::string(longest_key, 'k'), {64, longest});
+        writing->post(Table::known, "k", {512, "run/u"});
+        writing->commit();
+    }
+    const auto all = [&](Table table) {
+        std::vector<std::pair<std::uint64_t, std::string>> found;
+        one->read()->walk_postings(table, "k", [&](std::string_view key, const Posting& posting) {
+            if (key == "k") found.emplace_back(posting.place, posting.id);
+            return true;
+        });
+        return found;
+    };
+    using Found = std::vector<std::pair<std::uint64_t, std::string>>;
+    EXPECT_EQ(all(Table::attributes), (Found{{64, longest}, {128, ""}, {256, "run/u"}}));
+    EXPECT_EQ(all(Table::known), (Found{{512, ""}}));
+    const auto writing = one->write();
+    writing->unpost(Table::attributes, "k", {64, "another"});  // which is not there
+    writing->unpost(Table::attributes, "k", {256, "run/u"});
+    writing->unpost(Table::known, "k", {512, "run/u"});
+    writing->commit();
+    EXPECT_EQ(all(Table::attributes), (Found{{64, longest}, {128, ""}}));
+    EXPECT_TRUE(all(Table::known).empty());
 }
 
 TEST_P(engine, finds_things_by_their_places) {
@@ -223,11 +267,11 @@ TEST_P(engine, finds_things_by_their_places) {
 TEST_P(engine, walks_within_a_walk) {
     const auto one = open();
     const auto writing = one->write();
-    for (const char* key : {"a", "b", "c"}) writing->post(key, 1);
+    for (const char* key : {"a", "b", "c"}) writing->post(asked, key, {1});
     writing->commit();
     const auto snapshot = one->read();
     std::string seen;
-    snapshot->walk_postings("a", [&](std::string_view key, std::uint64_t) {
+    snapshot->walk_postings(asked, "a", [&](std::string_view key, const Posting&) {
         seen += key;
         for (const auto& [inner, place] : postings(*snapshot, key)) seen += inner;
         return true;
@@ -238,22 +282,24 @@ TEST_P(engine, walks_within_a_walk) {
 TEST_P(engine, sorts_keys_as_bytes_and_places_as_numbers) {
     const auto one = open();
     const auto writing = one->write();
-    for (const std::uint64_t place : {300ULL, 2ULL, 1ULL << 40, 255ULL, 2ULL}) writing->post("b", place);
-    writing->post(std::string("b\0", 2), 1);
-    writing->post("\xff", 1);
-    writing->post("a", 9);
+    for (const std::uint64_t place : {300ULL, 2ULL, 1ULL << 40, 255ULL, 2ULL})
+        writing->post(asked, "b", {place});
+    writing->post(asked, std::string("b\0", 2), {1});
+    writing->post(asked, "\xff", {1});
+    writing->post(asked, "a", {9});
     writing->commit();
     const std::vector<std::pair<std::string, std::uint64_t>> wanted = {
         {"b", 2}, {"b", 255}, {"b", 300}, {"b", 1ULL << 40}, {std::string("b\0", 2), 1}, {"\xff", 1}};
     EXPECT_EQ(postings(*one->read(), "b"), wanted);
     EXPECT_EQ(postings(*one->read(), "aa"), wanted);
-    EXPECT_EQ(one->read()->size(Table::postings), 7U);
+    EXPECT_EQ(one->read()->size(asked), 7U);
 }
 
 TEST_P(engine, does_as_a_map_does) {
     const auto one = open();
     std::mt19937 random(20261123);
     std::set<std::pair<std::string, std::uint64_t>> wanted;
+    const std::array<std::string, 5> names = {"", "a", std::string(longest_posted_id, 'b'), "cc", ""};
     const auto draw_key = [&] {
         std::string key;
         for (std::size_t i = 1 + random() % 3; i > 0; --i)
@@ -267,11 +313,12 @@ TEST_P(engine, does_as_a_map_does) {
         for (int i = 0; i < 40; ++i) {
             const std::string key = draw_key();
             const std::uint64_t place = random() % 5;
+            const Posting posting{place, names[place]};
             if (random() % 3 != 0) {
-                writing->post(key, place);
+                writing->post(asked, key, posting);
                 next.emplace(key, place);
             } else {
-                writing->unpost(key, place);
+                writing->unpost(asked, key, posting);
                 next.erase({key, place});
             }
         }
@@ -297,7 +344,7 @@ protected:
     }
     static void post(Engine& engine, const std::string& key) {
         const auto writing = engine.write();
-        writing->post(key, 1);
+        writing->post(asked, key, {1});
         writing->commit();
     }
 };
@@ -309,7 +356,7 @@ TEST_F(lmdb, is_one_for_all_who_open_it_in_a_process) {
         post(*two, "a");
     }
     post(*one, "b");
-    EXPECT_EQ(one->read()->size(Table::postings), 2U);
+    EXPECT_EQ(one->read()->size(asked), 2U);
 }
 
 TEST_F(lmdb, loses_nothing_that_a_killed_process_has_committed) {
@@ -337,7 +384,7 @@ TEST_F(lmdb, loses_nothing_that_a_killed_process_has_committed) {
         while (::read(said[0], &byte, 1) == 1) ++posted;
         ::close(said[0]);
         ::waitpid(child, nullptr, 0);
-        const std::uint64_t there = open()->read()->size(Table::postings);
+        const std::uint64_t there = open()->read()->size(asked);
         ASSERT_GE(there, posted);
         ASSERT_LE(there, posted + 1);
         posted = there;
@@ -360,7 +407,7 @@ TEST_F(lmdb, says_that_it_is_full_and_is_as_it_was) {
         EXPECT_EQ(error.kind(), Code::no_space) << error.what();
     }
     EXPECT_TRUE(one->is_full());
-    EXPECT_EQ(one->read()->size(Table::postings), 1U);
+    EXPECT_EQ(one->read()->size(asked), 1U);
     EXPECT_EQ(one->read()->size(Table::keys) % 100, 0U);
 }
 
@@ -388,8 +435,8 @@ TEST_F(lmdb, a_copy_never_changes_and_needs_no_lock) {
     post(*one, "b");
     std::filesystem::permissions(folder_ / "copy", std::filesystem::perms{0400});
     const auto copy = open_copy(folder_ / "copy");
-    EXPECT_EQ(copy->read()->size(Table::postings), 1U);
-    EXPECT_EQ(one->read()->size(Table::postings), 2U);
+    EXPECT_EQ(copy->read()->size(asked), 1U);
+    EXPECT_EQ(one->read()->size(asked), 2U);
     EXPECT_FALSE(std::filesystem::exists(folder_ / "copy-lock"));
 }
 
@@ -402,7 +449,7 @@ TEST_F(lmdb, many_threads_read_while_one_writes) {
         readers.emplace_back([&] {
             std::uint64_t last = 0;
             while (!stops) {
-                const std::uint64_t now = one->read()->size(Table::postings);
+                const std::uint64_t now = one->read()->size(asked);
                 ASSERT_GE(now, last);
                 last = now;
             }
@@ -411,7 +458,7 @@ TEST_F(lmdb, many_threads_read_while_one_writes) {
     for (int i = 0; i < 2000; ++i) post(*one, std::to_string(i));
     stops = true;
     for (std::thread& reader : readers) reader.join();
-    EXPECT_EQ(one->read()->size(Table::postings), 2000U);
+    EXPECT_EQ(one->read()->size(asked), 2000U);
 }
 
 }  // namespace

@@ -26,14 +26,17 @@ namespace {
 
 constexpr unsigned most_readers = 1024;
 constexpr std::uint64_t least_bytes = 1ULL << 28;
-constexpr std::array<const char*, table_count> names = {"about",  "keys",    "objects",
-                                                        "posted", "pending", "postings"};
+constexpr std::array<const char*, table_count> names = {"about",   "keys",       "objects", "posted",
+                                                        "pending", "attributes", "known"};
+constexpr Table asked_most = Table::attributes;
 
 using Tables = std::array<MDB_dbi, table_count>;
 
 unsigned flags_of(Table table) {
     switch (table) {
-        case Table::postings:
+        case Table::attributes:
+            return MDB_DUPSORT;
+        case Table::known:
             return MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP;
         case Table::objects:
         case Table::posted:
@@ -47,7 +50,7 @@ unsigned flags_of(Table table) {
 /// A transaction that only reads, and a cursor for it: both are cheap to renew, and not so cheap to make.
 struct Reader {
     MDB_txn* transaction = nullptr;
-    MDB_cursor* postings = nullptr;
+    MDB_cursor* cursor = nullptr;  // of the postings that are asked for most
 };
 
 [[noreturn]] void fail(int error, const std::string& path, const char* what) {
@@ -97,6 +100,33 @@ std::string_view bytes_of(const MDB_val& value) {
     return {static_cast<const char*>(value.mv_data), value.mv_size};
 }
 
+/// A posting as a table has it: the place, so that it is sorted by that, and the id behind it.
+class PostedValue {
+public:
+    PostedValue(Table table, const Posting& posting) {
+        const std::uint64_t place = table == Table::known ? posting.place : big_endian(posting.place);
+        std::memcpy(bytes_.data(), &place, sizeof place);
+        if (table == Table::known) return;
+        size_ += posting.id.copy(bytes_.data() + sizeof place, longest_posted_id);
+    }
+    std::string_view bytes() const { return {bytes_.data(), size_}; }
+
+    static Posting posting_in(Table table, const MDB_val& value) {
+        Posting posting;
+        std::memcpy(&posting.place, value.mv_data, sizeof posting.place);
+        if (table == Table::known) return posting;
+        posting.place = big_endian(posting.place);
+        posting.id = bytes_of(value).substr(sizeof posting.place);
+        return posting;
+    }
+
+private:
+    static std::uint64_t big_endian(std::uint64_t number) { return __builtin_bswap64(number); }
+
+    alignas(std::uint64_t) std::array<char, sizeof(std::uint64_t) + longest_posted_id> bytes_;
+    std::size_t size_ = sizeof(std::uint64_t);
+};
+
 class Environment {
 public:
     Environment(const std::string& path, unsigned flags, std::uint64_t at_most, unsigned mode) : path_(path) {
@@ -142,7 +172,7 @@ public:
         }
         Reader reader;
         check(::mdb_txn_begin(env_, nullptr, MDB_RDONLY, &reader.transaction), "cannot be read");
-        const int error = ::mdb_cursor_open(reader.transaction, dbi(Table::postings), &reader.postings);
+        const int error = ::mdb_cursor_open(reader.transaction, dbi(asked_most), &reader.cursor);
         if (error != 0) ::mdb_txn_abort(reader.transaction);
         check(error, "cannot be read");
         return reader;
@@ -153,7 +183,7 @@ public:
         idle_.push_back(reader);
     }
     static void discard(const Reader& reader) {
-        ::mdb_cursor_close(reader.postings);
+        ::mdb_cursor_close(reader.cursor);
         ::mdb_txn_abort(reader.transaction);
     }
     bool is_of_this_process() const { return fork_generation_ == os::fork_generation(); }
@@ -233,12 +263,12 @@ public:
         bool more = cursor.get(key, value, from.empty() ? MDB_FIRST : MDB_SET_RANGE);
         while (more && visit(bytes_of(key), bytes_of(value))) more = cursor.get(key, value, MDB_NEXT);
     }
-    void walk_postings(std::string_view from, const Reading::VisitPosting& visit) const override {
-        const Cursor cursor(*environment_, transaction_, Table::postings);
-        walk_postings_by(cursor, from, visit);
+    void walk_postings(Table table, std::string_view from,
+                       const Reading::VisitPosting& visit) const override {
+        walk_postings_by(Cursor(*environment_, transaction_, table), table, from, visit);
     }
-    void add_places(std::string_view posting, std::vector<std::uint64_t>& places) const override {
-        add_places_by(Cursor(*environment_, transaction_, Table::postings), posting, places);
+    void add_posted(Table table, std::string_view key, std::vector<Posting>& postings) const override {
+        add_posted_by(Cursor(*environment_, transaction_, table), table, key, postings);
     }
     std::uint64_t size(Table table) const override {
         MDB_stat stat{};
@@ -247,27 +277,21 @@ public:
     }
 
 protected:
-    static void walk_postings_by(const Cursor& cursor, std::string_view from,
+    static void walk_postings_by(const Cursor& cursor, Table table, std::string_view from,
                                  const Reading::VisitPosting& visit) {
         MDB_val key = value_of(from);
         MDB_val value{};
-        std::uint64_t place = 0;
         bool more = cursor.get(key, value, from.empty() ? MDB_FIRST : MDB_SET_RANGE);
-        for (; more; more = cursor.get(key, value, MDB_NEXT)) {
-            std::memcpy(&place, value.mv_data, sizeof place);
-            if (!visit(bytes_of(key), place)) return;
-        }
+        while (more && visit(bytes_of(key), PostedValue::posting_in(table, value)))
+            more = cursor.get(key, value, MDB_NEXT);
     }
-    static void add_places_by(const Cursor& cursor, std::string_view posting,
-                              std::vector<std::uint64_t>& places) {
-        MDB_val key = value_of(posting);
+    static void add_posted_by(const Cursor& cursor, Table table, std::string_view key,
+                              std::vector<Posting>& postings) {
+        MDB_val wanted = value_of(key);
         MDB_val value{};
-        std::uint64_t place = 0;
-        for (bool more = cursor.get(key, value, MDB_SET_KEY); more;
-             more = cursor.get(key, value, MDB_NEXT_DUP)) {
-            std::memcpy(&place, value.mv_data, sizeof place);
-            places.push_back(place);
-        }
+        for (bool more = cursor.get(wanted, value, MDB_SET_KEY); more;
+             more = cursor.get(wanted, value, MDB_NEXT_DUP))
+            postings.push_back(PostedValue::posting_in(table, value));
     }
     MDB_dbi dbi(Table table) const { return environment_->dbi(table); }
     std::shared_ptr<Environment> environment_;
@@ -298,14 +322,14 @@ public:
         read_by(environment_->renewed_reader());
     }
     std::uint64_t commits() const override { return ::mdb_txn_id(transaction_); }
-    void walk_postings(std::string_view from, const VisitPosting& visit) const override {
-        if (is_walking_) return Entries::walk_postings(from, visit);
+    void walk_postings(Table table, std::string_view from, const VisitPosting& visit) const override {
+        if (is_walking_ || table != asked_most) return Entries::walk_postings(table, from, visit);
         const Walk walk(is_walking_);
-        walk_postings_by(Cursor(*environment_, renewed_cursor()), from, visit);
+        walk_postings_by(Cursor(*environment_, renewed_cursor()), table, from, visit);
     }
-    void add_places(std::string_view posting, std::vector<std::uint64_t>& places) const override {
-        if (is_walking_) return Entries::add_places(posting, places);
-        add_places_by(Cursor(*environment_, renewed_cursor()), posting, places);
+    void add_posted(Table table, std::string_view key, std::vector<Posting>& postings) const override {
+        if (is_walking_ || table != asked_most) return Entries::add_posted(table, key, postings);
+        add_posted_by(Cursor(*environment_, renewed_cursor()), table, key, postings);
     }
 
 private:
@@ -323,7 +347,7 @@ private:
 
     void read_by(const Reader& reader) {
         transaction_ = reader.transaction;
-        cursor_ = reader.postings;
+        cursor_ = reader.cursor;
         is_at_rest_ = false;
         is_cursor_renewed_ = false;
     }
@@ -333,7 +357,7 @@ private:
         return cursor_;
     }
 
-    MDB_cursor* cursor_ = nullptr;  // of the postings
+    MDB_cursor* cursor_ = nullptr;  // of the postings that are asked for most
     bool is_at_rest_ = true;
     mutable bool is_cursor_renewed_ = false;
     mutable bool is_walking_ = false;
@@ -357,12 +381,13 @@ public:
         environment_->check(::mdb_put(transaction_, dbi(table), &k, &v, 0), "cannot be written to");
     }
     void erase(Table table, std::string_view key) override { erase(table, key, nullptr); }
-    void post(std::string_view key, std::uint64_t place) override {
-        put(Table::postings, key, {reinterpret_cast<const char*>(&place), sizeof place});
+    void post(Table table, std::string_view key, const Posting& posting) override {
+        put(table, key, PostedValue(table, posting).bytes());
     }
-    void unpost(std::string_view key, std::uint64_t place) override {
-        MDB_val value{sizeof place, &place};
-        erase(Table::postings, key, &value);
+    void unpost(Table table, std::string_view key, const Posting& posting) override {
+        const PostedValue posted(table, posting);
+        MDB_val value = value_of(posted.bytes());
+        erase(table, key, &value);
     }
     void commit() override {
         // It is gone whatever comes of it.
