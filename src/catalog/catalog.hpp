@@ -78,6 +78,8 @@ public:
     void for_each(const std::function<void(const std::string&, Link)>& f, const Trouble& trouble = {}) const;
     void for_each_attribute(Link owner, const std::function<void(const std::string&, Link)>& f,
                             const std::function<void()>& broken = {}) const;
+    /// How many for_each_attribute() would tell of, whatever is in them.
+    std::uint64_t count_attributes(Link owner) const;
     /// Calls f(id) for every id that some whole entry says is there, found by looking at all records: what a broken chain
     /// hides too. Work that another process is at may be among them.
     void for_each_entry(const std::function<void(const std::string&)>& f) const;
@@ -165,6 +167,8 @@ private:
     void walk(const std::uint64_t* head, const std::function<void(Link, const Entry&, const std::string&)>& f,
               Link owner = {}, const std::function<void()>& broken = {}) const;
     bool owner_is_gone(Link owner) const { return owner.is_record() && !heap::is_current(pool_, owner); }
+    bool try_count_attributes(const std::uint64_t* head, std::uint64_t incarnation,
+                              std::uint64_t& count) const;
     bool is_in_chain(const std::uint64_t* head, Link node) const;
     bool is_entry_reachable(Link record);
     bool is_entry_in_use(Link record) const;

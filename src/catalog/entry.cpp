@@ -287,6 +287,37 @@ void Catalog::for_each_attribute(Link owner, const std::function<void(const std:
         owner, broken);
 }
 
+// Each attribute that is set is counted first, and each look at a variable counts them: so nothing is copied or summed for it.
+std::uint64_t Catalog::count_attributes(Link owner) const {
+    const std::uint64_t incarnation = pool_.as<Entry>(owner.offset()).header.incarnation;
+    for (Retry retry(pool_.path());; retry.again()) {
+        if (owner_is_gone(owner)) return 0;
+        std::uint64_t count = 0;
+        bool calm = false;
+        pool_.guarded([&] { calm = try_count_attributes(attributes_word(owner), incarnation, count); });
+        if (calm) return count;
+    }
+}
+
+// As try_find_in_chain().
+bool Catalog::try_count_attributes(const std::uint64_t* head, std::uint64_t incarnation,
+                                   std::uint64_t& count) const {
+    heap::Hops hops;
+    for (Link link{Medium::load(head)}; link.is_record();) {
+        const auto* there = hops.take(link) ? follow_unguarded<Entry>(pool_, link) : nullptr;
+        if (there == nullptr) return false;
+        const Link next{Medium::load(&there->header.next.word)};
+        const Link word{Medium::load(&there->header.word)};
+        const bool is_its = Medium::load(&there->parent) == incarnation && word.is_live();
+        if (UnitState{Medium::load(&there->header.state)}.kind() != UnitState::owned ||
+            !heap::is_current_unguarded(pool_, link))
+            return false;
+        if (is_its) ++count;
+        link = next;
+    }
+    return true;
+}
+
 std::optional<std::string> Catalog::name_of(Link identity) const {
     heap::RecordCopy copy;
     if (!identity.is_record() || !definition(identity)) return std::nullopt;

@@ -177,6 +177,19 @@ TEST_F(index_beside_a_pool, tells_the_name_that_a_thing_has_now_however_long_it_
     EXPECT_EQ(found(pool, "author = \"li\""), std::vector<std::string>{"other"});
 }
 
+// What differs from the kind of few objects was looked for among all others, and then looked at.
+TEST_F(index_beside_a_pool, leaves_out_groups_without_a_look_at_anything) {
+    PMEM pool = open(IndexMode::sync);
+    for (int i = 0; i < 1000; ++i) pool.store("other/" + std::to_string(i), i);
+    for (int i = 0; i < 20; ++i) pool.store("g/h" + std::to_string(i % 2) + "/" + std::to_string(i), i);
+    flush_index(pool);
+    const std::string text = "under \"g\" and kind != \"group\"";
+    EXPECT_EQ(found(pool, text).size(), 20U);
+    EXPECT_NE(explain(pool, text).find("found by the index: 20; looked at: 0"), std::string::npos)
+        << explain(pool, text);
+    expect(Code::type_mismatch, [&] { found(pool, "under \"g\" and kind != 7"); });
+}
+
 TEST_F(index_beside_a_pool, is_good_again_after_an_orderly_close) {
     {
         PMEM pool = open(IndexMode::async);

@@ -140,9 +140,32 @@ private:
         return parts;
     }
 
+    // Every object has one of these: what differs from a value is everything but what is equal to it, which may be far less.
+    static bool is_inclusion(const Part& part) {
+        const Node& test = *part.front();
+        return part.size() > 1 || test.relation != Relation::differs || test.key->is_attribute() ||
+               test.key->parts().front() != word_of(Known::kind);
+    }
+    bool exclude(const Node& test, std::size_t most, Postings& postings) {
+        made_.push_back(index::test(Relation::equal, *test.key, test.operands));
+        Postings equal;
+        if (look_at_test(*made_.back(), most, equal) != Outcome::answered || !equal.maybe.empty())
+            return false;
+        postings.sure = without(postings.sure, equal.sure);
+        postings.maybe = without(postings.maybe, equal.sure);
+        tell({&test}, postings);
+        return true;
+    }
+
     // The least first: what is left then is looked at itself, where more postings would cost more.
     Outcome look_at_all(const Node& node, std::size_t most, Postings& postings) {
-        const std::vector<Part> parts = parts_of(node);
+        std::vector<Part> parts = parts_of(node);
+        const auto excluding = std::stable_partition(parts.begin(), parts.end(), is_inclusion);
+        std::vector<Part> exclusions;
+        if (excluding != parts.begin()) {
+            exclusions.assign(excluding, parts.end());
+            parts.erase(excluding, parts.end());
+        }
         std::vector<Outcome> outcomes(parts.size(), Outcome::too_many);
         std::vector<Postings> found(parts.size());
         bool is_any_answered = false;
@@ -178,6 +201,10 @@ private:
             tell(parts[i], found[i]);
             postings = is_first ? std::move(found[i]) : of_all(postings, found[i]);
             is_first = false;
+        }
+        for (const Part& part : exclusions) {
+            const std::size_t worth = std::max(first_try, least * postings_a_look);
+            is_all_answered = exclude(*part.front(), worth, postings) && is_all_answered;
         }
         if (!is_all_answered) {
             postings.maybe = either(postings.maybe, postings.sure);
@@ -249,17 +276,19 @@ private:
         std::size_t seen = 0;
         bool is_too_many = false;
         const bool is_text = is_direct && is_of_text(node.relation);
-        const auto visit = [&](std::string_view key, const Posting& posting) {
+        const bool is_name = !node.key->is_attribute() && node.key->parts().front() == word_of(Known::name);
+        const auto visit = [&](std::string_view key, Posting posting) {
             if (key >= range.end) return false;
             if (++seen > most) {
                 is_too_many = true;
                 return false;
             }
+            const auto text = is_text || is_name ? text_in(key) : std::nullopt;
+            if (is_name && text && text->is_whole) posting.id = text->text;
             if (!is_text) {
                 (range.is_exact ? postings.sure : postings.maybe).push_back(posting);
                 return true;
             }
-            const auto text = text_in(key);
             if (text && text->is_whole) {
                 if (meets(text->text, node)) postings.sure.push_back(posting);
             } else {

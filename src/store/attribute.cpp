@@ -60,8 +60,7 @@ void Store::put_attribute(std::string_view id, std::string_view name, const Type
     announce(with_space([&] {
         const Link owner = owner_of_attributes(id, true);
         if (!catalog_.find_attribute(owner, name)) {
-            std::size_t count = 0;
-            catalog_.for_each_attribute(owner, [&](const std::string&, Link) { ++count; });
+            const std::uint64_t count = catalog_.count_attributes(owner);
             if (count >= most_attributes) {
                 throw Error(Code::out_of_range, "'" + std::string(id) + "' has " + std::to_string(count) +
                                                     " attributes, which is the most");

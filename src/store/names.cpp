@@ -160,7 +160,7 @@ Info Store::info(std::string_view id) const {
             if (info.written_ns == 0)
                 info.written_ns = pool_.as<catalog::Array>(definition->offset()).written_ns;
         }
-        catalog_.for_each_attribute(*entry, [&](const std::string&, Link) { ++info.attributes; });
+        info.attributes = catalog_.count_attributes(*entry);
         return info;
     }
 }
