@@ -1,6 +1,7 @@
 // Which objects a question may mean, as the index says and the feed: what has changed since is looked at.
 
 #include <algorithm>
+#include <array>
 #include <pmemcpy/error.hpp>
 #include <utility>
 
@@ -13,6 +14,55 @@ namespace pmemcpy::index {
 namespace {
 
 constexpr std::uint64_t most_changes_to_look_at = 4096;
+
+/// An object that a condition may mean, while its id lies where it was read.
+struct Listed {
+    std::string_view id;
+    bool is_sure;
+};
+
+// Of those with the same id one stays, which is sure if one of them was. Long ids differ late and are long to compare, so the
+// first bytes behind what all begin with are compared as a number.
+std::vector<Candidate> sorted_by_id(const std::vector<Listed>& objects) {
+    std::vector<Candidate> sorted;
+    if (objects.empty()) return sorted;
+    const std::string_view first = objects.front().id;
+    if (objects.size() == 1) {
+        sorted.push_back({std::string(first), objects.front().is_sure});
+        return sorted;
+    }
+    std::size_t same = first.size();
+    for (const Listed& object : objects) {
+        same = std::min(same, object.id.size());
+        same = static_cast<std::size_t>(
+            std::mismatch(first.begin(), first.begin() + same, object.id.begin()).first - first.begin());
+    }
+    struct Place {
+        std::uint64_t head;
+        const Listed* object;
+    };
+    std::vector<Place> order;
+    order.reserve(objects.size());
+    for (const Listed& object : objects) {
+        std::array<unsigned char, sizeof(std::uint64_t)> next{};
+        object.id.copy(reinterpret_cast<char*>(next.data()), next.size(), same);
+        std::uint64_t head = 0;
+        for (const unsigned char byte : next) head = head << 8 | byte;
+        order.push_back({head, &object});
+    }
+    std::sort(order.begin(), order.end(), [](const Place& a, const Place& b) {
+        if (a.head != b.head) return a.head < b.head;
+        const int difference = a.object->id.compare(b.object->id);
+        return difference != 0 ? difference < 0 : a.object->is_sure > b.object->is_sure;
+    });
+    sorted.reserve(order.size());
+    for (const Place& place : order) {
+        const Listed& object = *place.object;
+        if (sorted.empty() || sorted.back().id != object.id)
+            sorted.push_back({std::string(object.id), object.is_sure});
+    }
+    return sorted;
+}
 
 }  // namespace
 

@@ -37,6 +37,47 @@ TEST_F(index_beside_a_pool, is_read_anew_whenever_anything_has_changed) {
     }
 }
 
+// The postings of attributes have the ids with them, but for those that are too long.
+TEST_F(index_beside_a_pool, tells_the_name_that_a_thing_has_now_however_long_it_is) {
+    PMEM pool = open(IndexMode::sync);
+    flush_index(pool);
+    const std::vector<std::string> names = {
+        "a", std::string(499, 'b'), std::string(500, 'c'), std::string(501, 'd'), std::string(3000, 'e'),
+        "f"};
+    pool.store("other", 1);
+    pool.set_attribute("other", "author", "li");
+    pool.store(names.front(), 1);
+    pool.set_attribute(names.front(), "author", "li");
+    pool.set_attribute(names.front(), "run", 7);
+    for (std::size_t i = 0;; ++i) {
+        for (const char* text : {"author = \"li\" and run = 7", "run = 7", "run in 6..8"}) {
+            EXPECT_TRUE(by_index(pool, text));
+            EXPECT_EQ(found(pool, text), std::vector<std::string>{names[i]})
+                << text << " " << names[i].size();
+        }
+        EXPECT_EQ(found(pool, "author = \"li\"").size(), 2U);
+        if (i + 1 == names.size()) break;
+        pool.rename(names[i], names[i + 1]);
+    }
+    pool.erase(names.back());
+    EXPECT_EQ(found(pool, "author = \"li\""), std::vector<std::string>{"other"});
+    pool.store(names.front(), 1);
+    EXPECT_EQ(found(pool, "author = \"li\""), std::vector<std::string>{"other"});
+}
+
+// What differs from the kind of few objects was looked for among all others, and then looked at.
+TEST_F(index_beside_a_pool, leaves_out_groups_without_a_look_at_anything) {
+    PMEM pool = open(IndexMode::sync);
+    for (int i = 0; i < 1000; ++i) pool.store("other/" + std::to_string(i), i);
+    for (int i = 0; i < 20; ++i) pool.store("g/h" + std::to_string(i % 2) + "/" + std::to_string(i), i);
+    flush_index(pool);
+    const std::string text = "under \"g\" and kind != \"group\"";
+    EXPECT_EQ(found(pool, text).size(), 20U);
+    EXPECT_NE(explain(pool, text).find("found by the index: 20; looked at: 0"), std::string::npos)
+        << explain(pool, text);
+    expect(Code::type_mismatch, [&] { found(pool, "under \"g\" and kind != 7"); });
+}
+
 // A list has more than one value, long texts are not posted whole, and an object that is too large is looked at itself.
 TEST_F(index_beside_a_pool, finds_what_is_equal_to_a_value_however_it_is_posted) {
     PMEM pool = open(IndexMode::sync);

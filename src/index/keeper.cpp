@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <pmemcpy/error.hpp>
 
@@ -13,7 +12,6 @@
 #include "index/object.hpp"
 #include "index/posted.hpp"
 #include "index/posting.hpp"
-#include "os/directory.hpp"
 #include "os/file.hpp"
 #include "os/lock.hpp"
 #include "os/names.hpp"
@@ -28,8 +26,6 @@ constexpr std::uint64_t changes_at_once = 1024;
 constexpr std::size_t objects_at_once = 128;  // while a whole index is made: so long does who stores wait
 constexpr int most_generations_tried = 8;
 
-// Whoever may read a directory may also enter it.
-unsigned directory_mode(unsigned pool_mode) { return (pool_mode & 0666) | 0700 | (pool_mode & 0444) >> 2; }
 unsigned file_mode(unsigned pool_mode) { return (pool_mode & 0666) | 0600; }
 
 // Before the engine opens it: who opens a file and closes it once more takes from his whole process the locks on it, by which
@@ -71,60 +67,6 @@ std::uint64_t place_in(std::string_view key) {
     std::memcpy(&place, key.data(), std::min(key.size(), sizeof place));
     return place;
 }
-
-// generations
-
-std::optional<os::File> Generations::root() const {
-    if (!os::is_directory(directory_)) return {};
-    auto root = os::File::open_if_exists(directory_, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    if (root) store_->refuse_foreign(*root);
-    return root;
-}
-
-std::optional<std::uint64_t> Generations::newest() const {
-    std::optional<std::uint64_t> newest;
-    const auto root = this->root();
-    if (!root) return newest;
-    for (const std::string& name : os::names_in(*root)) {
-        const auto number = index_of(name);
-        if (number && (!newest || *number > *newest)) newest = number;
-    }
-    return newest;
-}
-
-std::string Generations::path(std::uint64_t generation) const {
-    return directory_ + "/" + std::to_string(generation);
-}
-
-void Generations::make(std::uint64_t generation) const {
-    for (const std::string& path : {directory_, this->path(generation)}) {
-        const bool is_new = os::make_directory(path, 0700);
-        os::File made = os::File::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-        store_->refuse_foreign(made);
-        if (is_new) made.set_mode_bits(directory_mode(store_->permissions()));
-    }
-}
-
-void Generations::remove_all_before(std::uint64_t generation) const {
-    const auto root = this->root();
-    if (!root) return;
-    for (const std::string& name : os::names_in(*root)) {
-        const auto number = index_of(name);
-        if (!number || *number >= generation) continue;
-        if (const auto old = os::File::open_in(*root, name, O_RDONLY | O_DIRECTORY)) {
-            for (const std::string& file : os::names_in(*old)) os::remove_in(*old, file);
-        }
-        os::remove_directory_in(*root, name);
-    }
-}
-
-void Generations::remove_all() const {
-    remove_all_before(~std::uint64_t{0});
-    if (const auto root = this->root()) os::remove_in(*root, "lock");
-    os::remove_directory(directory_);
-}
-
-// keeping
 
 Keeper::Keeper(const PMEM& reader, const store::Store& store, Generations generations,
                std::uint64_t at_most_bytes)

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "index/engine/engine.hpp"
+#include "index/generations.hpp"
 #include "store/store.hpp"
 
 namespace pmemcpy::index {
@@ -30,27 +31,6 @@ inline constexpr std::uint32_t index_format = 5;
 About about_in(const Reading& reading);
 std::string key_of(std::uint64_t place);
 std::uint64_t place_in(std::string_view key);
-
-/// Which files an index is in: `<pool>.idx/<generation>`, of which only the newest counts. A new one is begun when the old one is
-/// full, damaged or removed; whoever has the old one open notices that it is gone.
-class Generations {
-public:
-    explicit Generations(const store::Store& store) : store_(&store), directory_(store.path_beside(".idx")) {}
-    const std::string& directory() const { return directory_; }
-    /// Errors: permission_denied, when the directory is somebody's who may not write the pool.
-    std::optional<std::uint64_t> newest() const;
-    std::string path(std::uint64_t generation) const;
-    std::string copy_path(std::uint64_t generation) const { return path(generation) + "/copy.mdb"; }
-    /// Whoever may write the pool, by its mode, may write it, and whoever may read the pool may read it.
-    void make(std::uint64_t generation) const;
-    void remove_all_before(std::uint64_t generation) const;
-    void remove_all() const;
-
-private:
-    std::optional<os::File> root() const;
-    const store::Store* store_;
-    std::string directory_;
-};
 
 /// Keeps an index as the pool is: looks at what has changed, as any reader sees it, and posts what it is found by.
 /// Sharing: threads may share one, and processes have one each.

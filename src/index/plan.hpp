@@ -41,13 +41,6 @@ struct Candidate {
     std::string id;
     bool is_sure;
 };
-/// The same while it lies where it was read.
-struct Listed {
-    std::string_view id;
-    bool is_sure;
-};
-/// Of those with the same id one stays, which is sure if one of them was.
-std::vector<Candidate> sorted_by_id(const std::vector<Listed>& objects);
 
 struct Candidates {
     std::vector<Candidate> objects;  // sorted by id

@@ -161,8 +161,8 @@ class Bash(WithScript):
         path = Path(PMEMCPY).parent
         seen = typed(["bash", "--norc", "-i"], f"PATH={path}:$PATH; source {self.script}", line, '"id":"ocean/TEMP"')
         self.assertIn('"id":"ocean/TEMP"', seen)
-        place = f"pmemcpy cp {self.pool}:an\t {self.pool}:reply; pmemcpy ls {self.pool}\n"
-        seen = typed(["bash", "--norc", "-i"], f"PATH={path}:$PATH; source {self.script}", place, "reply\r\nwhen")
+        place = f"pmemcpy cp {self.pool}:an\t {self.pool}:reply; echo do''ne\n"
+        typed(["bash", "--norc", "-i"], f"PATH={path}:$PATH; source {self.script}", place, "done")
         self.assertIn("reply", self.text("ls", self.pool).split())
 
     def test_satisfies_shellcheck(self) -> None:
