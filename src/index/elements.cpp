@@ -212,9 +212,34 @@ bool visit_unless_nan(const Fact& fact, const std::function<void(double)>& visit
         fact);
 }
 
+/// The elements of a list of plain numbers, one behind the other.
+const Type* number_in_list(const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
+    if (serializer != SerializerType::bp4 && serializer != SerializerType::none) return nullptr;
+    if (type.kind() != Kind::sequence && type.kind() != Kind::array) return nullptr;
+    const Type& element = type.element();
+    if (element.kind() == Kind::boolean || !element.is_fixed_size() || bytes.empty() ||
+        bytes.size() % element.size() != 0)
+        return nullptr;
+    const auto nothing = [](auto) {};
+    const bool is_number =
+        visit_number(element.kind(), element.byte_order(), bytes.first(element.size()), nothing);
+    return is_number ? &element : nullptr;
+}
+
 bool visit_value(const PMEM& pool, const std::string& id, const std::function<void(double)>& visit) {
     bool are_numbers = false;
     pool.load_encoded(id, [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
+        if (const Type* element = number_in_list(type, serializer, bytes)) {
+            are_numbers = true;
+            for (std::size_t at = 0; at < bytes.size(); at += element->size()) {
+                visit_number(element->kind(), element->byte_order(), bytes.subspan(at, element->size()),
+                             [&](auto value) {
+                                 const auto number = static_cast<double>(value);
+                                 if (!std::isnan(number)) visit(number);
+                             });
+            }
+            return;
+        }
         const Facts facts = facts_of(type, serializer, bytes, {});
         are_numbers = !facts.empty() && std::all_of(facts.begin(), facts.end(), [](const Fact& fact) {
             return visit_unless_nan(fact, [](double) {});

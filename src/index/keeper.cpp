@@ -145,24 +145,26 @@ void Keeper::retried(F&& f) {
 
 bool Keeper::follow() {
     const std::lock_guard lock(mutex_);
+    // What others change meanwhile they see to themselves: who stores waits for what he has stored.
+    const std::uint64_t target = store_.feed().position();
     std::optional<About> about;
     retried([&](Engine& engine) {
         do {
-            about = follow_some(engine);
+            about = follow_some(engine, target);
         } while (!about);
     });
     return about->is_complete != 0;
 }
 
-std::optional<About> Keeper::follow_some(Engine& engine) {
-    {
-        const About about = about_in(*engine.read());
-        const bool is_lost = store_.feed().since(about.position, 0).lost;
-        if (!is_lost && about.position == store_.feed().position()) return about;
-    }
+std::optional<About> Keeper::follow_some(Engine& engine, std::uint64_t target) {
+    const auto has_come_to_it = [&](const About& about) {
+        return !store_.feed().since(about.position, 0).lost && about.position >= target;
+    };
+    if (const About about = about_in(*engine.read()); has_come_to_it(about)) return about;
     has_own_modes_ = store_.has_own_index_words();
     const auto writing = engine.write();
     About about = about_in(*writing);
+    if (has_come_to_it(about)) return about;  // who was writing while we waited has come by ours
     pool::Changes changes = store_.feed().since(about.position, changes_at_once);
     about.position = changes.next;
     if (changes.lost) {

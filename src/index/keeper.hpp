@@ -58,8 +58,8 @@ private:
     std::shared_ptr<Engine> opened();
     std::shared_ptr<Engine> begin(std::uint64_t generation);
     bool is_of_this_pool(Engine& engine);
-    /// What the index says of itself once there is nothing to follow any more; nothing before.
-    std::optional<About> follow_some(Engine& engine);
+    /// What the index says of itself once it has come to this position of the feed; nothing before.
+    std::optional<About> follow_some(Engine& engine, std::uint64_t target);
     void look_at(Writing& writing, std::uint64_t place);
     bool is_posted(const std::string& id) const;
     std::uint64_t fingerprint(const std::string& id) const;
