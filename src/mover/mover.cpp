@@ -42,7 +42,7 @@ constexpr int pause_per_look = 20;
 constexpr auto after_error = 1s;  // what is full or away now may not be then
 // Whoever has changed something may have been killed before he told it.
 constexpr auto look_anyway = 20s;
-constexpr auto try_again = 60s;   // to reclaim what a killed job has left, where it did not go
+constexpr auto try_again = 60s;  // to reclaim what a killed job has left, where it did not go
 
 std::vector<unsigned> checked(std::vector<unsigned> cores) {
     const std::vector<unsigned> all = os::cores();
@@ -204,6 +204,8 @@ private:
         // What the program could not free when it stored, because somebody was reading it, it would not before it stores again; and as
         // long as a block is there, so are its copies.
         if (program_ != nullptr && bursts_.is_quiet()) program_->reclaim();
+        // Before what it says: so whoever works by it sees, by its number, when it is not what counts any more.
+        const std::uint64_t hierarchy = store_->hierarchy_number();
         const auto duty = store_->background();
         if (!duty) {
             wait_for_tasks();
@@ -213,8 +215,7 @@ private:
         yields_ = !organizes_ && store_->has_organizer();
         if (yields_) return step_back();
         if (!leads()) return;
-        if (std::exchange(hierarchy_, store_->hierarchy_number()) != store_->hierarchy_number())
-            is_news_ = true;  // it may want other things
+        if (std::exchange(hierarchy_, hierarchy) != hierarchy) is_news_ = true;  // it may want other things
         bursts_.look(os::monotonic_ns(), store_->stored_bytes());
         if (!bursts_.is_quiet()) stored_at_ = Clock::now();
         for (const store::Store::Emptying& each : store_->to_empty(bursts_))
@@ -233,7 +234,7 @@ private:
         const bool on_store = store_->flushes_on(Trigger::store) && newest != flushed_at_;
         const auto late = Clock::now() - due_.load();
         if (is_news_ || on_store || (late >= 0s && newest != looked_at_) || late >= look_anyway)
-            begin(flushing_, [this, its = *duty] { flush(its); });
+            begin(flushing_, [this, its = *duty, hierarchy] { flush(its, hierarchy); });
         if (!duty->command.empty() && is_to_hand_over_) begin(handing_, [this] { hand_over(); });
         if (!duty->as.empty() &&
             Clock::now() >= finished_at_ + std::chrono::duration<double>(duty->period_s)) {
@@ -306,14 +307,14 @@ private:
         }
     }
 
-    void flush(const Flush& duty) {
+    void flush(const Flush& duty, std::uint64_t hierarchy) {
         const bool is_due = is_news_.exchange(false) || Clock::now() >= due_.load();
         const std::uint64_t before = store_->newest_version();
         const bool waits =
             !organizes_ && !store_->flushes_on(Trigger::store) && !store_->flushes_on(Trigger::period);
         // Of what is copied when the pool is closed, that is due which others had not copied when they were gone.
         const std::uint64_t stored_before = waits ? store_->session_began_at() : ~std::uint64_t{0};
-        Pace pace(*this, duty.bytes_per_second);
+        Pace pace(*this, duty.bytes_per_second, hierarchy);
         Clock::duration looking_takes{};
         try {
             store_->flush(
@@ -383,10 +384,8 @@ private:
     /// Spreads what is written over the time that it may take, for all who write it together.
     class Pace {
     public:
-        Pace(Worker& worker, double bytes_per_second)
-            : worker_(worker),
-              bytes_per_second_(bytes_per_second),
-              hierarchy_(worker.store_->hierarchy_number()) {}
+        Pace(Worker& worker, double bytes_per_second, std::uint64_t hierarchy)
+            : worker_(worker), bytes_per_second_(bytes_per_second), hierarchy_(hierarchy) {}
         /// False when it is to be given up: this process closes the pool, somebody has set another hierarchy, or there is an organizer.
         bool allows(std::uint64_t bytes) {
             auto until = Clock::now();

@@ -337,7 +337,7 @@ TEST_F(flushing, what_has_a_copy_passes_a_target_that_is_full) {
 }
 
 TEST_F(flushing, by_hand_and_then_up_and_down_without_copying_again) {
-    PMEM pool = open();
+    PMEM pool = open(16 * mebibyte);  // else a slow machine makes room in it meanwhile
     set_hierarchy(pool, hierarchy(Buffering::none));
     alloc(pool);
     for (std::uint64_t i = 0; i < 3; ++i) store(pool, i, static_cast<double>(i));
