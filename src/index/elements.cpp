@@ -212,32 +212,37 @@ bool visit_unless_nan(const Fact& fact, const std::function<void(double)>& visit
         fact);
 }
 
-/// The elements of a list of plain numbers, one behind the other.
-const Type* number_in_list(const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
-    if (serializer != SerializerType::bp4 && serializer != SerializerType::none) return nullptr;
-    if (type.kind() != Kind::sequence && type.kind() != Kind::array) return nullptr;
-    const Type& element = type.element();
-    if (element.kind() == Kind::boolean || !element.is_fixed_size() || bytes.empty() ||
-        bytes.size() % element.size() != 0)
-        return nullptr;
-    const auto nothing = [](auto) {};
-    const bool is_number =
-        visit_number(element.kind(), element.byte_order(), bytes.first(element.size()), nothing);
-    return is_number ? &element : nullptr;
+bool is_plain_number(const Type& type) {
+    if (type.kind() == Kind::boolean || !type.is_fixed_size()) return false;
+    const std::vector<std::byte> any(type.size());
+    return visit_number(type.kind(), type.byte_order(), any, [](auto) {});
+}
+
+/// Of a plain number.
+void visit_unless_nan(const Type& type, std::span<const std::byte> bytes,
+                      const std::function<void(double)>& visit) {
+    visit_number(type.kind(), type.byte_order(), bytes, [&](auto value) {
+        const auto number = static_cast<double>(value);
+        if (!std::isnan(number)) visit(number);
+    });
+}
+
+/// Whether they are the elements of a list of plain numbers, one behind the other.
+bool are_numbers_in_list(const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
+    if (serializer != SerializerType::bp4 && serializer != SerializerType::none) return false;
+    if (type.kind() == Kind::array ? bytes.size() != type.size() : type.kind() != Kind::sequence)
+        return false;
+    return !bytes.empty() && is_plain_number(type.element()) && bytes.size() % type.element().size() == 0;
 }
 
 bool visit_value(const PMEM& pool, const std::string& id, const std::function<void(double)>& visit) {
     bool are_numbers = false;
     pool.load_encoded(id, [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
-        if (const Type* element = number_in_list(type, serializer, bytes)) {
+        if (are_numbers_in_list(type, serializer, bytes)) {
             are_numbers = true;
-            for (std::size_t at = 0; at < bytes.size(); at += element->size()) {
-                visit_number(element->kind(), element->byte_order(), bytes.subspan(at, element->size()),
-                             [&](auto value) {
-                                 const auto number = static_cast<double>(value);
-                                 if (!std::isnan(number)) visit(number);
-                             });
-            }
+            const std::size_t each = type.element().size();
+            for (std::size_t at = 0; at < bytes.size(); at += each)
+                visit_unless_nan(type.element(), bytes.subspan(at, each), visit);
             return;
         }
         const Facts facts = facts_of(type, serializer, bytes, {});
@@ -254,17 +259,11 @@ bool visit_value(const PMEM& pool, const std::string& id, const std::function<vo
 bool visit_numbers(const PMEM& pool, const Info& variable, const std::function<void(double)>& visit) {
     if (variable.kind == VariableKind::group) return false;
     if (variable.kind == VariableKind::value) return visit_value(pool, variable.id, visit);
-    const Kind kind = variable.type.kind();
+    if (!is_plain_number(variable.type)) return false;
     const auto look = [&](std::span<const std::byte> element) {
-        return visit_number(kind, variable.type.byte_order(), element, [&](auto value) {
-            const auto number = static_cast<double>(value);
-            if (!std::isnan(number)) visit(number);
-        });
+        visit_unless_nan(variable.type, element, visit);
     };
-    const auto nothing = [](auto) {};
-    const std::vector<std::byte> any(variable.type.size());
-    if (kind == Kind::boolean || !visit_number(kind, variable.type.byte_order(), any, nothing)) return false;
-    const std::size_t each = any.size();
+    const std::size_t each = variable.type.size();
     const std::vector<BlockInfo> blocks = pool.blocks(variable.id);
     for (const BlockInfo& block : blocks) {
         std::vector<const Selection*> above;

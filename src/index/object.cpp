@@ -208,14 +208,29 @@ const Ranges& Object::ranges() {
     return *ranges_;
 }
 
+// Of many numbers that are exact as float64 no list is made, which took longer than all else that is posted; and who asks for one end
+// asks for the other. False where they are no numbers.
+bool Object::find_extremes() {
+    if (extremes_) return true;
+    Extreme least(true);
+    Extreme greatest(false);
+    const bool are_numbers = visit_numbers(*pool_, info(), [&](double number) {
+        least.add(number);
+        greatest.add(number);
+    });
+    const auto in = [](const Extreme& extreme) {
+        return extreme.found() ? Facts{*extreme.found()} : Facts{};
+    };
+    if (are_numbers) extremes_ = Extremes{in(least), in(greatest)};
+    return are_numbers;
+}
+
 Facts Object::extreme(bool is_least) {
     const Info& info = this->info();
     Extreme extreme(is_least);
     if (info.kind == VariableKind::value) {
-        // Of many numbers that are exact as float64 no list is made, which took longer than all else that is posted.
-        const auto add = [&](double number) { extreme.add(number); };
-        if (is_list_of_floats(info.type) && visit_numbers(*pool_, info, add))
-            return extreme.found() ? Facts{*extreme.found()} : Facts{};
+        if (is_list_of_floats(info.type) && find_extremes())
+            return is_least ? extremes_->least : extremes_->greatest;
         for (const Fact& fact : own_value()) {
             if (!is_number(fact)) return {};
             extreme.add(fact);

@@ -52,6 +52,7 @@ private:
     Facts attribute(const Key& key);
     Facts stored_value(std::span<const std::string> members) const;
     Facts extreme(bool is_least);
+    bool find_extremes();
     Facts mean();
     const Creation& creation();
     Facts creator(std::span<const std::string> members);
@@ -66,6 +67,11 @@ private:
     std::optional<std::vector<std::string>> attributes_;  // their names, sorted
     std::map<std::string, Facts> seen_;                   // by the text of a key
     std::optional<Ranges> ranges_;
+    struct Extremes {
+        Facts least;
+        Facts greatest;
+    };
+    std::optional<Extremes> extremes_;  // of a value that is a list of floats
 };
 
 }  // namespace pmemcpy::index
