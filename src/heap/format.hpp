@@ -90,22 +90,27 @@ enum class ChunkKind : std::uint8_t {
     data_slab = 2,
     run_head = 3,
     run_body = 4,
-    hole = 5
-};  // free, and its space was given back to the file system
+    hole = 5,      // free, and its space was given back to the file system
+    bare_slab = 6  // a data slab that has its links in the table of links, and no head
+};
+
+constexpr bool is_data_slab(ChunkKind kind) {
+    return kind == ChunkKind::data_slab || kind == ChunkKind::bare_slab;
+}
 
 /// What one chunk is and who claimed it: kind 4 bits, owner slot + 1 13 bits, owner incarnation 16 bits,
-/// length in chunks of a run 31 bits. Owner 0: nobody.
+/// length 31 bits: in chunks of a run, in 64 bytes of a bare slab's units. Owner 0: nobody.
 struct ChunkWord {
     std::uint64_t word = 0;
 
-    static constexpr ChunkWord make(ChunkKind kind, std::uint64_t owner, std::uint64_t chunks) {
-        return {static_cast<std::uint64_t>(kind) | (owner << 4) | (chunks << 33)};
+    static constexpr ChunkWord make(ChunkKind kind, std::uint64_t owner, std::uint64_t length) {
+        return {static_cast<std::uint64_t>(kind) | (owner << 4) | (length << 33)};
     }
     constexpr ChunkKind kind() const { return static_cast<ChunkKind>(word & 15); }
     constexpr std::uint64_t owner() const { return (word >> 4) & ((1ULL << 29) - 1); }
-    constexpr std::uint64_t chunks() const { return word >> 33; }
+    constexpr std::uint64_t length() const { return word >> 33; }
     constexpr bool operator==(const ChunkWord&) const = default;
-    constexpr ChunkWord without_owner() const { return make(kind(), 0, chunks()); }
+    constexpr ChunkWord with_owner(std::uint64_t owner) const { return make(kind(), owner, length()); }
 };
 
 struct ChunkEntry {
@@ -116,7 +121,7 @@ static_assert(sizeof(ChunkEntry) == 16);
 
 inline constexpr std::uint32_t slab_magic = 0x42414c53;  // "SLAB"
 
-/// The head of a slab chunk; then a bit for each unit, then (data slabs) a Link for each unit, then units.
+/// The head of a slab chunk that is not bare; then a bit for each unit, then (data slabs) a word for each unit, then units.
 struct SlabHeader {
     std::uint32_t magic;
     std::uint32_t checksum;  // CRC-32C of the header from `kind` to its end

@@ -3,6 +3,7 @@
 #include "heap/format.hpp"
 #include "heap/pins.hpp"
 #include "heap/record.hpp"
+#include "heap/slab.hpp"
 #include "persist/ways.hpp"
 #include "pool/pool.hpp"
 
@@ -83,7 +84,7 @@ public:
     std::uint64_t allocate_record(std::uint64_t length);
     /// Gives back a record that was never published.
     void abandon_record(std::uint64_t offset, const Extent& extent);
-    std::uint64_t largest_record() const { return class_bytes_.back(); }
+    std::uint64_t largest_record() const { return sizes_of(Purpose::meta).largest(); }
 
     /// Space for `length` bytes, 64-byte aligned, that belongs to the record at `record_offset`. length 0: no extent.
     Extent allocate_extent(std::uint64_t length, std::uint64_t record_offset) {
@@ -175,7 +176,6 @@ public:
 
     /// The chunk table, for recovery and audit.
     ChunkEntry& chunk(std::uint64_t i) const;
-    std::uint64_t class_bytes(std::uint64_t bytes) const { return class_bytes_[class_of(bytes)]; }
     /// Calls f(offset of unit, room) for every unit of every metadata slab, taken or not.
     void for_each_unit(const std::function<void(std::uint64_t, std::uint64_t)>& f) const;
     /// No scan finds the record any more, whoever still has its space: a view, or the retire list of another process. Behind the
@@ -205,40 +205,48 @@ private:
         std::uint64_t adopt_cursor = 0;
         std::atomic<std::uint64_t> freed{0};  // the unit freed last: warm in the caches, and mapped
     };
-    enum Which { meta = 0, data = 1 };
-    struct Unit {
-        std::uint64_t chunk;
-        std::uint32_t index;
-        std::uint64_t offset;
-    };
 
-    std::size_t class_of(std::uint64_t bytes) const;
-    Unit claim_unit(Which which, std::size_t size_class, std::uint64_t claim_word);
-    bool claim_in(Which which, std::uint64_t chunk, SlabCache& cache, std::uint64_t claim_word, Unit& out);
-    bool claim_freed(Which which, std::size_t size_class, SlabCache& cache, std::uint64_t claim_word,
-                     Unit& out);
-    bool claim_at(Which which, std::uint64_t chunk, const SlabHeader& slab, std::uint32_t index,
-                  std::uint64_t claim_word, Unit& out);
-    std::uint64_t obtain_slab(Which which, std::size_t size_class, SlabCache& cache);
-    bool adopt_slab(Which which, std::size_t size_class, SlabCache& cache, std::uint64_t most,
+    const UnitSizes& sizes_of(Purpose purpose) const {
+        return purpose == Purpose::meta ? meta_sizes_ : data_sizes_;
+    }
+    SlabCache& cache_of(Purpose purpose, std::uint64_t unit_bytes) {
+        return caches_[static_cast<std::size_t>(purpose)][sizes_of(purpose).class_of(unit_bytes)];
+    }
+    std::uint64_t links_of(std::uint64_t chunk) const { return links_ + chunk * pool::links_bytes; }
+    std::uint64_t claim_unit(Purpose purpose, std::uint64_t bytes, std::uint64_t claim_word);
+    std::optional<std::uint64_t> claim_in(std::uint64_t chunk, SlabCache& cache, std::uint64_t claim_word);
+    std::optional<std::uint64_t> claim_freed(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cache,
+                                             std::uint64_t claim_word);
+    bool claim_at(const Slab& slab, std::uint32_t unit, std::uint64_t claim_word);
+    std::uint64_t obtain_slab(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cache);
+    bool adopt_slab(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cache, std::uint64_t most,
                     std::uint64_t& chunk);
-    void format_slab(Which which, std::size_t size_class, std::uint64_t chunk);
+    void make_slab(Purpose purpose, std::uint64_t unit_bytes, std::uint64_t chunk, std::uint64_t owner);
+    bool can_be_slab(Purpose purpose, std::uint64_t unit_bytes, std::uint64_t chunk) const;
     bool has_old_records(std::uint64_t chunk) const;
-    SlabHeader slab_layout(Which which, std::size_t size_class) const;
-    bool read_slab(std::uint64_t chunk, SlabHeader& out) const;
+    SlabHeader head_of(Purpose purpose, std::uint64_t unit_bytes) const;
+    /// By what the chunk table says. False: it is none, or its head is gone.
+    bool read_slab(std::uint64_t chunk, Slab& out) const;
+    /// By the head that is in the chunk, whatever the chunk table says.
+    bool read_head(std::uint64_t chunk, Slab& out) const;
     bool says_taken(const Extent& extent, Link record) const;
     void check_table() const { pool_.check_table(0, pool_.usable_chunks()); }
-    bool holds_record(std::uint64_t chunk, const SlabHeader& slab) const;
-    std::optional<SlabHeader> slab_around_records(std::uint64_t chunk) const;
-    std::uint64_t* unit_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const;
-    std::uint64_t* bitmap_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const;
+    bool holds_record(const Slab& slab) const;
+    std::optional<SlabHeader> head_around_records(std::uint64_t chunk) const;
+    std::uint64_t* unit_word(const Slab& slab, std::uint32_t unit) const;
+    std::uint64_t* hint_word(const Slab& slab, std::uint32_t unit) const;
+    std::uint64_t hints(const Slab& slab, std::uint32_t unit) const;
+    bool is_hinted(const Slab& slab, std::uint32_t unit) const {
+        return (hints(slab, unit) >> (unit % 64) & 1) != 0;
+    }
+    void set_hint(const Slab& slab, std::uint32_t unit);
+    void clear_hint(const Slab& slab, std::uint32_t unit);
     bool is_empty_slab(std::uint64_t chunk) const;
-    void clear_hint(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit);
-    bool mark_data_unit(const Extent& extent, Link record, std::uint64_t i, ChunkWord word);
-    bool find_unit(std::uint64_t offset, std::uint64_t& chunk, SlabHeader& slab, std::uint32_t& unit) const;
+    bool mark_data_unit(const Extent& extent, Link record, std::uint64_t i);
+    bool find_unit(std::uint64_t offset, Slab& slab, std::uint32_t& unit) const;
 
     std::uint64_t find_free_chunks(std::uint64_t count, std::uint64_t usable, std::uint64_t& free_tail);
-    std::uint64_t obtain_chunks(std::uint64_t count, Which which);
+    std::uint64_t obtain_chunks(std::uint64_t count, Purpose purpose);
     void keep_reserved(std::uint64_t count);
     void make_ready(std::uint64_t wanted);
     std::uint64_t chunks_for(std::uint64_t bytes) const;
@@ -248,7 +256,7 @@ private:
     void wipe_run(std::uint64_t head, std::uint64_t record_offset);
     std::uint64_t punch_free(bool holes_too);
     void wipe(std::uint64_t offset, std::uint64_t length);
-    void wipe_unit(const SlabHeader& slab, std::uint64_t offset);
+    void wipe_unit(const Slab& slab, std::uint64_t offset);
     /// Calls f(offset, length) for what is nobody's, and for what lies behind the last byte that its owner uses.
     void for_each_idle(bool also_holes, const std::function<void(std::uint64_t, std::uint64_t)>& f) const;
     std::uint64_t used_bytes(std::uint64_t record_offset, std::uint64_t length) const;
@@ -279,7 +287,9 @@ private:
     std::uint32_t home_ = 0;
     std::atomic<std::uint64_t> kept_for_records_ = 0;
     mutable persist::Ways ways_;
-    std::vector<std::uint64_t> class_bytes_;
+    std::uint64_t links_;  // where the table of links is; 0: an old pool has none
+    UnitSizes meta_sizes_;
+    UnitSizes data_sizes_;
     std::atomic<std::uint64_t> claims_{0};  // tells the owners of a unit apart that have the same name
     std::array<std::vector<SlabCache>, 2> caches_;
     std::vector<std::uint64_t> gone_;    // free chunks whose memory is gone; under the allocation lock

@@ -195,5 +195,67 @@ TEST_F(heap_room, trims_free_chunks_and_allocates_them_again) {
     EXPECT_TRUE(is_current(a.pool, again));
 }
 
+// A head in the chunk had left room for one block of half a chunk, three of a quarter, and so on.
+TEST_F(heap_room, blocks_that_are_a_power_of_two_fill_their_chunk) {
+    Attached a(path_);
+    for (std::uint64_t in_chunk = 2; in_chunk <= 32; in_chunk *= 2) {
+        const std::uint64_t bytes = (64 << 10) / in_chunk;
+        const std::uint64_t taken_before = a.heap.count_taken_chunks();
+        std::set<std::uint64_t> chunks;
+        for (std::uint64_t i = 0; i < in_chunk; ++i) {
+            const Extent extent = a.heap.allocate_extent(bytes, 64 * (1000 + i));
+            EXPECT_EQ(extent.length, bytes);
+            EXPECT_EQ(extent.offset % bytes, 0U) << "they begin on their own multiple";
+            chunks.insert(a.pool.chunk_of(extent.offset));
+        }
+        EXPECT_EQ(chunks.size(), 1U) << in_chunk << " blocks";
+        EXPECT_EQ(a.heap.count_taken_chunks(), taken_before + 1);
+    }
+}
+
+TEST_F(heap_room, every_size_of_unit_fits_as_often_as_its_chunk_has_room) {
+    for (const std::uint64_t chunk_bytes : {4096U, 16384U, 65536U, 2U << 20, 1U << 30}) {
+        const UnitSizes sizes(Purpose::data, chunk_bytes, true);
+        for (std::size_t i = 0; i < sizes.count(); ++i) {
+            EXPECT_EQ(sizes[i] % 64, 0U);
+            EXPECT_EQ(sizes.class_of(sizes[i]), i);
+            if (i > 0) {
+                EXPECT_LT(sizes[i - 1], sizes[i]);
+                EXPECT_LE(sizes[i] - sizes[i - 1], std::max<std::uint64_t>(64, sizes[i] / 3 + 64));
+            }
+            if (sizes.is_bare(sizes[i])) {
+                EXPECT_LE(chunk_bytes / sizes[i], pool::links_per_chunk);
+                EXPECT_LE(chunk_bytes % sizes[i], std::uint64_t{64} * (chunk_bytes / sizes[i]));
+            }
+        }
+        EXPECT_EQ(sizes.largest(), chunk_bytes / 2);
+        EXPECT_FALSE(sizes.has(chunk_bytes / 2 - 1));
+    }
+}
+
+// Somebody else frees a unit of a bare slab while its owner claims others: a chunk that is given back holds nothing.
+TEST_F(heap_room, bare_slabs_are_given_back_when_nothing_is_in_them) {
+    Attached a(path_);
+    Attached other(path_);
+    const std::uint64_t before = a.heap.count_taken_chunks();
+    std::vector<std::pair<Extent, std::uint64_t>> made;
+    for (std::uint64_t i = 0; i < 6; ++i) {
+        const std::uint64_t record = 64 * (1000 + i);
+        made.emplace_back(a.heap.allocate_extent(32 << 10, record), record);
+    }
+    EXPECT_EQ(a.heap.count_taken_chunks(), before + 3);
+    other.heap.free_extent(made[0].first, made[0].second + 64);
+    other.heap.free_extent(made[0].first, made[0].second);
+    other.heap.free_extent(made[0].first, made[0].second);
+    a.heap.give_back_slabs();
+    EXPECT_EQ(a.heap.count_taken_chunks(), before + 3) << "the other half of it is in use";
+    EXPECT_EQ(a.heap.allocate_extent(32 << 10, 64 * 77).offset, made[0].first.offset);
+    for (const auto& [extent, record] : made) other.heap.free_extent(extent, record);
+    a.heap.free_extent(made[0].first, 64 * 77);
+    a.heap.give_back_slabs();
+    EXPECT_EQ(a.heap.count_taken_chunks(), before);
+    EXPECT_EQ(a.heap.usage().extent_bytes, 0U);
+}
+
 }  // namespace
 }  // namespace pmemcpy::heap

@@ -37,7 +37,7 @@ std::uint64_t Heap::punch_free(bool holes_too) {
     for (std::uint64_t i = 0; i < usable; ++i) {
         const ChunkWord word{chunk(i).word};
         // Behind a head whose run is half freed, chunks look free that are not.
-        if (word.kind() == ChunkKind::run_head) i += std::max<std::uint64_t>(word.chunks(), 1) - 1;
+        if (word.kind() == ChunkKind::run_head) i += std::max<std::uint64_t>(word.length(), 1) - 1;
         if (word.kind() != ChunkKind::free && (word.kind() != ChunkKind::hole || !holes_too)) continue;
         if (word.kind() == ChunkKind::free && reserved > 0) {
             --reserved;
@@ -69,7 +69,7 @@ Usage Heap::usage() const {
     usage.usable_bytes = usable * chunk_bytes;
     for (std::uint64_t i = 0; i < usable; ++i) {
         const ChunkKind kind = ChunkWord{Medium::load(&chunk(i).word)}.kind();
-        SlabHeader slab;
+        Slab slab;
         if (kind == ChunkKind::hole) {
             usage.usable_bytes -= chunk_bytes;
         } else if (kind == ChunkKind::free) {
@@ -79,12 +79,12 @@ Usage Heap::usage() const {
         } else if (read_slab(i, slab)) {
             std::uint64_t taken = 0;
             for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
-                const std::uint64_t word = Medium::load(unit_word(i, slab, unit));
+                const std::uint64_t word = Medium::load(unit_word(slab, unit));
                 if (word == 0) continue;
                 ++taken;
-                if (slab.links == 0 && UnitState{word}.kind() == UnitState::retired) ++usage.retired_records;
+                if (slab.is_meta() && UnitState{word}.kind() == UnitState::retired) ++usage.retired_records;
             }
-            (slab.links == 0 ? usage.record_bytes : usage.extent_bytes) += taken * slab.unit_bytes;
+            (slab.is_meta() ? usage.record_bytes : usage.extent_bytes) += taken * slab.unit_bytes;
         }
     }
     return usage;

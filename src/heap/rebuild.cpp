@@ -21,15 +21,12 @@ void Heap::for_each_unit(const std::function<void(std::uint64_t, std::uint64_t)>
     check_table();
     const std::uint64_t usable = pool_.usable_chunks();
     for (std::uint64_t i = 0; i < usable; ++i) {
-        SlabHeader slab;
+        Slab slab;
         if (ChunkWord{Medium::load(&chunk(i).word)}.kind() != ChunkKind::meta_slab) continue;
         // Recovery must not take what it cannot read for what is not there.
         pool_.check_memory(pool_.at(pool_.chunk_offset(i)), pool_.super().chunk_bytes);
-        if (!read_slab(i, slab) || slab.links != 0) continue;
-        for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
-            f(pool_.chunk_offset(i) + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes,
-              slab.unit_bytes);
-        }
+        if (!read_slab(i, slab)) continue;
+        for (std::uint32_t unit = 0; unit < slab.units; ++unit) f(slab.offset_of(unit), slab.unit_bytes);
     }
 }
 
@@ -37,27 +34,24 @@ void Heap::begin_rebuild() {
     const Medium& m = pool_.medium();
     const std::uint64_t usable = pool_.usable_chunks();
     for (std::uint64_t i = 0; i < usable; ++i) {
-        SlabHeader slab;
+        Slab slab;
         const ChunkKind kind = ChunkWord{Medium::load(&chunk(i).word)}.kind();
-        const bool is_meta = kind == ChunkKind::meta_slab && read_slab(i, slab) && slab.links == 0;
+        const bool is_meta = kind == ChunkKind::meta_slab && read_slab(i, slab);
         const bool is_kept = is_meta || kind == ChunkKind::hole;
         set_chunk(i, is_kept ? ChunkWord::make(kind, 0, 0) : ChunkWord{}, {});
         if (!is_meta) continue;
-        const std::uint64_t begin = pool_.chunk_offset(i) + slab.bitmap;
-        m.fill(pool_.at(begin), 0, slab.first_unit - slab.bitmap);  // hints: never flushed
+        m.fill(pool_.at(slab.bitmap), 0, slab.first_unit - slab.bitmap);  // hints: never flushed
     }
 }
 
 bool Heap::mark_record(std::uint64_t offset, std::uint64_t length) {
-    std::uint64_t i = 0;
-    SlabHeader slab;
+    Slab slab;
     std::uint32_t unit = 0;
-    if (!find_unit(offset, i, slab, unit) || slab.links != 0 || length > slab.unit_bytes) return false;
+    if (!find_unit(offset, slab, unit) || !slab.is_meta() || length > slab.unit_bytes) return false;
     auto& header = pool_.as<RecordHeader>(offset);
     pool_.medium().store(&header.state, UnitState::make(UnitState::owned, pool_.owner()).word);
     // Not flushed: it shares a line with `home`, which whoever keeps the record sets and flushes next.
-    std::uint64_t* bits = bitmap_word(i, slab, unit);
-    pool_.medium().fetch_or(bits, 1ULL << (unit % 64));
+    set_hint(slab, unit);
     return true;
 }
 
@@ -67,8 +61,7 @@ bool Heap::mark_extent(const Extent& extent, Link record) {
     if (!pool_.contains(extent.offset, extent.length)) return false;
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
     const std::uint64_t i = pool_.chunk_of(extent.offset);
-    const ChunkWord word{chunk(i).word};
-    if (extent.length <= class_bytes_.back()) return mark_data_unit(extent, record, i, word);
+    if (extent.length <= data_sizes_.largest()) return mark_data_unit(extent, record, i);
     const std::uint64_t count = extent.length / chunk_bytes;
     if (extent.length % chunk_bytes != 0 || extent.offset != pool_.chunk_offset(i)) return false;
     for (std::uint64_t k = 0; k < count; ++k) {
@@ -80,29 +73,19 @@ bool Heap::mark_extent(const Extent& extent, Link record) {
     return true;
 }
 
-bool Heap::mark_data_unit(const Extent& extent, Link record, std::uint64_t i, ChunkWord word) {
-    const std::size_t size_class = class_of(extent.length);
-    if (class_bytes_[size_class] != extent.length) return false;
-    const SlabHeader wanted = slab_layout(data, size_class);
-    if (is_unmarked(word)) {  // the first unit found in this slab brings its header back
-        const Medium& m = pool_.medium();
-        const std::uint64_t begin = pool_.chunk_offset(i);
-        m.fill(pool_.at(begin), 0, wanted.first_unit);
-        m.write(pool_.at(begin), &wanted, sizeof wanted);
-        m.flush(pool_.at(begin), wanted.first_unit);
-        set_chunk(i, ChunkWord::make(ChunkKind::data_slab, 0, 0), {});
-    }
-    std::uint64_t chunk_index = 0;
-    SlabHeader slab;
+bool Heap::mark_data_unit(const Extent& extent, Link record, std::uint64_t i) {
+    if (!data_sizes_.has(extent.length)) return false;
+    // The first unit found in a slab brings its head back.
+    if (is_unmarked(ChunkWord{chunk(i).word})) make_slab(Purpose::data, extent.length, i, 0);
+    Slab slab;
     std::uint32_t unit = 0;
-    if (!find_unit(extent.offset, chunk_index, slab, unit) || slab.links == 0) return false;
-    if (slab.unit_bytes != wanted.unit_bytes) return false;
-    std::uint64_t* link = unit_word(i, slab, unit);
+    if (!find_unit(extent.offset, slab, unit) || slab.is_meta() || slab.unit_bytes != extent.length)
+        return false;
+    std::uint64_t* link = unit_word(slab, unit);
     if (*link != 0) return false;
     pool_.medium().store(link, record.offset());
     pool_.medium().flush(link, sizeof *link);
-    std::uint64_t* bits = bitmap_word(i, slab, unit);
-    pool_.medium().fetch_or(bits, 1ULL << (unit % 64));
+    set_hint(slab, unit);
     return true;
 }
 
@@ -113,16 +96,15 @@ void Heap::finish_rebuild() {
     const std::uint64_t usable = pool_.usable_chunks();
     std::vector<std::uint64_t> unused;
     for (std::uint64_t i = 0; i < usable; ++i) {
-        SlabHeader slab;
+        Slab slab;
         if (ChunkWord{chunk(i).word}.kind() != ChunkKind::meta_slab || !read_slab(i, slab)) continue;
         bool used = false;
         for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
-            if ((*bitmap_word(i, slab, unit) >> (unit % 64) & 1) != 0) {
+            if (is_hinted(slab, unit)) {
                 used = true;
                 continue;
             }
-            auto& header = pool_.as<RecordHeader>(pool_.chunk_offset(i) + slab.first_unit +
-                                                  std::uint64_t{unit} * slab.unit_bytes);
+            auto& header = pool_.as<RecordHeader>(slab.offset_of(unit));
             const std::uint32_t none = 0;
             if (header.magic != 0) m.write(&header.magic, &none, sizeof none);
             if (header.state != 0) m.store(&header.state, 0);

@@ -65,12 +65,12 @@ void Heap::vacate_slot(const RecordHeader& block, Link record) {
     if (block.home % sizeof(std::uint64_t) != 0 || !pool_.contains(block.home, sizeof(std::uint64_t))) return;
     auto* slot = &pool_.as<std::uint64_t>(block.home);
     std::uint64_t expected = record.dead().word;
-    const std::uint64_t chunk_index = pool_.chunk_of(block.home);
-    SlabHeader slab;
-    if (Medium::load(slot) != expected || !read_slab(chunk_index, slab) || slab.links != 0) return;
-    const std::uint64_t inside = block.home - pool_.chunk_offset(chunk_index);
-    if (inside < slab.first_unit) return;
-    const auto& segment = pool_.as<RecordHeader>(block.home - (inside - slab.first_unit) % slab.unit_bytes);
+    Slab slab;
+    if (Medium::load(slot) != expected || !read_slab(pool_.chunk_of(block.home), slab) || !slab.is_meta())
+        return;
+    if (block.home < slab.first_unit) return;
+    const auto& segment =
+        pool_.as<RecordHeader>(block.home - (block.home - slab.first_unit) % slab.unit_bytes);
     if (segment.magic != record_magic || static_cast<RecordKind>(segment.kind) != RecordKind::segment) return;
     const std::uint64_t empty = Link::mark(mark_empty, segment.version).word;
     static_cast<void>(pool_.medium().compare_exchange(slot, expected, empty));

@@ -34,17 +34,18 @@ std::uint64_t Heap::find_free_chunks(std::uint64_t count, std::uint64_t usable, 
                 continue;
             }
             free = 0;
-            i += word.kind() == ChunkKind::run_head ? std::max<std::uint64_t>(word.chunks(), 1) : 1;
+            i += word.kind() == ChunkKind::run_head ? std::max<std::uint64_t>(word.length(), 1) : 1;
         }
         free_tail = free;
     }
     return usable;
 }
 
-std::uint64_t Heap::obtain_chunks(std::uint64_t count, Which which) {
-    if (which == data || kept_for_records_ == 0) keep_reserved(count);
+std::uint64_t Heap::obtain_chunks(std::uint64_t count, Purpose purpose) {
+    if (purpose == Purpose::data || kept_for_records_ == 0) keep_reserved(count);
     const std::uint64_t all = pool_.super().chunk_count;
-    const std::uint64_t end = which == data ? all - std::min<std::uint64_t>(all, kept_for_records_) : all;
+    const std::uint64_t end =
+        purpose == Purpose::data ? all - std::min<std::uint64_t>(all, kept_for_records_) : all;
     const std::uint64_t usable = std::min(pool_.usable_chunks(), end);
     std::uint64_t tail = 0;
     std::uint64_t first = find_free_chunks(count, usable, tail);
@@ -117,9 +118,9 @@ std::uint64_t Heap::count_taken_chunks() const {
 Extent Heap::allocate_extent(std::uint64_t length, std::uint64_t record_offset, std::uint32_t target) {
     if (length == 0) return {};
     if (target != 0) return outside_->allocate(target, length);
-    if (length <= class_bytes_.back()) {
-        const std::size_t size_class = class_of(std::max<std::uint64_t>(length, 64));
-        return {0, 0, claim_unit(data, size_class, record_offset).offset, class_bytes_[size_class]};
+    if (length <= data_sizes_.largest()) {
+        const std::uint64_t unit_bytes = data_sizes_[data_sizes_.class_of(length)];
+        return {0, 0, claim_unit(Purpose::data, unit_bytes, record_offset), unit_bytes};
     }
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
     if (length > pool_.super().max_bytes) {
@@ -128,7 +129,7 @@ Extent Heap::allocate_extent(std::uint64_t length, std::uint64_t record_offset, 
     }
     const std::uint64_t count = (length + chunk_bytes - 1) / chunk_bytes;
     const pool::Pool::AllocationLock lock(pool_);
-    const std::uint64_t head = obtain_chunks(count, data);
+    const std::uint64_t head = obtain_chunks(count, Purpose::data);
     for (std::uint64_t i = 1; i < count; ++i) {
         set_chunk(head + i, ChunkWord::make(ChunkKind::run_body, pool_.owner(), 0), {});
     }
@@ -161,7 +162,7 @@ void Heap::free_extent(const Extent& extent, std::uint64_t record_offset) {
         if (wipes()) wipe_run(i, record_offset);  // before others have to wait for the lock
         const pool::Pool::AllocationLock lock(pool_);
         free_run(i, record_offset);
-    } else if (kind == ChunkKind::data_slab) {
+    } else if (is_data_slab(kind)) {
         free_unit(extent.offset, UnitState{record_offset});
     }
 }
@@ -170,14 +171,14 @@ void Heap::wipe_run(std::uint64_t head, std::uint64_t record_offset) {
     const ChunkEntry entry = chunk(head);
     const ChunkWord word{entry.word};
     if (word.kind() != ChunkKind::run_head || entry.record.offset() != record_offset) return;
-    const std::uint64_t count = std::min(word.chunks(), pool_.usable_chunks() - head);
+    const std::uint64_t count = std::min(word.length(), pool_.usable_chunks() - head);
     wipe(pool_.chunk_offset(head), count * pool_.super().chunk_bytes);
 }
 
 void Heap::free_run(std::uint64_t head, std::uint64_t record_offset) {
     const ChunkWord word{chunk(head).word};
     if (word.kind() != ChunkKind::run_head || chunk(head).record.offset() != record_offset) return;
-    const std::uint64_t count = std::min(word.chunks(), pool_.usable_chunks() - head);
+    const std::uint64_t count = std::min(word.length(), pool_.usable_chunks() - head);
     // The head goes last: while it stands, nobody looks at the chunks behind it.
     for (std::uint64_t i = count; i-- > 1;) set_chunk(head + i, {}, {});
     set_chunk(head, {}, {});
@@ -186,15 +187,15 @@ void Heap::free_run(std::uint64_t head, std::uint64_t record_offset) {
 void Heap::shrink_extent(Extent& extent, std::uint64_t length, std::uint64_t record_offset) {
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
     if (extent.target != 0) return outside_->shrink(extent, length);
-    if (extent.length <= class_bytes_.back()) return;
+    if (extent.length <= data_sizes_.largest()) return;
     const pool::Pool::AllocationLock lock(pool_);
     const std::uint64_t head = pool_.chunk_of(extent.offset);
     const ChunkWord word{chunk(head).word};
     const std::uint64_t keep = std::max<std::uint64_t>((length + chunk_bytes - 1) / chunk_bytes, 1);
     if (word.kind() != ChunkKind::run_head || chunk(head).record.offset() != record_offset ||
-        keep >= word.chunks())
+        keep >= word.length())
         return;
-    const std::uint64_t end = std::min(word.chunks(), pool_.usable_chunks() - head);
+    const std::uint64_t end = std::min(word.length(), pool_.usable_chunks() - head);
     if (wipes()) wipe(pool_.chunk_offset(head + keep), (end - keep) * chunk_bytes);
     for (std::uint64_t i = end; i-- > keep;) set_chunk(head + i, {}, {});
     set_chunk(head, ChunkWord::make(ChunkKind::run_head, word.owner(), keep), {record_offset / 64});

@@ -14,15 +14,14 @@ bool Heap::is_taken(const Extent& extent, Link record) const {
 }
 
 bool Heap::says_taken(const Extent& extent, Link record) const {
-    std::uint64_t i = 0;
-    SlabHeader slab;
+    Slab slab;
     std::uint32_t unit = 0;
-    if (!find_unit(record.offset(), i, slab, unit) || slab.links != 0) return false;
+    if (!find_unit(record.offset(), slab, unit) || !slab.is_meta()) return false;
     if (extent.length == 0 || extent.target != 0) return true;
     if (!pool_.contains(extent.offset, extent.length)) return false;
-    if (extent.length <= class_bytes_.back()) {
-        return find_unit(extent.offset, i, slab, unit) && slab.links != 0 &&
-               Medium::load(unit_word(i, slab, unit)) == record.offset();
+    if (extent.length <= data_sizes_.largest()) {
+        return find_unit(extent.offset, slab, unit) && !slab.is_meta() &&
+               Medium::load(unit_word(slab, unit)) == record.offset();
     }
     const ChunkEntry& entry = chunk(pool_.chunk_of(extent.offset));
     return ChunkWord{Medium::load(&entry.word)}.kind() == ChunkKind::run_head &&
@@ -35,38 +34,37 @@ std::vector<std::uint64_t> Heap::damaged_slabs() const {
     for (std::uint64_t i = 0; i < pool_.usable_chunks(); ++i) {
         const std::uint64_t word = Medium::load(&chunk(i).word);
         const ChunkKind kind = ChunkWord{word}.kind();
-        SlabHeader slab;
-        if ((kind != ChunkKind::meta_slab && kind != ChunkKind::data_slab) || read_slab(i, slab)) continue;
+        Slab slab;
+        if ((kind != ChunkKind::meta_slab && !is_data_slab(kind)) || read_slab(i, slab)) continue;
         if (Medium::load(&chunk(i).word) == word) damaged.push_back(pool_.chunk_offset(i));
     }
     return damaged;
 }
 
-bool Heap::holds_record(std::uint64_t chunk, const SlabHeader& slab) const {
+bool Heap::holds_record(const Slab& slab) const {
     for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
-        const std::uint64_t offset =
-            pool_.chunk_offset(chunk) + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes;
-        if (is_whole(pool_, offset, slab.unit_bytes)) return true;
+        if (is_whole(pool_, slab.offset_of(unit), slab.unit_bytes)) return true;
     }
     return false;
 }
 
 // The header that the chunk must have had, for every record that is whole in it to have its place. A record takes the
 // smallest unit that has room for it.
-std::optional<SlabHeader> Heap::slab_around_records(std::uint64_t chunk) const {
+std::optional<SlabHeader> Heap::head_around_records(std::uint64_t chunk) const {
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
-    std::optional<SlabHeader> slab;
+    std::optional<SlabHeader> head;
     for (std::uint64_t inside = sizeof(SlabHeader); inside < chunk_bytes; inside += record_alignment) {
         const std::uint64_t offset = pool_.chunk_offset(chunk) + inside;
         if (!is_whole(pool_, offset, chunk_bytes - inside)) continue;
         const std::uint64_t length = pool_.as<RecordHeader>(offset).length;
         if (length > largest_record()) continue;
-        if (!slab) slab = slab_layout(meta, class_of(length));
-        const bool fits = class_bytes(length) == slab->unit_bytes && inside >= slab->first_unit &&
-                          (inside - slab->first_unit) % slab->unit_bytes == 0;
+        const std::uint64_t unit_bytes = meta_sizes_[meta_sizes_.class_of(length)];
+        if (!head) head = head_of(Purpose::meta, unit_bytes);
+        const bool fits = unit_bytes == head->unit_bytes && inside >= head->first_unit &&
+                          (inside - head->first_unit) % unit_bytes == 0;
         if (!fits) return std::nullopt;
     }
-    return slab;
+    return head;
 }
 
 std::vector<std::uint64_t> Heap::bring_back_slabs() {
@@ -75,16 +73,16 @@ std::vector<std::uint64_t> Heap::bring_back_slabs() {
     const std::uint64_t usable = pool_.usable_chunks();
     for (std::uint64_t i = 0; i < usable; ++i) {
         const bool is_meta = ChunkWord{Medium::load(&chunk(i).word)}.kind() == ChunkKind::meta_slab;
-        SlabHeader slab;
-        if (read_slab(i, slab)) {
+        Slab slab;
+        if (read_head(i, slab)) {
             // What was a slab once has no records any more, and may be somebody's data by now.
-            if (!is_meta && slab.links == 0 && holds_record(i, slab))
+            if (!is_meta && slab.is_meta() && holds_record(slab))
                 set_chunk(i, ChunkWord::make(ChunkKind::meta_slab, 0, 0), {});
             continue;
         }
         if (!is_meta) continue;
         lost.push_back(pool_.chunk_offset(i));
-        const auto found = slab_around_records(i);
+        const auto found = head_around_records(i);
         if (!found) continue;
         m.write(pool_.at(pool_.chunk_offset(i)), &*found, sizeof *found);
     }

@@ -61,26 +61,24 @@ bool Heap::scavenge(std::uint64_t slot_index, Reachability& reachable) {
 
 void Heap::sweep_slabs(std::uint64_t owner, Reachability& reachable) {
     const std::uint64_t usable = pool_.usable_chunks();
-    for (const ChunkKind kind :
-         {ChunkKind::meta_slab, ChunkKind::data_slab}) {  // extents go with their records
+    for (const Purpose purpose : {Purpose::meta, Purpose::data}) {  // extents go with their records
         for (std::uint64_t i = 0; i < usable; ++i) {
             const ChunkWord word{Medium::load(&chunk(i).word)};
-            SlabHeader slab;
-            if (word.kind() != kind || word.owner() != owner || !read_slab(i, slab)) continue;
+            Slab slab;
+            if (word.owner() != owner || !read_slab(i, slab) || slab.purpose != purpose) continue;
             for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
-                const std::uint64_t taken = Medium::load(unit_word(i, slab, unit));
-                const std::uint64_t offset =
-                    pool_.chunk_offset(i) + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes;
+                const std::uint64_t taken = Medium::load(unit_word(slab, unit));
+                const std::uint64_t offset = slab.offset_of(unit);
                 if (taken == 0) {
-                    clear_hint(i, slab, unit);
-                } else if (kind == ChunkKind::data_slab) {
+                    clear_hint(slab, unit);
+                } else if (purpose == Purpose::data) {
                     if (!owns_extent(taken, offset)) free_unit(offset, UnitState{taken});
                 } else if (UnitState{taken}.kind() == UnitState::owned) {
                     sweep_record(offset, UnitState{taken}, reachable);
                 }
             }
             const pool::Pool::AllocationLock lock(pool_);
-            if (ChunkWord{Medium::load(&chunk(i).word)} == word) set_chunk(i, word.without_owner(), {});
+            if (ChunkWord{Medium::load(&chunk(i).word)} == word) set_chunk(i, word.with_owner(0), {});
         }
         reclaim_locked();
     }
@@ -111,13 +109,13 @@ void Heap::sweep_runs(std::uint64_t owner) {
         const ChunkEntry entry = chunk(i);
         const ChunkWord word{entry.word};
         if (word.kind() == ChunkKind::run_head) {
-            const std::uint64_t count = std::max<std::uint64_t>(word.chunks(), 1);
+            const std::uint64_t count = std::max<std::uint64_t>(word.length(), 1);
             if (entry.record.word == 0 ||
                 (word.owner() == owner && !owns_extent(entry.record.offset(), pool_.chunk_offset(i)))) {
                 if (wipes()) wipe_run(i, entry.record.offset());
                 free_run(i, entry.record.offset());
             } else if (word.owner() == owner) {
-                set_chunk(i, word.without_owner(), entry.record);
+                set_chunk(i, word.with_owner(0), entry.record);
             }
             i += count;
         } else {
@@ -129,11 +127,10 @@ void Heap::sweep_runs(std::uint64_t owner) {
 
 // Whether the record at `record_offset` is taken and names the extent at `extent_offset` as its own.
 bool Heap::owns_extent(std::uint64_t record_offset, std::uint64_t extent_offset) const {
-    std::uint64_t chunk_index = 0;
-    SlabHeader slab;
+    Slab slab;
     std::uint32_t unit = 0;
-    if (!find_unit(record_offset, chunk_index, slab, unit) || slab.links != 0) return false;
-    if (Medium::load(unit_word(chunk_index, slab, unit)) == 0) return false;
+    if (!find_unit(record_offset, slab, unit) || !slab.is_meta()) return false;
+    if (Medium::load(unit_word(slab, unit)) == 0) return false;
     const auto& header = pool_.as<RecordHeader>(record_offset);
     if (header.length < sizeof(RecordHeader) || header.length > slab.unit_bytes) return false;
     const Extent extent = extent_of_(header);

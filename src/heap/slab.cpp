@@ -4,6 +4,7 @@
 #include "base/checked.hpp"
 #include "base/crc32c.hpp"
 #include "heap/heap.hpp"
+#include "pool/geometry.hpp"
 
 #include <pmemcpy/error.hpp>
 
@@ -15,29 +16,20 @@ namespace {
 
 constexpr std::uint64_t adopt_at_once = 64;  // slabs looked at before a free chunk is taken instead
 
-std::uint32_t slab_checksum(const SlabHeader& slab) {
-    return base::crc32c(0, &slab.kind, sizeof slab - offsetof(SlabHeader, kind));
+std::uint32_t checksum_of(const SlabHeader& head) {
+    return base::crc32c(0, &head.kind, sizeof head - offsetof(SlabHeader, kind));
 }
 
 }  // namespace
 
-Heap::Heap(pool::Pool& pool) : pool_(pool), pins_(pool) {
-    // Four sizes to a doubling keep the waste below a quarter, and two units to a slab are the least.
-    const std::uint64_t largest = (pool.super().chunk_bytes - 2 * sizeof(SlabHeader)) / 2 / 64 * 64;
-    std::uint64_t bytes = 64;
-    while (bytes < largest) {
-        class_bytes_.push_back(bytes);
-        bytes += std::max<std::uint64_t>(64, std::bit_floor(bytes) / 4);
-        bytes = base::align_up(bytes, 64);
-    }
-    class_bytes_.push_back(largest);
-    caches_[meta] = std::vector<SlabCache>(class_bytes_.size());
-    caches_[data] = std::vector<SlabCache>(class_bytes_.size());
-}
-
-std::size_t Heap::class_of(std::uint64_t bytes) const {
-    return static_cast<std::size_t>(std::lower_bound(class_bytes_.begin(), class_bytes_.end(), bytes) -
-                                    class_bytes_.begin());
+Heap::Heap(pool::Pool& pool)
+    : pool_(pool),
+      pins_(pool),
+      links_(links_offset(pool.super())),
+      meta_sizes_(Purpose::meta, pool.super().chunk_bytes, links_ != 0),
+      data_sizes_(Purpose::data, pool.super().chunk_bytes, links_ != 0) {
+    for (const Purpose purpose : {Purpose::meta, Purpose::data})
+        caches_[static_cast<std::size_t>(purpose)] = std::vector<SlabCache>(sizes_of(purpose).count());
 }
 
 std::uint64_t Heap::allocate_record(std::uint64_t length) {
@@ -48,7 +40,7 @@ std::uint64_t Heap::allocate_record(std::uint64_t length) {
                         " bytes; shorten the id or type, or create the pool with larger chunks");
     }
     const std::uint64_t claim = UnitState::make(UnitState::owned, pool_.owner(), ++claims_).word;
-    return claim_unit(meta, class_of(std::max<std::uint64_t>(length, sizeof(RecordHeader))), claim).offset;
+    return claim_unit(Purpose::meta, length, claim);
 }
 
 void Heap::abandon_record(std::uint64_t offset, const Extent& extent) {
@@ -59,117 +51,107 @@ void Heap::abandon_record(std::uint64_t offset, const Extent& extent) {
     free_unit(offset, UnitState{persist::Medium::load(&header.state)});
 }
 
-Heap::Unit Heap::claim_unit(Which which, std::size_t size_class, std::uint64_t claim_word) {
-    SlabCache& cache = caches_[which][size_class];
+std::uint64_t Heap::claim_unit(Purpose purpose, std::uint64_t bytes, std::uint64_t claim_word) {
+    const std::uint64_t unit_bytes = sizes_of(purpose)[sizes_of(purpose).class_of(bytes)];
+    SlabCache& cache = cache_of(purpose, unit_bytes);
     const std::lock_guard one_thread(cache.mutex);
-    Unit unit{};
-    if (claim_freed(which, size_class, cache, claim_word, unit)) return unit;
+    if (const auto unit = claim_freed(purpose, unit_bytes, cache, claim_word)) return *unit;
     // Once round, and the first one again from its beginning: that is where units were freed meanwhile.
     for (std::size_t tried = 0; tried <= cache.chunks.size() && !cache.chunks.empty(); ++tried) {
-        if (claim_in(which, cache.chunks[cache.current], cache, claim_word, unit)) return unit;
+        if (const auto unit = claim_in(cache.chunks[cache.current], cache, claim_word)) return *unit;
         cache.current = (cache.current + 1) % cache.chunks.size();
         cache.cursor = 0;
     }
     for (;;) {
-        const std::uint64_t chunk = obtain_slab(which, size_class, cache);
+        const std::uint64_t chunk = obtain_slab(purpose, unit_bytes, cache);
         cache.chunks.push_back(chunk);
         cache.has_owned = true;
         cache.current = cache.chunks.size() - 1;
         cache.cursor = 0;
-        if (claim_in(which, chunk, cache, claim_word, unit)) return unit;
+        if (const auto unit = claim_in(chunk, cache, claim_word)) return *unit;
     }
 }
 
-bool Heap::claim_in(Which which, std::uint64_t chunk, SlabCache& cache, std::uint64_t claim_word, Unit& out) {
-    SlabHeader slab;
-    if (!read_slab(chunk, slab)) return false;
+std::optional<std::uint64_t> Heap::claim_in(std::uint64_t chunk, SlabCache& cache, std::uint64_t claim_word) {
+    Slab slab;
+    if (!read_slab(chunk, slab)) return std::nullopt;
     const std::uint64_t words = (slab.units + 63) / 64;
     for (; cache.cursor < words; ++cache.cursor) {
-        const std::uint64_t first = cache.cursor * 64;
-        std::uint64_t* bits = bitmap_word(chunk, slab, static_cast<std::uint32_t>(first));
-        for (std::uint64_t taken = persist::Medium::load(bits); taken != ~0ULL;) {
+        const auto first = static_cast<std::uint32_t>(cache.cursor * 64);
+        for (std::uint64_t taken = hints(slab, first); taken != ~0ULL;) {
             const auto bit = static_cast<std::uint32_t>(std::countr_one(taken));
             if (first + bit >= slab.units) break;
-            if (claim_at(which, chunk, slab, static_cast<std::uint32_t>(first + bit), claim_word, out))
-                return true;
-            taken = persist::Medium::load(bits) | taken | 1ULL << bit;
+            if (claim_at(slab, first + bit, claim_word)) return slab.offset_of(first + bit);
+            taken = hints(slab, first) | taken | 1ULL << bit;
         }
     }
-    return false;
+    return std::nullopt;
 }
 
 // What is overwritten again and again goes to and fro between two places, instead of through all that a slab has.
-bool Heap::claim_freed(Which which, std::size_t size_class, SlabCache& cache, std::uint64_t claim_word,
-                       Unit& out) {
+std::optional<std::uint64_t> Heap::claim_freed(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cache,
+                                               std::uint64_t claim_word) {
     const std::uint64_t offset = cache.freed.exchange(0, std::memory_order_relaxed);
-    std::uint64_t chunk = 0;
-    SlabHeader slab;
+    Slab slab;
     std::uint32_t unit = 0;
-    if (offset == 0 || !find_unit(offset, chunk, slab, unit)) return false;
-    const ChunkWord word{persist::Medium::load(&this->chunk(chunk).word)};
-    const bool is_ours = word.owner() == pool_.owner() && (slab.links != 0) == (which == data) &&
-                         slab.unit_bytes == class_bytes_[size_class];
+    if (offset == 0 || !find_unit(offset, slab, unit)) return std::nullopt;
+    const ChunkWord word{persist::Medium::load(&chunk(slab.chunk).word)};
+    const bool is_ours =
+        word.owner() == pool_.owner() && slab.purpose == purpose && slab.unit_bytes == unit_bytes;
     // Whoever is still about to clear its bit must do so while the slab cannot be given back.
-    const bool is_done_with =
-        is_ours && (persist::Medium::load(bitmap_word(chunk, slab, unit)) >> (unit % 64) & 1) == 0;
-    return is_done_with && claim_at(which, chunk, slab, unit, claim_word, out);
+    if (!is_ours || is_hinted(slab, unit) || !claim_at(slab, unit, claim_word)) return std::nullopt;
+    return offset;
 }
 
 // The caller owns the slab.
-bool Heap::claim_at(Which which, std::uint64_t chunk, const SlabHeader& slab, std::uint32_t index,
-                    std::uint64_t claim_word, Unit& out) {
-    pool_.medium().fetch_or(bitmap_word(chunk, slab, index), 1ULL << (index % 64));
+bool Heap::claim_at(const Slab& slab, std::uint32_t unit, std::uint64_t claim_word) {
+    set_hint(slab, unit);
     std::uint64_t expected = 0;
-    std::uint64_t* word = unit_word(chunk, slab, index);
+    std::uint64_t* word = unit_word(slab, unit);
     if (!pool_.medium().compare_exchange(word, expected, claim_word)) return false;
     // The word of a record lies in its first line, which is flushed when the record is sealed.
-    if (which == data) pool_.medium().flush(word, sizeof *word);
-    out = {chunk, index,
-           pool_.chunk_offset(chunk) + slab.first_unit + std::uint64_t{index} * slab.unit_bytes};
+    if (!slab.is_meta()) pool_.medium().flush(word, sizeof *word);
     return true;
 }
 
-std::uint64_t Heap::obtain_slab(Which which, std::size_t size_class, SlabCache& cache) {
+std::uint64_t Heap::obtain_slab(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cache) {
     const pool::Pool::AllocationLock lock(pool_);
     std::uint64_t chunk = 0;
-    if (adopt_slab(which, size_class, cache, adopt_at_once, chunk)) return chunk;
+    if (adopt_slab(purpose, unit_bytes, cache, adopt_at_once, chunk)) return chunk;
     for (;;) {
         try {
-            chunk = obtain_chunks(1, which);
+            chunk = obtain_chunks(1, purpose);
         } catch (const Error&) {
-            if (adopt_slab(which, size_class, cache, pool_.usable_chunks(), chunk)) return chunk;
+            if (adopt_slab(purpose, unit_bytes, cache, pool_.usable_chunks(), chunk)) return chunk;
             throw;
         }
-        const std::uint64_t bytes =
-            which == meta ? pool_.super().chunk_bytes : slab_layout(which, size_class).first_unit;
-        if (os::can_read(pool_.at(pool_.chunk_offset(chunk)), bytes)) break;
+        if (can_be_slab(purpose, unit_bytes, chunk)) break;
         // Its memory is gone. Held on to until we leave, or the next search would find it again.
         set_chunk(chunk, ChunkWord::make(ChunkKind::run_head, pool_.owner(), 1), {});
         gone_.push_back(chunk);
     }
-    format_slab(which, size_class, chunk);
+    make_slab(purpose, unit_bytes, chunk, pool_.owner());
     return chunk;
 }
 
 // A slab that nobody owns and that has a free unit becomes ours.
-bool Heap::adopt_slab(Which which, std::size_t size_class, SlabCache& cache, std::uint64_t most,
+bool Heap::adopt_slab(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cache, std::uint64_t most,
                       std::uint64_t& chunk) {
     const std::uint64_t usable = pool_.usable_chunks();
-    const ChunkKind kind = which == meta ? ChunkKind::meta_slab : ChunkKind::data_slab;
     for (std::uint64_t seen = 0, looked = 0; seen < usable && looked < most; ++seen) {
         const std::uint64_t i = cache.adopt_cursor++ % usable;
         const ChunkWord word{persist::Medium::load(&this->chunk(i).word)};
-        if (word.kind() != kind || word.owner() != 0) continue;
-        SlabHeader slab;
-        if (!read_slab(i, slab) || slab.unit_bytes != class_bytes_[size_class]) continue;
+        Slab slab;
+        if (word.owner() != 0 || !read_slab(i, slab)) continue;
+        if (slab.purpose != purpose || slab.unit_bytes != unit_bytes) continue;
         ++looked;
         for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
-            if (persist::Medium::load(unit_word(i, slab, unit)) != 0) continue;
+            if (persist::Medium::load(unit_word(slab, unit)) != 0) continue;
             // Who died while freeing a unit may have left its bit; nobody else allocates here to mind them.
             for (; unit < slab.units; ++unit) {
-                if (persist::Medium::load(unit_word(i, slab, unit)) == 0) clear_hint(i, slab, unit);
+                if (persist::Medium::load(unit_word(slab, unit)) == 0) clear_hint(slab, unit);
             }
-            set_chunk(i, ChunkWord::make(kind, pool_.owner(), 0), {});
+            set_chunk(i, word.with_owner(pool_.owner()), {});
             chunk = i;
             return true;
         }
@@ -177,44 +159,63 @@ bool Heap::adopt_slab(Which which, std::size_t size_class, SlabCache& cache, std
     return false;
 }
 
-SlabHeader Heap::slab_layout(Which which, std::size_t size_class) const {
-    SlabHeader slab{};
-    slab.magic = slab_magic;
-    slab.kind = static_cast<std::uint32_t>(which == meta ? ChunkKind::meta_slab : ChunkKind::data_slab);
-    slab.unit_bytes = static_cast<std::uint32_t>(class_bytes_[size_class]);
-    slab.bitmap = sizeof(SlabHeader);
-    for (std::uint64_t units = pool_.super().chunk_bytes / slab.unit_bytes; units > 0; --units) {
-        std::uint64_t end = slab.bitmap + (units + 63) / 64 * 8;
-        slab.links = which == data ? static_cast<std::uint32_t>(end) : 0;
-        if (which == data) end += units * 8;
+// Units begin on a line, behind a word for each of them where the slab is for data.
+SlabHeader Heap::head_of(Purpose purpose, std::uint64_t unit_bytes) const {
+    const bool is_meta = purpose == Purpose::meta;
+    SlabHeader head{};
+    head.magic = slab_magic;
+    head.kind = static_cast<std::uint32_t>(is_meta ? ChunkKind::meta_slab : ChunkKind::data_slab);
+    head.unit_bytes = static_cast<std::uint32_t>(unit_bytes);
+    head.bitmap = sizeof(SlabHeader);
+    for (std::uint64_t units = pool_.super().chunk_bytes / unit_bytes; units > 0; --units) {
+        std::uint64_t end = head.bitmap + (units + 63) / 64 * 8;
+        head.links = is_meta ? 0 : static_cast<std::uint32_t>(end);
+        if (!is_meta) end += units * 8;
         end = base::align_up(end, 64);
-        if (end + units * slab.unit_bytes > pool_.super().chunk_bytes) continue;
-        slab.first_unit = static_cast<std::uint32_t>(end);
-        slab.units = static_cast<std::uint32_t>(units);
+        if (end + units * unit_bytes > pool_.super().chunk_bytes) continue;
+        head.first_unit = static_cast<std::uint32_t>(end);
+        head.units = static_cast<std::uint32_t>(units);
         break;
     }
-    slab.checksum = slab_checksum(slab);
-    return slab;
+    head.checksum = checksum_of(head);
+    return head;
 }
 
-void Heap::format_slab(Which which, std::size_t size_class, std::uint64_t chunk) {
-    const SlabHeader slab = slab_layout(which, size_class);
-    const persist::Medium& m = pool_.medium();
+// Whether the memory is there that make_slab() and whoever looks for its records will touch.
+bool Heap::can_be_slab(Purpose purpose, std::uint64_t unit_bytes, std::uint64_t chunk) const {
     const std::uint64_t begin = pool_.chunk_offset(chunk);
-    if (which == meta) {
+    if (purpose == Purpose::meta) return os::can_read(pool_.at(begin), pool_.super().chunk_bytes);
+    if (data_sizes_.is_bare(unit_bytes)) return os::can_read(pool_.at(links_of(chunk)), pool::links_bytes);
+    return os::can_read(pool_.at(begin), head_of(purpose, unit_bytes).first_unit);
+}
+
+// Empty, and under the allocation lock or alone.
+void Heap::make_slab(Purpose purpose, std::uint64_t unit_bytes, std::uint64_t chunk, std::uint64_t owner) {
+    const persist::Medium& m = pool_.medium();
+    if (purpose == Purpose::data && data_sizes_.is_bare(unit_bytes)) {
+        std::byte* links = pool_.at(links_of(chunk));
+        m.fill(links, 0, pool::links_bytes);
+        // No image shows it: the first claim flushes the line of eight links, and who stores in an image after a recovery makes no slab
+        // of so small units that there are more.
+        m.flush(links, pool::links_bytes);
+        return set_chunk(chunk, ChunkWord::make(ChunkKind::bare_slab, owner, unit_bytes / 64), {});
+    }
+    const SlabHeader head = head_of(purpose, unit_bytes);
+    std::byte* begin = pool_.at(pool_.chunk_offset(chunk));
+    if (purpose == Purpose::meta) {
         // Old bytes must not look like taken units.
         const bool has_records = pool_.probe().needs_sync && has_old_records(chunk);
-        m.fill(pool_.at(begin), 0, pool_.super().chunk_bytes);
-        m.flush(pool_.at(begin), pool_.super().chunk_bytes);
+        m.fill(begin, 0, pool_.super().chunk_bytes);
+        m.flush(begin, pool_.super().chunk_bytes);
         if (has_records) m.sync(pool_.file());
     } else {
-        m.fill(pool_.at(begin), 0, slab.first_unit);
+        m.fill(begin, 0, head.first_unit);
     }
-    m.write(pool_.at(begin), &slab, sizeof slab);
-    m.flush(pool_.at(begin), slab.first_unit);
+    m.write(begin, &head, sizeof head);
+    m.flush(begin, head.first_unit);
     // On a device that was formatted anew there may be a slab of the old pool, with records that are whole.
-    if (which == meta) m.fence();
-    set_chunk(chunk, ChunkWord::make(static_cast<ChunkKind>(slab.kind), pool_.owner(), 0), {});
+    if (purpose == Purpose::meta) m.fence();
+    set_chunk(chunk, ChunkWord::make(static_cast<ChunkKind>(head.kind), owner, 0), {});
 }
 
 // Behind the page cache records may have come to the medium before a power loss and the word of the chunk table that leads to
@@ -227,78 +228,113 @@ bool Heap::has_old_records(std::uint64_t chunk) const {
     return false;
 }
 
-bool Heap::read_slab(std::uint64_t chunk, SlabHeader& out) const {
+bool Heap::read_slab(std::uint64_t chunk, Slab& out) const {
+    const ChunkWord word{persist::Medium::load(&this->chunk(chunk).word)};
+    if (word.kind() == ChunkKind::bare_slab) {
+        const std::uint64_t unit_bytes = word.length() * 64;
+        if (!data_sizes_.is_bare(unit_bytes) || !data_sizes_.has(unit_bytes)) return false;
+        const auto units = static_cast<std::uint32_t>(pool_.super().chunk_bytes / unit_bytes);
+        const std::uint64_t links = links_of(chunk);
+        out = {chunk,
+               Purpose::data,
+               static_cast<std::uint32_t>(unit_bytes),
+               units,
+               pool_.chunk_offset(chunk),
+               links,
+               0};
+        return os::can_read(pool_.at(links), pool::links_bytes);
+    }
+    if (word.kind() != ChunkKind::meta_slab && word.kind() != ChunkKind::data_slab) return false;
+    return read_head(chunk, out) && out.is_meta() == (word.kind() == ChunkKind::meta_slab);
+}
+
+bool Heap::read_head(std::uint64_t chunk, Slab& out) const {
     // A slab whose head is gone gives nothing and takes nothing back; allocation goes on elsewhere.
-    const std::byte* head = pool_.at(pool_.chunk_offset(chunk));
-    if (!os::guarded(head, sizeof out, [&] { racy_copy(&out, head, sizeof out); })) return false;
-    if (out.magic != slab_magic || out.checksum != slab_checksum(out) || out.units == 0 ||
-        out.unit_bytes % 64 != 0) {
+    const std::uint64_t begin = pool_.chunk_offset(chunk);
+    const std::byte* there = pool_.at(begin);
+    SlabHeader head;
+    if (!os::guarded(there, sizeof head, [&] { racy_copy(&head, there, sizeof head); })) return false;
+    if (head.magic != slab_magic || head.checksum != checksum_of(head) || head.units == 0 ||
+        head.unit_bytes % 64 != 0) {
         return false;
     }
-    const bool is_meta = static_cast<ChunkKind>(out.kind) == ChunkKind::meta_slab;
-    const bool is_data = static_cast<ChunkKind>(out.kind) == ChunkKind::data_slab;
-    const std::uint64_t end = out.first_unit + std::uint64_t{out.units} * out.unit_bytes;
-    const std::uint64_t bitmap_end = out.bitmap + (std::uint64_t{out.units} + 63) / 64 * 8;
-    const std::uint64_t links_end = is_data ? out.links + out.units * 8ULL : bitmap_end;
-    return (is_data ? out.links == bitmap_end : is_meta && out.links == 0) && out.unit_bytes >= 64 &&
-           out.bitmap == sizeof(SlabHeader) && out.first_unit % 64 == 0 && end <= pool_.super().chunk_bytes &&
-           links_end <= out.first_unit;
+    const bool is_meta = static_cast<ChunkKind>(head.kind) == ChunkKind::meta_slab;
+    const bool is_data = static_cast<ChunkKind>(head.kind) == ChunkKind::data_slab;
+    const std::uint64_t end = head.first_unit + std::uint64_t{head.units} * head.unit_bytes;
+    const std::uint64_t bitmap_end = head.bitmap + (std::uint64_t{head.units} + 63) / 64 * 8;
+    const std::uint64_t links_end = is_data ? head.links + head.units * 8ULL : bitmap_end;
+    out = {chunk,
+           is_meta ? Purpose::meta : Purpose::data,
+           head.unit_bytes,
+           head.units,
+           begin + head.first_unit,
+           begin + head.links,
+           begin + head.bitmap};
+    return (is_data ? head.links == bitmap_end : is_meta && head.links == 0) && head.unit_bytes >= 64 &&
+           head.bitmap == sizeof(SlabHeader) && head.first_unit % 64 == 0 &&
+           end <= pool_.super().chunk_bytes && links_end <= head.first_unit;
 }
 
-std::uint64_t* Heap::unit_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const {
-    const std::uint64_t begin = pool_.chunk_offset(chunk);
-    if (slab.links != 0) return &pool_.as<std::uint64_t>(begin + slab.links + 8ULL * unit);
-    return &pool_.as<RecordHeader>(begin + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes).state;
+std::uint64_t* Heap::unit_word(const Slab& slab, std::uint32_t unit) const {
+    if (slab.is_meta()) return &pool_.as<RecordHeader>(slab.offset_of(unit)).state;
+    return &pool_.as<std::uint64_t>(slab.links + 8ULL * unit);
 }
 
-std::uint64_t* Heap::bitmap_word(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) const {
-    return &pool_.as<std::uint64_t>(pool_.chunk_offset(chunk) + slab.bitmap + unit / 64 * 8ULL);
+std::uint64_t* Heap::hint_word(const Slab& slab, std::uint32_t unit) const {
+    return &pool_.as<std::uint64_t>(slab.bitmap + unit / 64 * 8ULL);
 }
 
-void Heap::clear_hint(std::uint64_t chunk, const SlabHeader& slab, std::uint32_t unit) {
-    std::uint64_t* bits = bitmap_word(chunk, slab, unit);
+// A bit for each of the 64 units around this one, set where looking is not worth while.
+std::uint64_t Heap::hints(const Slab& slab, std::uint32_t unit) const {
+    if (slab.bitmap != 0) return persist::Medium::load(hint_word(slab, unit));
+    std::uint64_t taken = 0;
+    for (std::uint32_t i = 0; i < slab.units; ++i) {
+        if (persist::Medium::load(unit_word(slab, i)) != 0) taken |= 1ULL << i;
+    }
+    return taken;
+}
+
+void Heap::set_hint(const Slab& slab, std::uint32_t unit) {
+    if (slab.bitmap != 0) pool_.medium().fetch_or(hint_word(slab, unit), 1ULL << (unit % 64));
+}
+
+void Heap::clear_hint(const Slab& slab, std::uint32_t unit) {
+    if (slab.bitmap == 0) return;
+    std::uint64_t* bits = hint_word(slab, unit);
     pool_.medium().fetch_and(bits, ~(1ULL << (unit % 64)));
     pool_.medium().flush(bits, sizeof *bits);
 }
 
-bool Heap::find_unit(std::uint64_t offset, std::uint64_t& chunk, SlabHeader& slab,
-                     std::uint32_t& unit) const {
-    if (!pool_.contains(offset, 64)) return false;
-    chunk = pool_.chunk_of(offset);
-    const ChunkKind kind = ChunkWord{persist::Medium::load(&this->chunk(chunk).word)}.kind();
-    if (kind != ChunkKind::meta_slab && kind != ChunkKind::data_slab) return false;
-    if (!read_slab(chunk, slab)) return false;
-    const std::uint64_t inside = offset - pool_.chunk_offset(chunk);
-    if (inside < slab.first_unit || (inside - slab.first_unit) % slab.unit_bytes != 0) return false;
-    unit = static_cast<std::uint32_t>((inside - slab.first_unit) / slab.unit_bytes);
+bool Heap::find_unit(std::uint64_t offset, Slab& slab, std::uint32_t& unit) const {
+    if (!pool_.contains(offset, 64) || !read_slab(pool_.chunk_of(offset), slab)) return false;
+    if (offset < slab.first_unit || (offset - slab.first_unit) % slab.unit_bytes != 0) return false;
+    unit = static_cast<std::uint32_t>((offset - slab.first_unit) / slab.unit_bytes);
     return unit < slab.units;
 }
 
 // The last step of freeing a record: whoever changes the word frees it, and nobody does it twice.
 bool Heap::free_unit(std::uint64_t offset, UnitState expected) {
-    std::uint64_t chunk = 0;
-    SlabHeader slab;
+    Slab slab;
     std::uint32_t unit = 0;
-    if (!find_unit(offset, chunk, slab, unit)) return false;
-    std::uint64_t* word = unit_word(chunk, slab, unit);
+    if (!find_unit(offset, slab, unit)) return false;
+    std::uint64_t* word = unit_word(slab, unit);
     std::uint64_t before = expected.word;
     if (wipes() && persist::Medium::load(word) == before) wipe_unit(slab, offset);
     if (!pool_.medium().compare_exchange(word, before, 0)) return false;
     pool_.medium().flush(word, sizeof *word);
-    clear_hint(chunk, slab, unit);
-    if (slab.unit_bytes <= largest_record())
-        caches_[slab.links != 0 ? data : meta][class_of(slab.unit_bytes)].freed.store(
-            offset, std::memory_order_relaxed);
+    clear_hint(slab, unit);
+    if (slab.unit_bytes <= sizes_of(slab.purpose).largest())
+        cache_of(slab.purpose, slab.unit_bytes).freed.store(offset, std::memory_order_relaxed);
     return true;
 }
 
 // The bit of a unit is the last thing that its freeing touches, so a slab without bits is done with.
 bool Heap::is_empty_slab(std::uint64_t chunk) const {
-    SlabHeader slab;
+    Slab slab;
     if (!read_slab(chunk, slab)) return false;
     for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
-        if (unit % 64 == 0 && persist::Medium::load(bitmap_word(chunk, slab, unit)) != 0) return false;
-        if (persist::Medium::load(unit_word(chunk, slab, unit)) != 0) return false;
+        if (unit % 64 == 0 && hints(slab, unit) != 0) return false;
+        if (persist::Medium::load(unit_word(slab, unit)) != 0) return false;
     }
     return true;
 }
@@ -311,7 +347,7 @@ void Heap::give_back_slabs() {
         set_chunk(i, {}, {});
         return true;
     };
-    for (SlabCache& cache : caches_[data]) {
+    for (SlabCache& cache : caches_[static_cast<std::size_t>(Purpose::data)]) {
         const std::lock_guard one_thread(cache.mutex);
         if (cache.chunks.empty()) continue;
         const pool::Pool::AllocationLock lock(pool_);
@@ -322,7 +358,7 @@ void Heap::give_back_slabs() {
     const pool::Pool::AllocationLock lock(pool_);
     for (std::uint64_t i = 0; i < pool_.usable_chunks(); ++i) {
         const ChunkWord word{persist::Medium::load(&chunk(i).word)};
-        if (word.kind() == ChunkKind::data_slab && word.owner() == 0) give_back(i);
+        if (is_data_slab(word.kind()) && word.owner() == 0) give_back(i);
     }
 }
 
@@ -334,7 +370,7 @@ void Heap::release_slabs() {
             if (cache.chunks.empty()) continue;
             const pool::Pool::AllocationLock lock(pool_);
             for (const std::uint64_t i : cache.chunks) {
-                set_chunk(i, ChunkWord{chunk(i).word}.without_owner(), {});
+                set_chunk(i, ChunkWord{chunk(i).word}.with_owner(0), {});
             }
             cache.chunks.clear();
             cache.current = 0;

@@ -27,8 +27,8 @@ void Heap::wipe(std::uint64_t offset, std::uint64_t length) {
 }
 
 // All but the word by which it is taken, which is exchanged next.
-void Heap::wipe_unit(const SlabHeader& slab, std::uint64_t offset) {
-    if (slab.links != 0) return wipe(offset, slab.unit_bytes);
+void Heap::wipe_unit(const Slab& slab, std::uint64_t offset) {
+    if (!slab.is_meta()) return wipe(offset, slab.unit_bytes);
     wipe(offset, state_offset);
     wipe(offset + after_state, slab.unit_bytes - after_state);
 }
@@ -40,27 +40,26 @@ void Heap::for_each_idle(bool also_holes, const std::function<void(std::uint64_t
         const ChunkEntry entry = chunk(i);
         const ChunkWord word{entry.word};
         const std::uint64_t begin = pool_.chunk_offset(i);
-        SlabHeader slab;
+        Slab slab;
         if (word.kind() == ChunkKind::free || (word.kind() == ChunkKind::hole && also_holes)) {
             f(begin, chunk_bytes);
         } else if (word.kind() == ChunkKind::run_head) {
-            const std::uint64_t count = std::max<std::uint64_t>(word.chunks(), 1);
+            const std::uint64_t count = std::max<std::uint64_t>(word.length(), 1);
             const std::uint64_t used = used_bytes(entry.record.offset(), count * chunk_bytes);
             if (used < count * chunk_bytes) f(begin + used, count * chunk_bytes - used);
             i += count - 1;
-        } else if ((word.kind() == ChunkKind::meta_slab || word.kind() == ChunkKind::data_slab) &&
-                   read_slab(i, slab)) {
+        } else if (read_slab(i, slab)) {
             for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
-                const std::uint64_t taken = Medium::load(unit_word(i, slab, unit));
-                const std::uint64_t offset = begin + slab.first_unit + std::uint64_t{unit} * slab.unit_bytes;
+                const std::uint64_t taken = Medium::load(unit_word(slab, unit));
+                const std::uint64_t offset = slab.offset_of(unit);
                 std::uint64_t used = 0;
                 if (taken != 0)
-                    used = slab.links != 0 ? used_bytes(taken, slab.unit_bytes)
-                                           : pool_.as<RecordHeader>(offset).length;
+                    used = slab.is_meta() ? pool_.as<RecordHeader>(offset).length
+                                          : used_bytes(taken, slab.unit_bytes);
                 if (used < slab.unit_bytes) f(offset + used, slab.unit_bytes - used);
             }
-            const std::uint64_t end = slab.first_unit + std::uint64_t{slab.units} * slab.unit_bytes;
-            if (end < chunk_bytes) f(begin + end, chunk_bytes - end);
+            const std::uint64_t end = slab.offset_of(slab.units);
+            if (end < begin + chunk_bytes) f(end, begin + chunk_bytes - end);
         }
     }
 }

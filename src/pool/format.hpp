@@ -7,6 +7,7 @@
 //   page 2   PoolState           the few words that change, each stored whole
 //   ...      chunk table         two words a chunk (heap/format.hpp)
 //   ...      hash table          one word a bucket (catalog/format.hpp)
+//   ...      links               32 words a chunk (heap/format.hpp); none before version 2
 //   ...      chunks              from first_chunk_offset, chunk_bytes each
 //
 // All numbers are little-endian; offsets count bytes from the start of the pool.
@@ -18,7 +19,8 @@
 namespace pmemcpy::pool {
 
 inline constexpr std::array<char, 8> pool_magic = {'p', 'M', 'E', 'M', 'C', 'P', 'Y', '\n'};
-inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::uint32_t format_version = 2;
+inline constexpr std::uint32_t first_version_with_links = 2;
 inline constexpr std::uint32_t endian_mark = 0x01020304;
 inline constexpr std::uint64_t page_bytes = 4096;
 inline constexpr std::uint64_t superblock_offset = 0;
@@ -26,6 +28,8 @@ inline constexpr std::uint64_t spare_offset = page_bytes;
 inline constexpr std::uint64_t state_offset = 2 * page_bytes;
 inline constexpr std::uint64_t chunk_table_offset = 3 * page_bytes;
 inline constexpr std::uint64_t chunk_entry_bytes = 16;
+inline constexpr std::uint64_t links_per_chunk = 32;
+inline constexpr std::uint64_t links_bytes = links_per_chunk * 8;  // of one chunk
 inline constexpr std::uint64_t smallest_chunk_bytes = 4096;
 inline constexpr std::uint64_t default_chunk_bytes = 2ULL << 20;
 inline constexpr std::uint64_t largest_pool_bytes = 16ULL << 40;

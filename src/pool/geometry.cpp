@@ -18,6 +18,10 @@ constexpr std::uint64_t bytes_per_bucket = 32768;  // of pool: sparse enough to 
 constexpr std::uint64_t fewest_buckets = 64;
 constexpr std::uint64_t most_buckets = 1ULL << 25;
 
+std::uint64_t end_of_buckets(std::uint64_t bucket_offset, std::uint64_t bucket_count) {
+    return base::align_up(bucket_offset + bucket_count * 8, page_bytes);
+}
+
 }  // namespace
 
 Geometry lay_out(std::uint64_t chunk_bytes, std::uint64_t max_bytes) {
@@ -37,7 +41,8 @@ Geometry lay_out(std::uint64_t chunk_bytes, std::uint64_t max_bytes) {
     const std::uint64_t table_entries = max_bytes / chunk_bytes;  // a few more than there will be chunks
     g.bucket_offset = base::align_up(g.table_offset + table_entries * chunk_entry_bytes, page_bytes);
     g.first_chunk_offset =
-        base::align_up(g.bucket_offset + g.bucket_count * 8, std::max(chunk_bytes, page_bytes));
+        base::align_up(end_of_buckets(g.bucket_offset, g.bucket_count) + table_entries * links_bytes,
+                       std::max(chunk_bytes, page_bytes));
     if (g.first_chunk_offset + 4 * chunk_bytes > max_bytes) {
         throw Error(Code::invalid_argument, "a pool of " + std::to_string(max_bytes) +
                                                 " bytes is too small: with chunks of " +
@@ -63,11 +68,19 @@ bool is_consistent(const Superblock& super) {
         return false;
     if (super.bucket_offset < super.table_offset + super.chunk_count * chunk_entry_bytes) return false;
     if (super.bucket_offset % 64 != 0 || super.bucket_offset > super.max_bytes) return false;
-    if (super.first_chunk_offset < super.bucket_offset + super.bucket_count * 8) return false;
+    const std::uint64_t links = links_offset(super);
+    const std::uint64_t end_of_tables =
+        links != 0 ? links + super.chunk_count * links_bytes : super.bucket_offset + super.bucket_count * 8;
+    if (super.first_chunk_offset < end_of_tables) return false;
     if (super.first_chunk_offset % super.chunk_bytes != 0 || super.first_chunk_offset > super.max_bytes)
         return false;
     return super.chunk_count > 0 &&
            super.chunk_count <= (super.max_bytes - super.first_chunk_offset) / super.chunk_bytes;
+}
+
+std::uint64_t links_offset(const Superblock& super) {
+    return super.version < first_version_with_links ? 0
+                                                    : end_of_buckets(super.bucket_offset, super.bucket_count);
 }
 
 std::uint32_t checksum_of(const Superblock& super) {

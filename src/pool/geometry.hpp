@@ -23,6 +23,9 @@ Geometry lay_out(std::uint64_t chunk_bytes, std::uint64_t max_bytes);
 /// Whether a superblock read from a medium describes regions that lie inside each other's bounds.
 bool is_consistent(const Superblock& super);
 
+/// Where the links of chunk 0 are; 0 in a pool of a version that had none.
+std::uint64_t links_offset(const Superblock& super);
+
 /// The checksum that belongs into `super.checksum`.
 std::uint32_t checksum_of(const Superblock& super);
 

@@ -393,7 +393,7 @@ Script filling() {
                                 }
                                 throw std::logic_error("there was space");
                             }};
-    Script script{"filling", small_pool(96 * 1024), {open_pool(), store_int("a", 1)}};
+    Script script{"filling", small_pool(104 * 1024), {open_pool(), store_int("a", 1)}};
     // The pool is filled by stores that are operations of their own, for each is a unit.
     for (int i = 0; i < 17; ++i)
         script.operations.push_back(store_text("f" + std::to_string(i), 3500, static_cast<char>('a' + i)));

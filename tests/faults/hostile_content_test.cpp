@@ -75,5 +75,36 @@ TEST_F(HostileContent, a_slab_whose_words_lie_outside_of_it_is_none) {
     EXPECT_FALSE(pmem.exists("v"));
 }
 
+// The size of a bare slab's units stands in the chunk table, which has no checksum: it decides where in the table of links
+// somebody reads and writes.
+TEST_F(HostileContent, a_bare_slab_with_units_of_a_size_that_there_is_not_is_none) {
+    const std::string text(20'000, 'v');
+    for (const std::uint64_t length : {0U, 1U, 31U, 33U, 513U, 1024U, 0x7fffffffU}) {
+        fs::remove(path());
+        PMEM pmem;
+        pmem.mmap(path(), options(Mode::exclusive));
+        pmem.store("v", text);
+        pmem.munmap();
+        int bare = 0;
+        {
+            Inside inside(path());
+            for (std::uint64_t i = 0; i < inside.pool().usable_chunks(); ++i) {
+                auto& word = inside.heap().chunk(i).word;
+                if (heap::ChunkWord{word}.kind() != heap::ChunkKind::bare_slab) continue;
+                word = heap::ChunkWord::make(heap::ChunkKind::bare_slab, 0, length).word;
+                ++bare;
+            }
+        }
+        EXPECT_EQ(bare, 1);
+        pmem.mmap(path(), options(Mode::update));
+        EXPECT_EQ(pmem.load<std::string>("v"), text);
+        EXPECT_FALSE(pmem.verify().empty());
+        for (int i = 0; i < 20; ++i) pmem.store("v", std::string(20'000, static_cast<char>('a' + i)));
+        EXPECT_EQ(pmem.load<std::string>("v"), std::string(20'000, 't'));
+        pmem.erase("v");
+        EXPECT_FALSE(pmem.exists("v"));
+    }
+}
+
 }  // namespace
 }  // namespace pmemcpy::faults
