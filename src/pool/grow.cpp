@@ -12,6 +12,7 @@ namespace pmemcpy::pool {
 namespace {
 
 constexpr std::uint64_t largest_step_bytes = 1ULL << 30;
+constexpr std::uint64_t made_huge_at_once = 16 * os::huge_page_bytes;
 
 // Small pools grow by what is asked, large ones by an eighth, so that growing stays rare and never wasteful.
 std::uint64_t growth_step(std::uint64_t asked, std::uint64_t usable, std::uint64_t chunk_bytes) {
@@ -34,11 +35,11 @@ void Pool::grow(std::uint64_t chunks) {
     std::uint64_t step = std::min({growth_step(chunks, usable, super_.chunk_bytes), left, room});
     check_table(usable, step);
     try {
-        file_.allocate(chunk_offset(usable), step * super_.chunk_bytes);
+        allocate(usable, step);
     } catch (const Error& error) {
         if (error.kind() != Code::no_space || step == chunks) throw;
         step = chunks;  // what is asked may fit where more did not
-        file_.allocate(chunk_offset(usable), step * super_.chunk_bytes);
+        allocate(usable, step);
     }
     if (durability() != Durability::none && !probe_.is_devdax)
         medium_.sync(file_);  // before anything says it is ours
@@ -63,8 +64,35 @@ void Pool::vouch_for_usable_chunks() {
 
 void Pool::allocate_again(std::uint64_t first, std::uint64_t chunks) {
     check_headroom(chunks);
-    file_.allocate(chunk_offset(first), chunks * super_.chunk_bytes);
+    allocate(first, chunks);
     if (durability() != Durability::none) medium_.sync(file_);
+}
+
+// The space of chunks that have none. Behind a failure they have none either.
+void Pool::allocate(std::uint64_t first, std::uint64_t chunks) {
+    const std::uint64_t begin = chunk_offset(first);
+    const std::uint64_t bytes = chunks * super_.chunk_bytes;
+    try {
+        make_huge(begin, bytes);
+        file_.allocate(begin, bytes);
+    } catch (const Error&) {
+        if (!probe_.is_devdax) file_.punch(begin, bytes);
+        throw;
+    }
+}
+
+// On tmpfs a store into new memory takes several times as long as the copy, because each small page is allocated, zeroed and mapped
+// by itself, and processes that do so in one file wait for each other. A huge page is made in one go, of its first small page.
+// No more are tried after one that cannot be: memory may be in pieces, and looking for a whole one takes long then.
+void Pool::make_huge(std::uint64_t begin, std::uint64_t bytes) {
+    if (file_.fs_kind() != os::FileSystem::tmpfs || begin % os::huge_page_bytes != 0) return;
+    const std::uint64_t end = begin + base::align_down(bytes, os::huge_page_bytes);
+    for (std::uint64_t group = begin; group < end; group += made_huge_at_once) {
+        const std::uint64_t length = std::min(made_huge_at_once, end - group);
+        for (std::uint64_t at = group; at < group + length; at += os::huge_page_bytes)
+            file_.allocate(at, page_bytes);
+        if (!map_.collapse(group, length)) return;
+    }
 }
 
 // Asked before allocating, because on tmpfs an overrun of the memory cgroup kills. Returns chunks.

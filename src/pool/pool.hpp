@@ -407,6 +407,8 @@ private:
     void note_death_in_step(std::uint64_t i);
     bool somebody_waits();
     std::uint64_t check_headroom(std::uint64_t chunks);
+    void allocate(std::uint64_t first, std::uint64_t chunks);
+    void make_huge(std::uint64_t begin, std::uint64_t bytes);
     void set_clean(bool clean);
 
     os::File file_;

@@ -13,6 +13,8 @@
 #include <pmemcpy/error.hpp>
 
 #include "os/calls.hpp"
+#include "os/map.hpp"
+#include "os/process.hpp"
 #include "pool/geometry.hpp"
 #include "tests/folder.hpp"
 
@@ -171,6 +173,90 @@ TEST_F(pool, grows_to_its_maximum_and_no_further) {
     }
     std::memset(mine.at(mine.chunk_offset(all - 1)), 1,
                 mine.super().chunk_bytes);  // no SIGBUS at the very end
+    mine.detach(lifecycle);
+}
+
+// Each store into a pool that grew met a fault for each 4 KiB, and took five times as long as the copy.
+TEST_F(pool, grows_in_huge_pages_where_the_kernel_can_make_them) {
+    shape_.max_bytes = 64 << 20;
+    shape_.chunk_bytes = os::huge_page_bytes;
+    Pool::create(path_, shape_);
+    Counting lifecycle;
+    Pool mine(path_, false, MapSync::automatic);
+    mine.attach(lifecycle);
+    const std::uint64_t first = mine.usable_chunks();
+    static bool can = true;
+    os::Calls fake = os::system_calls();
+    fake.madvise = [](void* address, size_t length, int advice) {
+        constexpr int collapse = 25;
+        const int result = ::madvise(address, length, advice);
+        if (advice == collapse && result != 0) can = false;
+        return result;
+    };
+    const os::ScopedCalls watched(fake);
+    {
+        const Pool::AllocationLock lock(mine);
+        mine.grow(8);
+    }
+    const std::uint64_t before = os::page_faults();
+    std::memset(mine.at(mine.chunk_offset(first)), 1, 8 * mine.super().chunk_bytes);
+    const std::uint64_t faults = os::page_faults() - before;
+    mine.detach(lifecycle);
+    if (!can) GTEST_SKIP() << "this kernel makes no huge pages of a tmpfs";
+    EXPECT_LE(faults, 8U);
+}
+
+TEST_F(pool, grows_in_small_pages_where_there_are_no_huge_ones) {
+    shape_.max_bytes = 64 << 20;
+    shape_.chunk_bytes = os::huge_page_bytes;
+    Pool::create(path_, shape_);
+    Counting lifecycle;
+    Pool mine(path_, false, MapSync::automatic);
+    mine.attach(lifecycle);
+    const std::uint64_t first = mine.usable_chunks();
+    os::Calls fake = os::system_calls();
+    fake.madvise = [](void* address, size_t length, int advice) {
+        if (advice != 25) return ::madvise(address, length, advice);
+        errno = EINVAL;
+        return -1;
+    };
+    const std::uint64_t before = mine.file().allocated_bytes();
+    {
+        const os::ScopedCalls replaced(fake);
+        const Pool::AllocationLock lock(mine);
+        mine.grow(8);
+    }
+    EXPECT_GE(mine.file().allocated_bytes(), before + 8 * mine.super().chunk_bytes)
+        << "all of it is promised";
+    std::memset(mine.at(mine.chunk_offset(first)), 1, 8 * mine.super().chunk_bytes);
+    mine.detach(lifecycle);
+}
+
+// The file system is full after some of what was asked: what was had by then is given back, for nobody knows of it.
+TEST_F(pool, keeps_nothing_of_a_growth_that_failed) {
+    shape_.max_bytes = 64 << 20;
+    shape_.chunk_bytes = os::huge_page_bytes;
+    Pool::create(path_, shape_);
+    Counting lifecycle;
+    Pool mine(path_, false, MapSync::automatic);
+    mine.attach(lifecycle);
+    static int left = 0;
+    os::Calls fake = os::system_calls();
+    fake.fallocate = [](int fd, int mode, off_t offset, off_t length) {
+        if (mode != 0 || left-- > 0) return ::fallocate(fd, mode, offset, length);
+        errno = ENOSPC;
+        return -1;
+    };
+    const std::uint64_t usable = mine.usable_chunks();
+    const std::uint64_t before = mine.file().allocated_bytes();
+    for (int successes = 0; successes < 9; ++successes) {
+        left = successes;
+        const os::ScopedCalls replaced(fake);
+        const Pool::AllocationLock lock(mine);
+        expect(Code::no_space, [&] { mine.grow(8); });
+        EXPECT_EQ(mine.usable_chunks(), usable);
+        EXPECT_EQ(mine.file().allocated_bytes(), before) << "after " << successes << " calls";
+    }
     mine.detach(lifecycle);
 }
 
