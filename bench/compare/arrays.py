@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 
 import programs
+from machine import bring_memory
 from programs import Contender
 
 
@@ -116,6 +117,7 @@ def cycle_of(
         results.add(work, contender, phase, result)
         return "unsupported" not in result
 
+    bring_memory(work.bytes * 2)
     try:
         if not one("create", "write", "--access", "create", "--verify"):
             return

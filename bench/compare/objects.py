@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import programs
+from machine import bring_memory
 from programs import Contender
 
 SIZES = (64, 256, 4096, 64 << 10, 1 << 20, 4 << 20)
@@ -97,6 +98,7 @@ class Cycle:
         return "unsupported" not in result
 
     def measure(self) -> None:
+        bring_memory(2 * self.load.size * self.load.count)
         try:
             self.objects() if self.load.section == "objects" else self.names()
         except programs.TookTooLong as reason:

@@ -100,7 +100,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="pmemcpy-hermes-", dir=arguments.folder) as folder:
         runs = Runs(
             {}, arguments.repeat, arguments.limit_seconds, tell, random.Random(arguments.seed),
-            folder=Path(folder), programs_folder=built, budget_seconds=arguments.budget_seconds,
+            memory_bytes=2 * sizes.bytes_stored, folder=Path(folder), programs_folder=built,
+            budget_seconds=arguments.budget_seconds,
         )  # fmt: skip
         for name in arguments.only:
             experiments.ALL[name](runs, sizes)

@@ -109,7 +109,15 @@ def main() -> int:
             tell(f"without {contender.name}: {contender.unsupported}")
     with tempfile.TemporaryDirectory(prefix="pmemcpy-mosiqs-", dir=arguments.folder) as folder:
         order = random.Random(arguments.seed)
-        runs = Runs(by_name, arguments.repeat, arguments.limit_seconds, tell, order, folder=Path(folder))
+        runs = Runs(
+            by_name,
+            arguments.repeat,
+            arguments.limit_seconds,
+            tell,
+            order,
+            2 * arguments.mib * MIB,
+            folder=Path(folder),
+        )
         measure(arguments, runs)
     save(arguments, runs)
     print(rows.markdown(rows.all_rows(runs.done)))

@@ -45,7 +45,7 @@ public:
         pmem_.load_encoded(id_of(group, name), [&](const pmemcpy::Type&, pmemcpy::SerializerType,
                                                    std::span<const std::byte> stored) {
             if (stored.size() != bytes.size()) throw std::runtime_error(id_ + " has another size");
-            std::memcpy(bytes.data(), stored.data(), stored.size());
+            pmemcpy::copy_out(bytes.data(), stored.data(), stored.size());
         });
     }
     void with(std::string_view group, std::string_view name, std::span<std::byte> buffer,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import programs
+from machine import bring_memory
 
 C = TypeVar("C")
 
@@ -19,6 +20,7 @@ class Rounds(Generic[C]):
     limit_seconds: float
     tell: Callable[[str], None]
     order: random.Random
+    memory_bytes: int = 0  # that a run may need: brought before each
     done: list[dict] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     given_up: set[tuple] = field(default_factory=set)
@@ -44,6 +46,7 @@ class Rounds(Generic[C]):
             return None
         self.tell(self.words_of(entry))
         try:
+            bring_memory(self.memory_bytes)
             result = programs.run(command, self.limit_seconds)
         except programs.TookTooLong as late:
             self.given_up.add(key)

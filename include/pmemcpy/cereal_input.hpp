@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <pmemcpy/encoder.hpp>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -31,7 +32,7 @@ public:
     /// `size` bytes, which are elements of `element_size` bytes each.
     void read(void* to, std::size_t size, std::size_t element_size) {
         require(size);
-        if (size != 0) std::memcpy(to, left_.data(), size);
+        copy_out(to, left_.data(), size);
         left_ = left_.subspan(size);
         if (!swap_) return;
         auto* at = static_cast<std::byte*>(to);

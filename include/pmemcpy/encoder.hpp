@@ -25,6 +25,20 @@ enum class SerializerType : std::uint8_t {
     first_custom = 64,  ///< from here on, see register_serializer()
 };
 
+namespace detail {
+void copy_much_out(void* to, const void* from, std::size_t bytes) noexcept;
+}
+
+/// What decoders copy with, out of a pool into memory of this process: as memcpy, no overlap; at the memory's speed whatever the
+/// alignment, which the C library's memcpy has not everywhere between 4 KiB and the size of the second-level cache.
+inline void copy_out(void* to, const void* from, std::size_t bytes) noexcept {
+    constexpr std::size_t much = 4096;
+    if (bytes >= much)
+        detail::copy_much_out(to, from, bytes);
+    else if (bytes > 0)
+        std::memcpy(to, from, bytes);
+}
+
 /// One object on its way into mapped memory. It refers to the object, which must outlive it unchanged.
 struct Encoder {
     virtual ~Encoder() = default;
@@ -114,7 +128,7 @@ struct ContiguousSerializer {
                                            " bytes, which is no whole number of " +
                                            std::to_string(sizeof(Element)) + "-byte elements");
         value.resize(bytes.size() / sizeof(Element));
-        if (!bytes.empty()) std::memcpy(value.data(), bytes.data(), bytes.size());
+        copy_out(value.data(), bytes.data(), bytes.size());
     }
 };
 

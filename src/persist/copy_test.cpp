@@ -244,6 +244,9 @@ TEST(persist, every_instruction_set_of_this_processor_does_the_same) {
         SCOPED_TRACE(kernels->name);
         Destination plain(size, 0);
         kernels->stream(plain.data(), from, size);
+        Destination kept(size, 5);
+        kernels->keep(kept.data(), from, size);
+        EXPECT_TRUE(kept.holds(from));
         Destination checked(size, 0);
         EXPECT_EQ(~kernels->stream_crc(~0u, checked.data(), from, size), crc);
         Destination characterised(size, 0);

@@ -18,7 +18,9 @@ struct Kernels {
     bool is_non_temporal;
     /// Non-temporal copy.
     void (*stream)(std::byte* destination, const std::byte* source, std::size_t size);
-    /// The same, and the CRC register (not inverted) over what was copied.
+    /// Cached copy; the destination need not be aligned.
+    void (*keep)(std::byte* destination, const std::byte* source, std::size_t size);
+    /// As `stream`, and the CRC register (not inverted) over what was copied.
     std::uint32_t (*stream_crc)(std::uint32_t crc, std::byte* destination, const std::byte* source,
                                 std::size_t size);
     /// The same, and the range of the elements, of which a whole number begins at `source`.

@@ -34,6 +34,11 @@ struct Line {
         _mm256_stream_si256(at, first);
         _mm256_stream_si256(at + 1, second);
     }
+    PMEMCPY_TARGET void keep(std::byte* to) const {
+        auto* at = reinterpret_cast<__m256i*>(to);
+        _mm256_storeu_si256(at, first);
+        _mm256_storeu_si256(at + 1, second);
+    }
 
     __m256i first, second;
 };
@@ -46,12 +51,13 @@ constexpr std::size_t lane_bytes = 32;
 
 }  // namespace
 
-const Kernels kernels_avx2{"avx2",      true,        stream,   stream_crc, stream_characterised,
+const Kernels kernels_avx2{"avx2",      true,        stream,   keep, stream_crc, stream_characterised,
                            stream_fill, stream_rows, widen_any};
 
 const Kernels kernels_avx2_in_order{"avx2, in order",
                                     true,
                                     stream_in_order,
+                                    keep,
                                     stream_crc_in_order,
                                     stream_characterised_in_order,
                                     stream_fill,

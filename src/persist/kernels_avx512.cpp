@@ -26,6 +26,7 @@ struct Line {
     PMEMCPY_TARGET void stream(std::byte* to) const {
         _mm512_stream_si512(reinterpret_cast<__m512i*>(to), whole);
     }
+    PMEMCPY_TARGET void keep(std::byte* to) const { _mm512_storeu_si512(to, whole); }
 
     __m512i whole;
 };
@@ -38,12 +39,13 @@ constexpr std::size_t lane_bytes = 64;
 
 }  // namespace
 
-const Kernels kernels_avx512{"avx512",    true,        stream,   stream_crc, stream_characterised,
+const Kernels kernels_avx512{"avx512",    true,        stream,   keep, stream_crc, stream_characterised,
                              stream_fill, stream_rows, widen_any};
 
 const Kernels kernels_avx512_in_order{"avx512, in order",
                                       true,
                                       stream_in_order,
+                                      keep,
                                       stream_crc_in_order,
                                       stream_characterised_in_order,
                                       stream_fill,

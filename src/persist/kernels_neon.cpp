@@ -35,6 +35,13 @@ struct Line {
                      "w"(d)
                      : "memory");
     }
+    PMEMCPY_TARGET void keep(std::byte* to) const {
+        auto* at = reinterpret_cast<std::uint8_t*>(to);
+        vst1q_u8(at, a);
+        vst1q_u8(at + 16, b);
+        vst1q_u8(at + 32, c);
+        vst1q_u8(at + 48, d);
+    }
 
     uint8x16_t a, b, c, d;
 };
@@ -46,7 +53,7 @@ constexpr std::size_t lane_bytes = 16;
 
 }  // namespace
 
-const Kernels kernels_neon{"neon",      true,        stream,   stream_crc, stream_characterised,
+const Kernels kernels_neon{"neon",      true,        stream,   keep, stream_crc, stream_characterised,
                            stream_fill, stream_rows, widen_any};
 
 }  // namespace pmemcpy::persist

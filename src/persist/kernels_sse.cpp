@@ -37,6 +37,13 @@ struct Line {
         _mm_stream_si128(at + 2, c);
         _mm_stream_si128(at + 3, d);
     }
+    PMEMCPY_TARGET void keep(std::byte* to) const {
+        auto* at = reinterpret_cast<__m128i*>(to);
+        _mm_storeu_si128(at, a);
+        _mm_storeu_si128(at + 1, b);
+        _mm_storeu_si128(at + 2, c);
+        _mm_storeu_si128(at + 3, d);
+    }
 
     __m128i a, b, c, d;
 };
@@ -48,7 +55,7 @@ constexpr std::size_t lane_bytes = 16;
 
 }  // namespace
 
-const Kernels kernels_sse{"sse",       true,        stream,   stream_crc, stream_characterised,
+const Kernels kernels_sse{"sse",       true,        stream,   keep, stream_crc, stream_characterised,
                           stream_fill, stream_rows, widen_any};
 
 }  // namespace pmemcpy::persist
