@@ -110,14 +110,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="pmemcpy-mosiqs-", dir=arguments.folder) as folder:
         order = random.Random(arguments.seed)
         runs = Runs(
-            by_name,
-            arguments.repeat,
-            arguments.limit_seconds,
-            tell,
-            order,
-            2 * arguments.mib * MIB,
-            folder=Path(folder),
-        )
+            by_name, arguments.repeat, arguments.limit_seconds, tell, order,
+            memory_bytes=2 * arguments.mib * MIB, folder=Path(folder),
+        )  # fmt: skip
         measure(arguments, runs)
     save(arguments, runs)
     print(rows.markdown(rows.all_rows(runs.done)))

@@ -97,6 +97,7 @@ enum class ChunkKind : std::uint8_t {
 constexpr bool is_data_slab(ChunkKind kind) {
     return kind == ChunkKind::data_slab || kind == ChunkKind::bare_slab;
 }
+constexpr bool is_slab(ChunkKind kind) { return kind == ChunkKind::meta_slab || is_data_slab(kind); }
 
 /// What one chunk is and who claimed it: kind 4 bits, owner slot + 1 13 bits, owner incarnation 16 bits,
 /// length 31 bits: in chunks of a run, in 64 bytes of a bare slab's units. Owner 0: nobody.

@@ -209,11 +209,11 @@ private:
     const UnitSizes& sizes_of(Purpose purpose) const {
         return purpose == Purpose::meta ? meta_sizes_ : data_sizes_;
     }
-    SlabCache& cache_of(Purpose purpose, std::uint64_t unit_bytes) {
-        return caches_[static_cast<std::size_t>(purpose)][sizes_of(purpose).class_of(unit_bytes)];
+    SlabCache& cache_of(Purpose purpose, std::size_t size_class) {
+        return caches_[static_cast<std::size_t>(purpose)][size_class];
     }
     std::uint64_t links_of(std::uint64_t chunk) const { return links_ + chunk * pool::links_bytes; }
-    std::uint64_t claim_unit(Purpose purpose, std::uint64_t bytes, std::uint64_t claim_word);
+    std::uint64_t claim_unit(Purpose purpose, std::size_t size_class, std::uint64_t claim_word);
     std::optional<std::uint64_t> claim_in(std::uint64_t chunk, SlabCache& cache, std::uint64_t claim_word);
     std::optional<std::uint64_t> claim_freed(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cache,
                                              std::uint64_t claim_word);

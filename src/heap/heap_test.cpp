@@ -215,7 +215,7 @@ TEST_F(heap_room, blocks_that_are_a_power_of_two_fill_their_chunk) {
 
 TEST_F(heap_room, every_size_of_unit_fits_as_often_as_its_chunk_has_room) {
     for (const std::uint64_t chunk_bytes : {4096U, 16384U, 65536U, 2U << 20, 1U << 30}) {
-        const UnitSizes sizes(Purpose::data, chunk_bytes, true);
+        const UnitSizes sizes(chunk_bytes, true);
         for (std::size_t i = 0; i < sizes.count(); ++i) {
             EXPECT_EQ(sizes[i] % 64, 0U);
             EXPECT_EQ(sizes.class_of(sizes[i]), i);

@@ -119,8 +119,8 @@ Extent Heap::allocate_extent(std::uint64_t length, std::uint64_t record_offset, 
     if (length == 0) return {};
     if (target != 0) return outside_->allocate(target, length);
     if (length <= data_sizes_.largest()) {
-        const std::uint64_t unit_bytes = data_sizes_[data_sizes_.class_of(length)];
-        return {0, 0, claim_unit(Purpose::data, unit_bytes, record_offset), unit_bytes};
+        const std::size_t size_class = data_sizes_.class_of(length);
+        return {0, 0, claim_unit(Purpose::data, size_class, record_offset), data_sizes_[size_class]};
     }
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
     if (length > pool_.super().max_bytes) {

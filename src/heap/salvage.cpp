@@ -35,7 +35,7 @@ std::vector<std::uint64_t> Heap::damaged_slabs() const {
         const std::uint64_t word = Medium::load(&chunk(i).word);
         const ChunkKind kind = ChunkWord{word}.kind();
         Slab slab;
-        if ((kind != ChunkKind::meta_slab && !is_data_slab(kind)) || read_slab(i, slab)) continue;
+        if (!is_slab(kind) || read_slab(i, slab)) continue;
         if (Medium::load(&chunk(i).word) == word) damaged.push_back(pool_.chunk_offset(i));
     }
     return damaged;

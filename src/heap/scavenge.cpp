@@ -65,7 +65,7 @@ void Heap::sweep_slabs(std::uint64_t owner, Reachability& reachable) {
         for (std::uint64_t i = 0; i < usable; ++i) {
             const ChunkWord word{Medium::load(&chunk(i).word)};
             Slab slab;
-            if (word.owner() != owner || !read_slab(i, slab) || slab.purpose != purpose) continue;
+            if (!is_slab_for(purpose, word.kind()) || word.owner() != owner || !read_slab(i, slab)) continue;
             for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
                 const std::uint64_t taken = Medium::load(unit_word(slab, unit));
                 const std::uint64_t offset = slab.offset_of(unit);

@@ -26,8 +26,8 @@ Heap::Heap(pool::Pool& pool)
     : pool_(pool),
       pins_(pool),
       links_(links_offset(pool.super())),
-      meta_sizes_(Purpose::meta, pool.super().chunk_bytes, links_ != 0),
-      data_sizes_(Purpose::data, pool.super().chunk_bytes, links_ != 0) {
+      meta_sizes_(pool.super().chunk_bytes, false),
+      data_sizes_(pool.super().chunk_bytes, links_ != 0) {
     for (const Purpose purpose : {Purpose::meta, Purpose::data})
         caches_[static_cast<std::size_t>(purpose)] = std::vector<SlabCache>(sizes_of(purpose).count());
 }
@@ -40,7 +40,7 @@ std::uint64_t Heap::allocate_record(std::uint64_t length) {
                         " bytes; shorten the id or type, or create the pool with larger chunks");
     }
     const std::uint64_t claim = UnitState::make(UnitState::owned, pool_.owner(), ++claims_).word;
-    return claim_unit(Purpose::meta, length, claim);
+    return claim_unit(Purpose::meta, meta_sizes_.class_of(length), claim);
 }
 
 void Heap::abandon_record(std::uint64_t offset, const Extent& extent) {
@@ -51,9 +51,9 @@ void Heap::abandon_record(std::uint64_t offset, const Extent& extent) {
     free_unit(offset, UnitState{persist::Medium::load(&header.state)});
 }
 
-std::uint64_t Heap::claim_unit(Purpose purpose, std::uint64_t bytes, std::uint64_t claim_word) {
-    const std::uint64_t unit_bytes = sizes_of(purpose)[sizes_of(purpose).class_of(bytes)];
-    SlabCache& cache = cache_of(purpose, unit_bytes);
+std::uint64_t Heap::claim_unit(Purpose purpose, std::size_t size_class, std::uint64_t claim_word) {
+    const std::uint64_t unit_bytes = sizes_of(purpose)[size_class];
+    SlabCache& cache = cache_of(purpose, size_class);
     const std::lock_guard one_thread(cache.mutex);
     if (const auto unit = claim_freed(purpose, unit_bytes, cache, claim_word)) return *unit;
     // Once round, and the first one again from its beginning: that is where units were freed meanwhile.
@@ -142,8 +142,8 @@ bool Heap::adopt_slab(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cach
         const std::uint64_t i = cache.adopt_cursor++ % usable;
         const ChunkWord word{persist::Medium::load(&this->chunk(i).word)};
         Slab slab;
-        if (word.owner() != 0 || !read_slab(i, slab)) continue;
-        if (slab.purpose != purpose || slab.unit_bytes != unit_bytes) continue;
+        if (!is_slab_for(purpose, word.kind()) || word.owner() != 0) continue;
+        if (!read_slab(i, slab) || slab.purpose != purpose || slab.unit_bytes != unit_bytes) continue;
         ++looked;
         for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
             if (persist::Medium::load(unit_word(slab, unit)) != 0) continue;
@@ -185,14 +185,15 @@ SlabHeader Heap::head_of(Purpose purpose, std::uint64_t unit_bytes) const {
 bool Heap::can_be_slab(Purpose purpose, std::uint64_t unit_bytes, std::uint64_t chunk) const {
     const std::uint64_t begin = pool_.chunk_offset(chunk);
     if (purpose == Purpose::meta) return os::can_read(pool_.at(begin), pool_.super().chunk_bytes);
-    if (data_sizes_.is_bare(unit_bytes)) return os::can_read(pool_.at(links_of(chunk)), pool::links_bytes);
+    if (sizes_of(purpose).is_bare(unit_bytes))
+        return os::can_read(pool_.at(links_of(chunk)), pool::links_bytes);
     return os::can_read(pool_.at(begin), head_of(purpose, unit_bytes).first_unit);
 }
 
 // Empty, and under the allocation lock or alone.
 void Heap::make_slab(Purpose purpose, std::uint64_t unit_bytes, std::uint64_t chunk, std::uint64_t owner) {
     const persist::Medium& m = pool_.medium();
-    if (purpose == Purpose::data && data_sizes_.is_bare(unit_bytes)) {
+    if (sizes_of(purpose).is_bare(unit_bytes)) {
         std::byte* links = pool_.at(links_of(chunk));
         m.fill(links, 0, pool::links_bytes);
         // No image shows it: the first claim flushes the line of eight links, and who stores in an image after a recovery makes no slab
@@ -244,8 +245,8 @@ bool Heap::read_slab(std::uint64_t chunk, Slab& out) const {
                0};
         return os::can_read(pool_.at(links), pool::links_bytes);
     }
-    if (word.kind() != ChunkKind::meta_slab && word.kind() != ChunkKind::data_slab) return false;
-    return read_head(chunk, out) && out.is_meta() == (word.kind() == ChunkKind::meta_slab);
+    return is_slab(word.kind()) && read_head(chunk, out) &&
+           out.is_meta() == (word.kind() == ChunkKind::meta_slab);
 }
 
 bool Heap::read_head(std::uint64_t chunk, Slab& out) const {
@@ -323,8 +324,10 @@ bool Heap::free_unit(std::uint64_t offset, UnitState expected) {
     if (!pool_.medium().compare_exchange(word, before, 0)) return false;
     pool_.medium().flush(word, sizeof *word);
     clear_hint(slab, unit);
-    if (slab.unit_bytes <= sizes_of(slab.purpose).largest())
-        cache_of(slab.purpose, slab.unit_bytes).freed.store(offset, std::memory_order_relaxed);
+    const UnitSizes& sizes = sizes_of(slab.purpose);
+    if (slab.unit_bytes <= sizes.largest())
+        cache_of(slab.purpose, sizes.class_of(slab.unit_bytes))
+            .freed.store(offset, std::memory_order_relaxed);
     return true;
 }
 

@@ -2,6 +2,8 @@
 
 // How chunks are cut into units: which sizes there are, and where the words are that say whose a unit is.
 
+#include "heap/format.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -10,11 +12,15 @@ namespace pmemcpy::heap {
 
 enum class Purpose : std::uint8_t { meta, data };  // records, or bytes of extents
 
+constexpr bool is_slab_for(Purpose purpose, ChunkKind kind) {
+    return purpose == Purpose::meta ? kind == ChunkKind::meta_slab : is_data_slab(kind);
+}
+
 /// The sizes that units have, smallest first, all multiples of 64 bytes.
 class UnitSizes {
 public:
-    /// `has_links`: whether the pool has a table of links, so that data slabs may be bare.
-    UnitSizes(Purpose purpose, std::uint64_t chunk_bytes, bool has_links);
+    /// `may_be_bare`: of data, in a pool that has a table of links.
+    UnitSizes(std::uint64_t chunk_bytes, bool may_be_bare);
 
     std::size_t count() const { return bytes_.size(); }
     std::uint64_t operator[](std::size_t size_class) const { return bytes_[size_class]; }

@@ -1,5 +1,4 @@
 #include "base/checked.hpp"
-#include "heap/format.hpp"
 #include "heap/slab.hpp"
 #include "pool/format.hpp"
 
@@ -10,24 +9,24 @@
 namespace pmemcpy::heap {
 namespace {
 
-// A bare slab of n units has n times the unit in its chunk and no rest: these n are as far apart as sizes are.
+// A bare slab of n units has an nth of its chunk for each, and next to no rest: these n are as far apart as sizes are.
 constexpr std::array<std::uint64_t, 15> units_of_bare_slabs = {32, 28, 24, 20, 16, 14, 12, 10,
                                                                8,  7,  6,  5,  4,  3,  2};
 static_assert(units_of_bare_slabs.front() == pool::links_per_chunk);
 
 }  // namespace
 
-UnitSizes::UnitSizes(Purpose purpose, std::uint64_t chunk_bytes, bool has_links) {
+UnitSizes::UnitSizes(std::uint64_t chunk_bytes, bool may_be_bare) {
     // Four sizes to a doubling keep the waste below a quarter, and two units to a slab are the least.
     const std::uint64_t largest = (chunk_bytes - 2 * sizeof(SlabHeader)) / 2 / 64 * 64;
-    if (purpose == Purpose::data && has_links) smallest_bare_ = chunk_bytes / units_of_bare_slabs.front();
+    if (may_be_bare) smallest_bare_ = chunk_bytes / units_of_bare_slabs.front();
     std::uint64_t bytes = 64;
     while (bytes < std::min(largest, smallest_bare_)) {
         bytes_.push_back(bytes);
         bytes += std::max<std::uint64_t>(64, std::bit_floor(bytes) / 4);
         bytes = base::align_up(bytes, 64);
     }
-    if (smallest_bare_ > chunk_bytes) {
+    if (!may_be_bare) {
         bytes_.push_back(largest);
         return;
     }

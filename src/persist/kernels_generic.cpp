@@ -21,10 +21,6 @@ void stream(std::byte* destination, const std::byte* source, std::size_t size) {
     std::memcpy(destination, source, size);
 }
 
-void keep(std::byte* destination, const std::byte* source, std::size_t size) {
-    std::memcpy(destination, source, size);
-}
-
 std::uint32_t stream_crc(std::uint32_t crc, std::byte* destination, const std::byte* source,
                          std::size_t size) {
     std::memcpy(destination, source, size);
@@ -52,7 +48,7 @@ void stream_rows(std::byte* destination, std::size_t destination_stride, const s
 
 }  // namespace
 
-const Kernels kernels_generic{"generic",   false,       stream,   keep, stream_crc, stream_characterised,
+const Kernels kernels_generic{"generic",   false,       stream,   stream, stream_crc, stream_characterised,
                               stream_fill, stream_rows, widen_any};
 
 }  // namespace pmemcpy::persist

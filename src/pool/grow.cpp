@@ -68,15 +68,17 @@ void Pool::allocate_again(std::uint64_t first, std::uint64_t chunks) {
     if (durability() != Durability::none) medium_.sync(file_);
 }
 
-// The space of chunks that have none. Behind a failure they have none either.
+// The space of chunks that have none. Where huge pages are made, one call after the other, behind a failure they have none either;
+// elsewhere it is one call, and its error is what is told.
 void Pool::allocate(std::uint64_t first, std::uint64_t chunks) {
     const std::uint64_t begin = chunk_offset(first);
     const std::uint64_t bytes = chunks * super_.chunk_bytes;
+    if (file_.fs_kind() != os::FileSystem::tmpfs) return file_.allocate(begin, bytes);
     try {
         make_huge(begin, bytes);
         file_.allocate(begin, bytes);
     } catch (const Error&) {
-        if (!probe_.is_devdax) file_.punch(begin, bytes);
+        file_.punch(begin, bytes);
         throw;
     }
 }
@@ -85,7 +87,7 @@ void Pool::allocate(std::uint64_t first, std::uint64_t chunks) {
 // by itself, and processes that do so in one file wait for each other. A huge page is made in one go, of its first small page.
 // No more are tried after one that cannot be: memory may be in pieces, and looking for a whole one takes long then.
 void Pool::make_huge(std::uint64_t begin, std::uint64_t bytes) {
-    if (file_.fs_kind() != os::FileSystem::tmpfs || begin % os::huge_page_bytes != 0) return;
+    if (begin % os::huge_page_bytes != 0) return;
     const std::uint64_t end = begin + base::align_down(bytes, os::huge_page_bytes);
     for (std::uint64_t group = begin; group < end; group += made_huge_at_once) {
         const std::uint64_t length = std::min(made_huge_at_once, end - group);

@@ -34,6 +34,21 @@ struct Counting final : Lifecycle {
     bool leaves_empty = true;
 };
 
+/// A process that has the pool open for writing.
+struct Attached {
+    explicit Attached(const std::string& path) : pool(path, false, MapSync::automatic) {
+        pool.attach(lifecycle);
+    }
+    ~Attached() { pool.detach(lifecycle); }
+    Attached(const Attached&) = delete;
+    Attached& operator=(const Attached&) = delete;
+
+    Counting lifecycle;
+    Pool pool;
+};
+
+constexpr int advice_collapse = 25;  // MADV_COLLAPSE, which older headers lack
+
 class pool : public ::testing::Test {
 protected:
     pool() {
@@ -48,6 +63,11 @@ protected:
         } catch (const Error& error) {
             EXPECT_EQ(error.kind(), code) << error.what();
         }
+    }
+    void create_with_huge_chunks() {
+        shape_.max_bytes = 64 << 20;
+        shape_.chunk_bytes = os::huge_page_bytes;
+        Pool::create(path_, shape_);
     }
     /// A process that attaches and dies without a word.
     void attach_and_die() {
@@ -162,9 +182,8 @@ TEST_F(pool, stays_unclean_while_something_is_kept) {
 
 TEST_F(pool, grows_to_its_maximum_and_no_further) {
     Pool::create(path_, shape_);
-    Counting lifecycle;
-    Pool mine(path_, false, MapSync::automatic);
-    mine.attach(lifecycle);
+    Attached attached(path_);
+    Pool& mine = attached.pool;
     const std::uint64_t all = mine.super().chunk_count;
     {
         const Pool::AllocationLock lock(mine);
@@ -173,24 +192,19 @@ TEST_F(pool, grows_to_its_maximum_and_no_further) {
     }
     std::memset(mine.at(mine.chunk_offset(all - 1)), 1,
                 mine.super().chunk_bytes);  // no SIGBUS at the very end
-    mine.detach(lifecycle);
 }
 
 // Each store into a pool that grew met a fault for each 4 KiB, and took five times as long as the copy.
 TEST_F(pool, grows_in_huge_pages_where_the_kernel_can_make_them) {
-    shape_.max_bytes = 64 << 20;
-    shape_.chunk_bytes = os::huge_page_bytes;
-    Pool::create(path_, shape_);
-    Counting lifecycle;
-    Pool mine(path_, false, MapSync::automatic);
-    mine.attach(lifecycle);
+    create_with_huge_chunks();
+    Attached attached(path_);
+    Pool& mine = attached.pool;
     const std::uint64_t first = mine.usable_chunks();
     static bool can = true;
     os::Calls fake = os::system_calls();
     fake.madvise = [](void* address, size_t length, int advice) {
-        constexpr int collapse = 25;
         const int result = ::madvise(address, length, advice);
-        if (advice == collapse && result != 0) can = false;
+        if (advice == advice_collapse && result != 0) can = false;
         return result;
     };
     const os::ScopedCalls watched(fake);
@@ -201,22 +215,18 @@ TEST_F(pool, grows_in_huge_pages_where_the_kernel_can_make_them) {
     const std::uint64_t before = os::page_faults();
     std::memset(mine.at(mine.chunk_offset(first)), 1, 8 * mine.super().chunk_bytes);
     const std::uint64_t faults = os::page_faults() - before;
-    mine.detach(lifecycle);
     if (!can) GTEST_SKIP() << "this kernel makes no huge pages of a tmpfs";
     EXPECT_LE(faults, 8U);
 }
 
 TEST_F(pool, grows_in_small_pages_where_there_are_no_huge_ones) {
-    shape_.max_bytes = 64 << 20;
-    shape_.chunk_bytes = os::huge_page_bytes;
-    Pool::create(path_, shape_);
-    Counting lifecycle;
-    Pool mine(path_, false, MapSync::automatic);
-    mine.attach(lifecycle);
+    create_with_huge_chunks();
+    Attached attached(path_);
+    Pool& mine = attached.pool;
     const std::uint64_t first = mine.usable_chunks();
     os::Calls fake = os::system_calls();
     fake.madvise = [](void* address, size_t length, int advice) {
-        if (advice != 25) return ::madvise(address, length, advice);
+        if (advice != advice_collapse) return ::madvise(address, length, advice);
         errno = EINVAL;
         return -1;
     };
@@ -229,17 +239,13 @@ TEST_F(pool, grows_in_small_pages_where_there_are_no_huge_ones) {
     EXPECT_GE(mine.file().allocated_bytes(), before + 8 * mine.super().chunk_bytes)
         << "all of it is promised";
     std::memset(mine.at(mine.chunk_offset(first)), 1, 8 * mine.super().chunk_bytes);
-    mine.detach(lifecycle);
 }
 
 // The file system is full after some of what was asked: what was had by then is given back, for nobody knows of it.
 TEST_F(pool, keeps_nothing_of_a_growth_that_failed) {
-    shape_.max_bytes = 64 << 20;
-    shape_.chunk_bytes = os::huge_page_bytes;
-    Pool::create(path_, shape_);
-    Counting lifecycle;
-    Pool mine(path_, false, MapSync::automatic);
-    mine.attach(lifecycle);
+    create_with_huge_chunks();
+    Attached attached(path_);
+    Pool& mine = attached.pool;
     static int left = 0;
     os::Calls fake = os::system_calls();
     fake.fallocate = [](int fd, int mode, off_t offset, off_t length) {
@@ -257,15 +263,13 @@ TEST_F(pool, keeps_nothing_of_a_growth_that_failed) {
         EXPECT_EQ(mine.usable_chunks(), usable);
         EXPECT_EQ(mine.file().allocated_bytes(), before) << "after " << successes << " calls";
     }
-    mine.detach(lifecycle);
 }
 
 // On tmpfs an overrun of the cgroup would not be an error but a kill.
 TEST_F(pool, grows_no_further_than_its_memory_cgroup_allows) {
     Pool::create(path_, shape_);
-    Counting lifecycle;
-    Pool mine(path_, false, MapSync::automatic);
-    mine.attach(lifecycle);
+    Attached attached(path_);
+    Pool& mine = attached.pool;
     static std::string made_up;
     made_up = folder_ / "made_up";
     const auto say = [](const std::string& name, const std::string& text) {
@@ -289,7 +293,6 @@ TEST_F(pool, grows_no_further_than_its_memory_cgroup_allows) {
         expect(Code::no_space, [&] { mine.grow(4); });
     }
     EXPECT_EQ(mine.usable_chunks(), before + 3);
-    mine.detach(lifecycle);
 }
 
 // Once, who only read was told that a DAX file system was behind the page cache.

@@ -190,8 +190,7 @@ void Explorer::check_links() {
     if (!audit.complaints.empty()) fail("the links of a clean pool: " + audit.complaints.front());
     for (std::uint64_t i = 0; i < inside.pool().usable_chunks(); ++i) {
         const heap::ChunkWord word{inside.heap().chunk(i).word};
-        const bool is_slab = word.kind() == heap::ChunkKind::meta_slab || heap::is_data_slab(word.kind());
-        if (is_slab && word.owner() != 0)
+        if (heap::is_slab(word.kind()) && word.owner() != 0)
             return fail("slab " + std::to_string(i) +
                         " of a clean pool belongs to a process, and nobody adopts it");
     }
