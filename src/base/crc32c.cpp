@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/crc32c_fold.hpp"
 #include "base/crc32c_instruction.hpp"
 #include "base/crc32c_shift.hpp"
 
@@ -70,6 +71,20 @@ PMEMCPY_CRC_TARGET std::uint32_t by_instruction(std::uint32_t crc, const unsigne
     return crc;
 }
 
+#if defined(__x86_64__)
+constexpr std::size_t folded_from_bytes = 1024;
+
+// Whole steps of it.
+PMEMCPY_FOLD_TARGET std::uint32_t by_folding(std::uint32_t crc, const unsigned char*& bytes,
+                                             std::size_t& size) {
+    Crc32cFold fold(crc);
+    for (; size >= Crc32cFold::step_bytes; size -= Crc32cFold::step_bytes, bytes += Crc32cFold::step_bytes)
+        fold.take(_mm512_loadu_si512(bytes), _mm512_loadu_si512(bytes + 64), _mm512_loadu_si512(bytes + 128),
+                  _mm512_loadu_si512(bytes + 192));
+    return fold.crc();
+}
+#endif
+
 bool has_instruction() noexcept {
 #if defined(__x86_64__)
     __builtin_cpu_init();
@@ -80,6 +95,20 @@ bool has_instruction() noexcept {
 }
 
 }  // namespace
+
+bool crc32c_can_fold() noexcept {
+#if defined(__x86_64__)
+    static const bool can = [] {
+        __builtin_cpu_init();
+        return __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("avx512f") != 0 &&
+               __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+               __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("vpclmulqdq") != 0;
+    }();
+    return can;
+#else
+    return false;
+#endif
+}
 
 bool crc32c_is_accelerated() noexcept {
     static const bool accelerated = has_instruction();
@@ -95,7 +124,12 @@ std::uint32_t crc32c_by_table(std::uint32_t seed, const void* bytes, std::size_t
 
 std::uint32_t crc32c(std::uint32_t seed, const void* bytes, std::size_t size) noexcept {
     if (!crc32c_is_accelerated()) return crc32c_by_table(seed, bytes, size);
-    return ~by_instruction(~seed, static_cast<const unsigned char*>(bytes), size);
+    std::uint32_t crc = ~seed;
+    const auto* rest = static_cast<const unsigned char*>(bytes);
+#if defined(__x86_64__)
+    if (size >= folded_from_bytes && crc32c_can_fold()) crc = by_folding(crc, rest, size);
+#endif
+    return ~by_instruction(crc, rest, size);
 }
 
 std::uint32_t crc32c_combine(std::uint32_t crc_a, std::uint32_t crc_b, std::uint64_t length_b) noexcept {

@@ -14,12 +14,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 namespace pmemcpy::layout {
 
 namespace {
 
-constexpr std::uint64_t piece_bytes = 4 << 20;
+constexpr std::uint64_t piece_bytes = 4 << 20;   // after which who waits for the copy is told
+constexpr std::size_t buffer_bytes = 256 << 10;  // stays in a cache between being filled and being written
 constexpr std::uint64_t look_again_ns = 1'000'000;
 constexpr std::string_view torn_prefix = "copying-";
 
@@ -47,6 +49,34 @@ Trailer trailer_of(const CopyMark& mark) {
 }
 
 std::string torn_name(std::uint64_t version) { return std::string(torn_prefix) + name_of_payload(version); }
+
+/// Copies memory to a file, and sums what was written.
+class Writing {
+public:
+    explicit Writing(os::File& file)
+        : file_(file), buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes)) {}
+
+    void write(const std::byte* from, std::uint64_t bytes) {
+        for (const std::byte* const end = from + bytes; from < end;) {
+            const auto length = std::min<std::size_t>(buffer_bytes, static_cast<std::size_t>(end - from));
+            // What is summed is what is written, whatever happens to the memory meanwhile.
+            if (!os::guarded(from, length, [&] { std::memcpy(buffer_.get(), from, length); }))
+                throw SourceDamage(Code::io_error,
+                                   "the memory of a block is damaged (SIGBUS); it cannot be copied");
+            crc_ = base::crc32c(crc_, buffer_.get(), length);
+            file_.write_exactly(buffer_.get(), length, at_);
+            from += length;
+            at_ += length;
+        }
+    }
+    [[nodiscard]] std::uint32_t crc() const { return crc_; }
+
+private:
+    os::File& file_;
+    std::unique_ptr<std::byte[]> buffer_;
+    std::uint64_t at_ = 0;
+    std::uint32_t crc_ = 0;
+};
 
 }  // namespace
 
@@ -81,23 +111,17 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
         is_there = true;
         file->set_mode_bits((heap_.pool().file().mode_bits() & 0666) | payload_mark);
         allocate(*file, total);
-        std::vector<std::byte> piece(std::min(piece_bytes, mark.bytes));
-        std::uint32_t crc = 0;
-        for (std::uint64_t at = 0; at < mark.bytes; at += piece.size()) {
-            const std::uint64_t length = std::min<std::uint64_t>(piece.size(), mark.bytes - at);
-            // What is summed is what is written, whatever happens to the memory meanwhile.
-            if (!os::guarded(from + at, length, [&] { std::memcpy(piece.data(), from + at, length); }))
-                throw SourceDamage(Code::io_error,
-                                   "the memory of a block is damaged (SIGBUS); it cannot be copied");
-            crc = base::crc32c(crc, piece.data(), length);
-            file->write_exactly(piece.data(), length, at);
+        Writing copy(*file);
+        for (std::uint64_t at = 0; at < mark.bytes; at += piece_bytes) {
+            const std::uint64_t length = std::min(piece_bytes, mark.bytes - at);
+            copy.write(from + at, length);
             if (written && !written(length)) {
                 os::remove_in(data_, torn);
                 release(total);
                 return false;
             }
         }
-        if (mark.has_crc && crc != mark.crc)
+        if (mark.has_crc && copy.crc() != mark.crc)
             throw SourceDamage(Code::corrupt, "a block has another checksum than when it was stored");
         const Trailer trailer = trailer_of(mark);
         file->write_exactly(&trailer, sizeof trailer, mark.bytes);

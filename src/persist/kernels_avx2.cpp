@@ -48,6 +48,7 @@ constexpr std::size_t lane_bytes = 32;
 #include "persist/range_loop.inc"
 #include "persist/stream_loop.inc"
 #include "persist/stream_ordered_loop.inc"
+#include "persist/stream_ordered_with_crc.inc"
 
 }  // namespace
 
