@@ -28,6 +28,7 @@ struct Line {
         _mm512_stream_si512(reinterpret_cast<__m512i*>(to), whole);
     }
     PMEMCPY_TARGET void keep(std::byte* to) const { _mm512_storeu_si512(to, whole); }
+    const std::byte* bytes() const { return reinterpret_cast<const std::byte*>(&whole); }
 
     __m512i whole;
 };
@@ -65,10 +66,11 @@ PMEMCPY_FOLD_TARGET std::uint32_t store_folding(std::uint32_t crc, Range& range,
             c.stream(destination + at + 128);
             d.stream(destination + at + 192);
             fold.take(a.whole, b.whole, c.whole, d.whole);
-            even.take(line);
-            odd.take(line + 64);
-            even.take(line + 128);
-            odd.take(line + 192);
+            // Not from memory again: where the source lies across lines each load is of two.
+            even.take(a.bytes());
+            odd.take(b.bytes());
+            even.take(c.bytes());
+            odd.take(d.bytes());
         }
         even.put_into(range);
         odd.put_into(range);
