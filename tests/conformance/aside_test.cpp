@@ -53,7 +53,8 @@ int play_fallocate(int fd, int mode, off_t offset, off_t length) {
 }
 
 ssize_t play_pwrite(int fd, const void* data, size_t size, off_t offset) {
-    if (size < mebibyte || !is_on_the_device(fd)) return pwrite(fd, data, size, offset);
+    constexpr size_t least_of_a_block = 64 << 10;  // less is what is written beside it
+    if (size < least_of_a_block || !is_on_the_device(fd)) return pwrite(fd, data, size, offset);
     if (!vanishes_meanwhile.empty()) {
         fs::rename(vanishes_meanwhile, vanishes_meanwhile + ".away");
         vanishes_meanwhile.clear();
