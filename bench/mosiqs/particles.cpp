@@ -119,6 +119,7 @@ Part write_or_read(const Process& process, const ParticleTask& task) {
     }
     if (!reads) library->publish();
     part.published_ns = now_ns();
+    process.meet();  // who is done asks for nothing while others still store
     if (!reads) library->catch_up();
     part.end_ns = now_ns();
     process.meet();

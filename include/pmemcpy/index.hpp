@@ -15,7 +15,7 @@ class PMEM;
 /// Who sees to it that what is stored can be found by the index.
 enum class IndexMode {
     none,   ///< there is no index: a query looks at every object
-    async,  ///< a thread of each process that has the pool open for writing, a moment later
+    async,  ///< a thread of each process that writes the pool, in the pause behind a burst of stores
     sync,   ///< the call that stores, before it returns
 };
 

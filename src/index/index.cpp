@@ -21,10 +21,14 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t usual_bytes = 1ULL << 40;  // of address space; the file is as large as what is in it
 constexpr std::uint64_t most_bytes_copied_at_close = 64ULL << 20;
-constexpr auto nap = 1ms;  // between two looks at what has changed, so that one takes many
+constexpr auto nap = 10ms;  // between two looks at what has changed, so that one takes many
 constexpr auto nap_for_others = 50ms;
 constexpr int most_failures_counted = 8;  // then it is tried again every 13 seconds
 constexpr auto longest_close = 1s;
+// In a nap: then a burst goes on, and who stores wants the processors for himself.
+constexpr std::uint64_t changes_of_a_burst = 64;
+// The pause behind a burst is waited for no longer, for the feed forgets what the index has not heard of in time.
+constexpr std::uint64_t most_changes_behind = pool::feed_slots / 4;
 
 std::uint64_t bytes_to_map() {
     if (const char* wanted = std::getenv("PMEMCPY_INDEX_BYTES"))
@@ -151,7 +155,7 @@ void Index::start() {
     store_->feed().start();
     const IndexMode mode = this->mode();
     if (!has_engine()) return note("this build of pMEMCPY keeps no index (it was made without LMDB)");
-    keeper()->engine();
+    has_heard_ = about_in(*keeper()->engine()->read()).position;
     has_own_modes_ = store_->has_own_index_words();
     mode_ = mode;
     worker_->stops = false;
@@ -183,9 +187,16 @@ void Index::note(const std::string& trouble) {
     trouble_ = trouble;
 }
 
+bool Index::follow() {
+    const std::uint64_t position = this->position();
+    const bool is_complete = keeper()->follow();
+    has_heard_ = position;
+    return is_complete;
+}
+
 bool Index::try_follow() {
     try {
-        if (!keeper()->follow()) wake();
+        if (!follow()) wake();
         note({});
         return true;
     } catch (const Error& error) {
@@ -228,10 +239,10 @@ void Index::work() {
         return self.stops;
     };
     int failures = 0;
-    for (;;) {
+    while (wait_for_pause()) {
         bool is_complete = false;
         try {
-            keeper()->follow();
+            follow();
             is_complete = keeper()->complete(stops);
             failures = 0;
             note({});
@@ -240,10 +251,10 @@ void Index::work() {
             note(error.what());
         }
         std::unique_lock lock(self.mutex);
-        self.wake.wait_for(lock, is_complete ? nap : nap_for_others * (1 << failures),
-                           [&self] { return self.stops; });
-        if (self.stops) return;
-        if (!is_complete) continue;
+        if (!is_complete) {
+            self.wake.wait_for(lock, nap_for_others * (1 << failures), [&self] { return self.stops; });
+            continue;
+        }
         is_idle_ = true;
         lock.unlock();
         const bool is_all = has_all();
@@ -251,7 +262,20 @@ void Index::work() {
         // What was changed after that look has found this thread idle, and says so.
         if (is_all) self.wake.wait(lock, [&] { return self.stops || !is_idle_; });
         is_idle_ = false;
-        if (self.stops) return;
+    }
+}
+
+// False when the thread is to end.
+bool Index::wait_for_pause() {
+    Worker& self = *worker_;
+    for (std::uint64_t before = position();;) {
+        std::unique_lock lock(self.mutex);
+        if (self.wake.wait_for(lock, nap, [&self] { return self.stops; })) return false;
+        lock.unlock();
+        const std::uint64_t now = position();
+        const bool is_burst = now - before > changes_of_a_burst;
+        if (!is_burst || now - has_heard_ > most_changes_behind) return true;
+        before = now;
     }
 }
 
@@ -270,7 +294,7 @@ void Index::flush() {
                     path_ + " is open for reading; only who may write it keeps its index");
     if (!has_engine()) open_engine({}, 0, 0);  // which says why there is none
     for (;;) {
-        keeper()->follow();
+        follow();
         if (keeper()->complete([] { return false; })) break;
         std::this_thread::sleep_for(nap);  // somebody else is at it
     }

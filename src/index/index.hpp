@@ -64,10 +64,13 @@ private:
     void start();
     void stop();
     void work();
+    bool wait_for_pause();
     bool has_all();
     void wake();
     void after_change(std::uint64_t place);
     IndexMode mode_of_place(std::uint64_t place) const;
+    /// All that was changed before is in the index. False when more is to be looked at. Errors: those of Keeper::follow().
+    bool follow();
     bool try_follow();
     void note(const std::string& trouble);
     bool keeps() const { return is_writer() && mode_ != IndexMode::none; }
@@ -88,6 +91,7 @@ private:
     std::uint64_t fork_generation_;
     std::atomic<IndexMode> mode_ = IndexMode::none;  // that this process keeps it by
     std::atomic<bool> has_own_modes_ = false;        // some objects are kept by others
+    std::atomic<std::uint64_t> has_heard_ = 0;       // up to here of the feed at least the index
 
     std::mutex mutex_;
     PMEM reader_;                                   // opened with the first need

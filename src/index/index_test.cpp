@@ -104,6 +104,15 @@ TEST_F(index_beside_a_pool, has_at_once_what_is_to_be_there_at_once) {
     }
 }
 
+// The feed has 131,072 places, and what it has forgotten costs a look at everything: a burst without an end is not waited for.
+TEST_F(index_beside_a_pool, is_kept_while_one_stores_without_a_pause) {
+    PMEM pool = open(IndexMode::async);
+    flush_index(pool);
+    for (int i = 0; i < 120'000; ++i) pool.store("v", i);
+    EXPECT_LT(index_info(pool).changes_behind, 120'000U);
+    EXPECT_TRUE(index_info(pool).is_complete);
+}
+
 TEST_F(index_beside_a_pool, refuses_modes_of_what_is_not_there) {
     PMEM pool = open();
     pool.store("a", 1);
