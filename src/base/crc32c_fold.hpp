@@ -51,9 +51,9 @@ private:
     /// `line` so many bytes behind `text`, as one line.
     template <std::size_t bytes>
     [[gnu::always_inline]] PMEMCPY_FOLD_TARGET static __m512i behind(__m512i text, __m512i line) {
-        constexpr auto first = static_cast<long long>(std::uint64_t{crc32c_power(bytes + 4)} << 1);
-        constexpr auto second = static_cast<long long>(std::uint64_t{crc32c_power(bytes - 4)} << 1);
-        const __m512i factors = _mm512_set4_epi64(second, first, second, first);
+        constexpr std::uint64_t first = crc32c_power(bytes + 4);
+        constexpr std::uint64_t second = crc32c_power(bytes - 4);
+        const __m512i factors = _mm512_set4_epi64(second << 1, first << 1, second << 1, first << 1);
         constexpr int exclusive_or_of_three = 0x96;
         return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(text, factors, 0x00),
                                          _mm512_clmulepi64_epi128(text, factors, 0x11), line,
