@@ -7,7 +7,7 @@ namespace pmemcpy::base {
 
 /// The CRC-32C (Castagnoli) of `size` bytes that follow those `seed` stands for; start with 0.
 /// crc32c(crc32c(0, a), b) is the checksum of a followed by b. Cost: 8 bytes a cycle with CRC instructions, and
-/// up to 64 where the processor multiplies lines without carries (AVX-512 with VPCLMULQDQ).
+/// from 1 KiB on, where the processor multiplies lines without carries (AVX-512 with VPCLMULQDQ), 2.4 times that on a Zen 5.
 std::uint32_t crc32c(std::uint32_t seed, const void* bytes, std::size_t size) noexcept;
 
 /// The checksum of a followed by b, from the checksum of each and the length of b.

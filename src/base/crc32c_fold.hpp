@@ -39,7 +39,7 @@ public:
     }
     /// The register over all of it, if any was taken.
     [[nodiscard]] [[gnu::always_inline]] PMEMCPY_FOLD_TARGET std::uint32_t crc() const {
-        __m512i all = behind<192>(a_, behind<128>(b_, behind<64>(c_, d_)));
+        const __m512i all = behind<192>(a_, behind<128>(b_, behind<64>(c_, d_)));
         alignas(64) std::uint64_t words[8];
         _mm512_store_si512(words, all);
         std::uint64_t crc = 0;

@@ -18,14 +18,18 @@ std::vector<const Kernels*> find_runnable() {
         __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
     const bool has_avx2 = has_crc && __builtin_cpu_supports("avx2") != 0;
-    // Intel's processors want stores to take turns among four streams, and AMD's want them in order. All of AMD's with AVX-512 can fold.
-    const bool in_order = __builtin_cpu_is("amd") != 0;
-    const auto add = [&](const Kernels& turns, const Kernels& ordered, bool has_ordered) {
-        found.push_back(in_order && has_ordered ? &ordered : &turns);
-        if (has_ordered) found.push_back(in_order ? &turns : &ordered);
+    // Intel's processors want stores to take turns among four streams, and AMD's want them in order.
+    const auto add = [&, in_order = __builtin_cpu_is("amd") != 0](const Kernels& turns,
+                                                                  const Kernels& ordered) {
+        found.push_back(in_order ? &ordered : &turns);
+        found.push_back(in_order ? &turns : &ordered);
     };
-    if (has_crc && has_avx512) add(kernels_avx512, kernels_avx512_in_order, base::crc32c_can_fold());
-    if (has_avx2) add(kernels_avx2, kernels_avx2_in_order, true);
+    if (base::crc32c_can_fold()) {
+        add(kernels_avx512, kernels_avx512_in_order);
+    } else if (has_crc && has_avx512) {
+        found.push_back(&kernels_avx512);
+    }
+    if (has_avx2) add(kernels_avx2, kernels_avx2_in_order);
     if (has_crc) found.push_back(&kernels_sse);
 #elif defined(__aarch64__)
     if (base::crc32c_is_accelerated()) found.push_back(&kernels_neon);
