@@ -50,15 +50,17 @@ Trailer trailer_of(const CopyMark& mark) {
 
 std::string torn_name(std::uint64_t version) { return std::string(torn_prefix) + name_of_payload(version); }
 
-/// Copies memory to a file, and sums what was written.
+/// Copies memory to a file, `bytes` in all, and sums what was written.
 class Writing {
 public:
-    explicit Writing(os::File& file)
-        : file_(file), buffer_(std::make_unique_for_overwrite<std::byte[]>(buffer_bytes)) {}
+    Writing(os::File& file, std::uint64_t bytes)
+        : file_(file),
+          room_(std::min(buffer_bytes, bytes)),
+          buffer_(std::make_unique_for_overwrite<std::byte[]>(room_)) {}
 
     void write(const std::byte* from, std::uint64_t bytes) {
         for (const std::byte* const end = from + bytes; from < end;) {
-            const auto length = std::min<std::size_t>(buffer_bytes, static_cast<std::size_t>(end - from));
+            const auto length = std::min(room_, static_cast<std::size_t>(end - from));
             // What is summed is what is written, whatever happens to the memory meanwhile.
             if (!os::guarded(from, length, [&] { std::memcpy(buffer_.get(), from, length); }))
                 throw SourceDamage(Code::io_error,
@@ -73,6 +75,7 @@ public:
 
 private:
     os::File& file_;
+    std::size_t room_;
     std::unique_ptr<std::byte[]> buffer_;
     std::uint64_t at_ = 0;
     std::uint32_t crc_ = 0;
@@ -111,7 +114,7 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
         is_there = true;
         file->set_mode_bits((heap_.pool().file().mode_bits() & 0666) | payload_mark);
         allocate(*file, total);
-        Writing copy(*file);
+        Writing copy(*file, mark.bytes);
         for (std::uint64_t at = 0; at < mark.bytes; at += piece_bytes) {
             const std::uint64_t length = std::min(piece_bytes, mark.bytes - at);
             copy.write(from + at, length);
