@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <unordered_map>
 #include <vector>
 
 #include "os/calls.hpp"
@@ -84,7 +85,14 @@ std::optional<unsigned> group_named(const std::string& name) {
     return number && known_group(*number) ? number : std::nullopt;
 }
 
-std::string name_of_user(unsigned id) { return known_user(id).value_or(std::to_string(id)); }
+// A user directory may be a file that is read each time, or a server; and whoever lists or indexes objects asks for each of them.
+// By thread, so that nothing is locked when a process forks.
+std::string name_of_user(unsigned id) {
+    thread_local std::unordered_map<unsigned, std::string> known;
+    if (const auto there = known.find(id); there != known.end()) return there->second;
+    const auto name = known_user(id);
+    return name ? known.emplace(id, *name).first->second : std::to_string(id);
+}
 
 std::string name_of_group(unsigned id) { return known_group(id).value_or(std::to_string(id)); }
 

@@ -47,6 +47,24 @@ TEST(user, may_take_more_room_than_was_thought) {
     EXPECT_EQ(group_named("everybody"), 42u);
 }
 
+// Each change of an object in an index cost an opening and a reading of /etc/passwd.
+TEST(user, is_asked_for_once_and_again_only_while_nobody_knows_him) {
+    static int asked = 0;
+    Calls counting = system_calls();
+    counting.getpwuid_r = [](uid_t id, struct passwd* user, char* text, size_t size, struct passwd** found) {
+        ++asked;
+        return ::getpwuid_r(id, user, text, size, found);
+    };
+    const ScopedCalls scoped(counting);
+    const auto times_asked = [](unsigned id) {
+        asked = 0;
+        for (int n = 0; n < 3; ++n) static_cast<void>(name_of_user(id));
+        return asked;
+    };
+    EXPECT_LE(times_asked(0), 1);
+    EXPECT_EQ(times_asked(4294967290), 3);
+}
+
 TEST(user, is_not_called_unknown_when_the_machine_could_not_be_asked) {
     Calls broken = system_calls();
     broken.getpwnam_r = [](const char*, struct passwd*, char*, size_t, struct passwd**) { return EIO; };

@@ -62,7 +62,7 @@ const Kernels kernels_avx2_in_order{"avx2, in order",
                                     stream_crc_in_order,
                                     stream_characterised_in_order,
                                     stream_fill,
-                                    stream_rows_in_order,
+                                    stream_rows_in_order<RowWay{1, 1024}, RowWay{1, 1024}>,
                                     widen_any};
 
 }  // namespace pmemcpy::persist

@@ -39,6 +39,10 @@ constexpr std::size_t lane_bytes = 64;
 #include "persist/stream_loop.inc"
 #include "persist/stream_ordered_loop.inc"
 
+// (Measured on a Zen 5, of the plain copy, rows at eight times their distance: rows of 4 KiB 0.90, in pairs of lines 0.79; of 512 bytes
+// 0.63 to 0.75, line by line 0.56 to 0.66; of 128 bytes 0.64 and 0.42.)
+constexpr auto stream_rows_of_zen5 = stream_rows_in_order<RowWay{2, 4096}, RowWay{1, 2048}>;
+
 constexpr std::size_t far_bytes = 8192;
 
 /// As store_lines, with the CRC register. It costs so little beside the stores that nothing need be hidden behind them.
@@ -100,8 +104,8 @@ const Kernels kernels_avx512{"avx512",    true,        stream,   keep, stream_cr
                              stream_fill, stream_rows, widen_any};
 
 const Kernels kernels_avx512_in_order{
-    "avx512, in order",           true,        stream_in_order,      keep,     stream_crc_folding,
-    stream_characterised_folding, stream_fill, stream_rows_in_order, widen_any};
+    "avx512, in order",           true,        stream_in_order,     keep,     stream_crc_folding,
+    stream_characterised_folding, stream_fill, stream_rows_of_zen5, widen_any};
 
 }  // namespace pmemcpy::persist
 
