@@ -17,8 +17,7 @@ int main(int argc, char** argv) {
         std::iota(kelvin.begin(), kelvin.end(), 250 + 10 * run);
         pmem.alloc<double>(id, {10, 10});
         pmem.store(id, kelvin.data(), pmemcpy::Box::whole({10, 10}));
-        pmem.set_attribute(id, "units", "K");
-        pmem.set_attribute(id, "author", run < 2 ? "li" : "wu");
+        pmem.set_attributes(id, {{"units", "K"}, {"author", run < 2 ? "li" : "wu"}});
     }
 
     // [main]

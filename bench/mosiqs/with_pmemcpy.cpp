@@ -96,8 +96,10 @@ private:
         while (std::optional<pmemcpy::Found> found = matches.next()) ids.push_back(std::move(found->id));
     }
     void annotate(std::string_view id, std::span<const Attribute> attributes) {
+        attributes_.clear();
         for (const auto& [key, value] : attributes)
-            std::visit([&, &name = key](const auto& plain) { pmem_.set_attribute(id, name, plain); }, value);
+            std::visit([&, &name = key](const auto& plain) { attributes_.emplace_back(name, plain); }, value);
+        pmem_.set_attributes(id, attributes_);
     }
     std::string_view id_of(std::string_view group, std::string_view name) {
         id_.assign(group);
@@ -110,6 +112,7 @@ private:
     bool views_;
     pmemcpy::Options options_;
     pmemcpy::PMEM pmem_;
+    std::vector<pmemcpy::Attribute> attributes_;  // of one object
     Queries equal_;
     Queries between_;
     std::string id_;

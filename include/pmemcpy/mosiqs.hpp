@@ -64,8 +64,10 @@ inline mosiqs_attribute_t parsed(std::string_view text) {
 
 inline void store_all(PMEM& pool, const std::string& id, const std::optional<scope_t>& scope,
                       const std::vector<mosiqs_attribute_t>& attributes) {
+    std::vector<Attribute> all;
     for (const auto& [key, value] : attributes)
-        std::visit([&, &name = key](const auto& plain) { pool.set_attribute(id, name, plain); }, value);
+        std::visit([&, &name = key](const auto& plain) { all.emplace_back(name, plain); }, value);
+    pool.set_attributes(id, all);
     if (scope) set_scope(pool, id, *scope == SHARE ? Scope::shared : Scope::own);
 }
 

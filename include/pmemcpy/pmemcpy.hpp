@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <pmemcpy/attribute.hpp>
 #include <pmemcpy/box.hpp>
 #include <pmemcpy/durability.hpp>
 #include <pmemcpy/error.hpp>
@@ -226,6 +228,15 @@ public:
     void set_attribute(std::string_view id, std::string_view name, const char* text) {
         set_attribute(id, name, std::string(text));
     }
+    /// Several, in this order: each as set_attribute() sets it, and who follows the pool's changes (the index, a watch) hears of them
+    /// once. An index that is up to date when this returns takes them in at the price of one.
+    ///     pmem.set_attributes("run", {{"author", "li"}, {"number", 3}, {"dt", 0.1}});
+    /// Crash: the first so many of them are set; to have all or none, set them in a step. Errors: those of set_attribute(); of names before
+    /// any is set, else with those before it set.
+    void set_attributes(std::string_view id, std::span<const Attribute> attributes);
+    void set_attributes(std::string_view id, std::initializer_list<Attribute> attributes) {
+        set_attributes(id, std::span(attributes.begin(), attributes.size()));
+    }
     template <class T>
     T get_attribute(std::string_view id, std::string_view name) const;
     std::vector<std::string> attributes(std::string_view id) const;
@@ -262,6 +273,10 @@ public:
     void set_attribute_encoded(std::string_view id, std::string_view name, const Type& type,
                                SerializerType serializer, const Encoder& encoder);
     void get_attribute_encoded(std::string_view id, std::string_view name, const Decode& decode) const;
+    using VisitAttribute = std::function<void(const std::string& name, const Type& type,
+                                              SerializerType serializer, std::span<const std::byte> bytes)>;
+    /// All of them by name, in one walk: to ask for each one by its name takes time that grows with the square of their number.
+    void for_each_attribute_encoded(std::string_view id, const VisitAttribute& visit) const;
     struct RawView {
         Pinned pin;
         std::byte* data = nullptr;
@@ -288,16 +303,6 @@ private:
 };
 
 namespace detail {
-
-/// The type recorded for an object: its own where one can be given, else opaque with the spelling as tag.
-template <class T>
-Type value_type() {
-    if constexpr (Element<T> || (requires { TypeOf<T>::make(); } && RawSerializable<T>)) {
-        return type_of<T>();
-    } else {
-        return Type::opaque(1, spelling_of<T>());
-    }
-}
 
 template <class T>
 concept PlainValue = Element<T> && RawObject<T>;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <pmemcpy/encoder.hpp>
 #include <pmemcpy/serializer_registry.hpp>
+#include <pmemcpy/type_of.hpp>
 #include <string>
 #include <string_view>
 
@@ -92,6 +93,20 @@ SerializerType choose_serializer(SerializerType asked, SerializerType pool_defau
         if (can(type)) return type;
     throw_not_serializable<T>(SerializerType::cereal);
 }
+
+namespace detail {
+
+/// The type recorded for an object: its own where one can be given, else opaque with the spelling as tag.
+template <class T>
+Type value_type() {
+    if constexpr (Element<T> || (requires { TypeOf<T>::make(); } && RawSerializable<T>)) {
+        return type_of<T>();
+    } else {
+        return Type::opaque(1, spelling_of<T>());
+    }
+}
+
+}  // namespace detail
 
 /// The encoder of `value` by the serializer `type`; it refers to `value`.
 /// Errors: unsupported, when `type` cannot take a T or nobody registered its number

@@ -85,19 +85,13 @@ void copy_variable(const PMEM& source, const std::string& from, PMEM& target, co
 void copy_attributes(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
                      bool force) {
     const std::vector<std::string> there = target.attributes(to);
-    for (const std::string& name : source.attributes(from)) {
-        if (!force && std::binary_search(there.begin(), there.end(), name)) continue;
-        try {
-            source.get_attribute_encoded(
-                from, name,
-                [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
-                    target.set_attribute_encoded(to, name, type, serializer, BytesEncoder(bytes));
-                });
-        } catch (const Error& error) {
-            // Removed since it was listed; but what it should be set at must be there.
-            if (error.kind() != Code::not_found || !target.exists(to)) throw;
-        }
-    }
+    std::vector<Attribute> copies;
+    source.for_each_attribute_encoded(from, [&](const std::string& name, const Type& type,
+                                                SerializerType serializer, std::span<const std::byte> bytes) {
+        if (force || !std::binary_search(there.begin(), there.end(), name))
+            copies.emplace_back(name, type, serializer, bytes);
+    });
+    target.set_attributes(to, copies);
 }
 
 void rename_variable(PMEM& pool, const std::string& from, const std::string& to, bool force) {

@@ -174,10 +174,11 @@ std::vector<Datum> Holding::attributes(const std::string& path) const {
     std::vector<Datum> all;
     const std::string id = id_of(path);
     if (path.empty() && !variables_.empty() && variables_[0].info.id == options_.from) return all;
-    for (const std::string& name : pool_.attributes(id)) {
-        if (name == origin_attribute || name == dimensions_attribute) continue;
-        if (auto found = attribute(pool_, id, name)) all.push_back(std::move(*found));
-    }
+    pool_.for_each_attribute_encoded(id, [&](const std::string& name, const Type& type,
+                                             SerializerType serializer, std::span<const std::byte> bytes) {
+        if (name == origin_attribute || name == dimensions_attribute) return;
+        all.push_back(datum(name, [&](const PMEM::Decode& take) { take(type, serializer, bytes); }));
+    });
     return all;
 }
 

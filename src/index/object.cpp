@@ -253,18 +253,10 @@ Facts Object::extreme(bool is_least) {
 
 std::vector<Object::AttributeLeaves> Object::attribute_leaves(std::size_t at_most) {
     std::vector<AttributeLeaves> all;
-    if (!attributes_) attributes_ = pool_->attributes(id_);
-    for (const std::string& name : *attributes_) {
-        try {
-            pool_->get_attribute_encoded(
-                id_, name,
-                [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
-                    all.push_back({name, leaves_of(type, serializer, bytes, at_most)});
-                });
-        } catch (const Error& error) {
-            if (error.kind() != Code::not_found) throw;  // removed since it was listed
-        }
-    }
+    pool_->for_each_attribute_encoded(id_, [&](const std::string& name, const Type& type,
+                                               SerializerType serializer, std::span<const std::byte> bytes) {
+        all.push_back({name, leaves_of(type, serializer, bytes, at_most)});
+    });
     return all;
 }
 

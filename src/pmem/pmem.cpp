@@ -315,8 +315,14 @@ void PMEM::set_attribute_encoded(std::string_view id, std::string_view name, con
                                  SerializerType serializer, const Encoder& encoder) {
     found(id, [&](store::Store& side) { side.set_attribute(id, name, type, serializer, encoder); });
 }
+void PMEM::set_attributes(std::string_view id, std::span<const Attribute> attributes) {
+    found(id, [&](store::Store& side) { side.set_attributes(id, attributes); });
+}
 void PMEM::get_attribute_encoded(std::string_view id, std::string_view name, const Decode& decode) const {
     found(id, [&](const store::Store& side) { side.get_attribute(id, name, decode); });
+}
+void PMEM::for_each_attribute_encoded(std::string_view id, const VisitAttribute& visit) const {
+    found(id, [&](const store::Store& side) { side.for_each_attribute(id, visit); });
 }
 SerializerType PMEM::default_serializer() const { return opened().default_serializer(); }
 bool PMEM::load_raw(std::string_view id, const Type& type, void* value, std::size_t bytes) const {

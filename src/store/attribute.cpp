@@ -55,9 +55,39 @@ void Store::set_attribute(std::string_view id, std::string_view name, const Type
     put_attribute(id, name, type, serializer, encoder);
 }
 
+void Store::set_attributes(std::string_view id, std::span<const Attribute> attributes) {
+    check_writable();
+    for (const Attribute& attribute : attributes) {
+        check_name(attribute.name());
+        refuse_reserved(attribute.name());
+    }
+    std::optional<Link> owner;
+    const auto announce_them = [&] {
+        if (owner) announce(*owner);
+    };
+    try {
+        for (const Attribute& attribute : attributes) {
+            owner = place_attribute(id, attribute.name(), attribute.type(), attribute.serializer(),
+                                    BytesEncoder(attribute.bytes()));
+        }
+    } catch (...) {
+        announce_them();
+        throw;
+    }
+    announce_them();
+    heap_.reclaim();
+}
+
 void Store::put_attribute(std::string_view id, std::string_view name, const Type& type,
                           SerializerType serializer, const Encoder& encoder) {
-    announce(with_space([&] {
+    announce(place_attribute(id, name, type, serializer, encoder));
+    heap_.reclaim();
+}
+
+// Nobody has been told of it yet. Returns whose it is.
+Link Store::place_attribute(std::string_view id, std::string_view name, const Type& type,
+                            SerializerType serializer, const Encoder& encoder) {
+    return with_space([&] {
         const Link owner = owner_of_attributes(id, true);
         if (!catalog_.find_attribute(owner, name)) {
             const std::uint64_t count = catalog_.count_attributes(owner);
@@ -68,8 +98,7 @@ void Store::put_attribute(std::string_view id, std::string_view name, const Type
         }
         put_value([&] { return catalog_.create_attribute(owner, name); }, name, type, serializer, encoder);
         return owner;
-    }));
-    heap_.reclaim();
+    });
 }
 
 void Store::get_attribute(std::string_view id, std::string_view name, const PMEM::Decode& decode) const {
@@ -86,6 +115,33 @@ void Store::get_attribute(std::string_view id, std::string_view name, const PMEM
         }
     }
     throw Error(Code::not_found, "'" + std::string(id) + "' has no attribute '" + std::string(name) + "'");
+}
+
+// An attribute's entry stays the same when it is set anew; one that is removed meanwhile is left out.
+void Store::for_each_attribute(std::string_view id, const PMEM::VisitAttribute& visit) const {
+    check_readable();
+    if (id == "/" && !defined(id)) return;
+    std::vector<std::pair<std::string, Link>> all;
+    catalog_.for_each_attribute(owner_of_attributes(id), [&](const std::string& name, Link attribute) {
+        if (!is_reserved(name)) all.emplace_back(name, attribute);
+    });
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [name, attribute] : all) {
+        for (Retry retry(name);; retry.again()) {
+            const auto seen = read_value(attribute);
+            if (!seen) break;
+            try {
+                decode_value(name, *seen,
+                             [&, &name = name](const Type& type, SerializerType serializer,
+                                               std::span<const std::byte> bytes) {
+                                 visit(name, type, serializer, bytes);
+                             });
+                break;
+            } catch (const Error& error) {
+                if (error.kind() != Code::busy) throw;
+            }
+        }
+    }
 }
 
 std::vector<std::string> Store::attributes(std::string_view id) const {

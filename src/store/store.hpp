@@ -70,9 +70,11 @@ public:
     Pinned view_value(std::string_view id) const;
 
     // attribute.cpp
+    void set_attributes(std::string_view id, std::span<const Attribute> attributes);
     void set_attribute(std::string_view id, std::string_view name, const Type& type,
                        SerializerType serializer, const Encoder& encoder);
     void get_attribute(std::string_view id, std::string_view name, const PMEM::Decode& decode) const;
+    void for_each_attribute(std::string_view id, const PMEM::VisitAttribute& visit) const;
     std::vector<std::string> attributes(std::string_view id) const;
     Info attribute_info(std::string_view id, std::string_view name) const;
     void remove_attribute(std::string_view id, std::string_view name);
@@ -400,6 +402,8 @@ private:
     /// Returns the entry.
     Link put_value(const std::function<Link()>& entry_of, std::string_view id, const Type& type,
                    SerializerType serializer, const Encoder& encoder, std::uint32_t flags = 0);
+    Link place_attribute(std::string_view id, std::string_view name, const Type& type,
+                         SerializerType serializer, const Encoder& encoder);
     void put_attribute(std::string_view id, std::string_view name, const Type& type,
                        SerializerType serializer, const Encoder& encoder);
     void fill_value(catalog::Draft& draft, catalog::Value& value, const std::vector<std::byte>& type_bytes,

@@ -91,26 +91,22 @@ bool add_value(const PMEM& pmem, const Info& info, Steps& steps, std::vector<Pin
 
 void add_attributes(const PMEM& pmem, const std::string& id, std::vector<bp4::Attribute>& attributes,
                     std::list<std::vector<std::byte>>& kept) {
-    for (const std::string& name : pmem.attributes(id)) {
-        pmem.get_attribute_encoded(
-            id, name, [&](const Type& type, SerializerType, std::span<const std::byte> bytes) {
-                bp4::Attribute attribute;
-                attribute.id = name;
-                if (id != "/") attribute.id.insert(0, id + "/");
-                if (type.kind() == Kind::string) {
-                    attribute.texts = {
-                        std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
-                } else if (const auto number =
-                               bp4::type_of(type.kind() == Kind::sequence ? type.element() : type)) {
-                    attribute.type = *number;
-                    kept.emplace_back(bytes.begin(), bytes.end());
-                    attribute.data = kept.back();
-                } else {
-                    return;
-                }
-                attributes.push_back(std::move(attribute));
-            });
-    }
+    pmem.for_each_attribute_encoded(id, [&](const std::string& name, const Type& type, SerializerType,
+                                            std::span<const std::byte> bytes) {
+        bp4::Attribute attribute;
+        attribute.id = name;
+        if (id != "/") attribute.id.insert(0, id + "/");
+        if (type.kind() == Kind::string) {
+            attribute.texts = {std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
+        } else if (const auto number = bp4::type_of(type.kind() == Kind::sequence ? type.element() : type)) {
+            attribute.type = *number;
+            kept.emplace_back(bytes.begin(), bytes.end());
+            attribute.data = kept.back();
+        } else {
+            return;
+        }
+        attributes.push_back(std::move(attribute));
+    });
 }
 
 }  // namespace

@@ -81,6 +81,37 @@ TEST_P(attributes, replaced_and_removed) {
     EXPECT_EQ(pmem.attributes("v"), Names{"n"});
 }
 
+TEST_P(attributes, several_in_one_call) {
+    open();
+    pmem.store("v", 1);
+    pmem.set_attribute("v", "n", "replaced below");
+    pmem.set_attributes("v", {{"units", "K"}, {"n", 3}, {"range", std::vector<float>{0, 42}}});
+    pmem.set_attributes("/", {{"title", std::string("climatology")}});
+    const std::vector<Attribute> grid = {{"grid", Grid{0.5, {1, 2, 3}}}, {"n", 4}, {"n", 5}};
+    pmem.set_attributes("v", grid);
+    pmem.set_attributes("v", {});
+    EXPECT_EQ(pmem.attributes("v"), (Names{"grid", "n", "range", "units"}));
+    EXPECT_EQ(pmem.get_attribute<std::string>("v", "units"), "K");
+    EXPECT_EQ(pmem.get_attribute<int>("v", "n"), 5) << "the last of the same name";
+    EXPECT_EQ(pmem.get_attribute<std::vector<float>>("v", "range").at(1), 42);
+    EXPECT_EQ(pmem.get_attribute<Grid>("v", "grid").cells[2], 3);
+    EXPECT_EQ(pmem.get_attribute<std::string>("/", "title"), "climatology");
+}
+
+TEST_P(attributes, of_several_with_a_bad_name_none_is_set) {
+    open();
+    pmem.store("v", 1);
+    expect_error(Code::invalid_argument, [&] { pmem.set_attributes("v", {{"a", 1}, {"", 2}}); });
+    expect_error(Code::invalid_argument, [&] { pmem.set_attributes("v", {{"a", 1}, {"pmemcpy:b", 2}}); });
+    expect_error(Code::not_found, [&] { pmem.set_attributes("w", {{"a", 1}}); }, {"'w'"});
+    EXPECT_TRUE(pmem.attributes("v").empty());
+    Options reading = options();
+    reading.mode = Mode::read;
+    PMEM reader;
+    reader.mmap(path(), reading);
+    expect_error(Code::permission_denied, [&] { reader.set_attributes("v", {{"a", 1}}); });
+}
+
 TEST_P(attributes, survive_what_happens_to_the_value) {
     open();
     pmem.store("v", 1);
@@ -121,6 +152,9 @@ TEST_P(attributes, four_thousand_and_ninety_six_of_one_variable) {
     for (int i = 0; i < 4096; i += 7)
         ASSERT_EQ(pmem.get_attribute<int>("v", "attribute " + std::to_string(i)), i);
     expect_error(Code::out_of_range, [&] { pmem.set_attribute("v", "one more", 1); }, {"4096"});
+    const auto set_two = [&] { pmem.set_attributes("v", {{"attribute 1", -1}, {"one more", 1}}); };
+    expect_error(Code::out_of_range, set_two, {"4096"});
+    EXPECT_EQ(pmem.get_attribute<int>("v", "attribute 1"), -1) << "the one before it is set";
     pmem.set_attribute("v", "attribute 5", "replaced");
     pmem.remove_attribute("v", "attribute 0");
     pmem.set_attribute("v", "one more", 1);

@@ -140,6 +140,14 @@ def test_attributes_are_a_mapping(pool: pmemcpy.Pool) -> None:
         assert "count" not in attrs
         with pytest.raises(KeyError, match="count"):
             del attrs["count"]
+    attrs = pool["g/u"].attrs
+    attrs.update({"of a dict": 1, "units": "K"}, more=[1, 2])
+    attrs.update([("of pairs", {"a": 1})])
+    attrs.update()
+    assert (attrs["of a dict"], attrs["units"], attrs["of pairs"]) == (1, "K", {"a": 1})
+    with pytest.raises(pmemcpy.InvalidArgumentError):
+        attrs.update({"good": 1, "": 2})
+    assert "good" not in attrs
     del pool["g/u"]
     with pytest.raises(KeyError):
         pool["g"]["u"]

@@ -11,27 +11,20 @@ namespace pmemcpy::cli {
 
 std::vector<Attribute> attributes_of(const PMEM& pmem, std::string_view id) {
     std::vector<Attribute> found;
-    for (const std::string& name : pmem.attributes(id)) {
-        try {
-            pmem.get_attribute_encoded(
-                id, name, [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
-                    if (is_readable(type, serializer)) {
-                        std::string text = value_text(type, bytes);
-                        if (!text.empty()) text.pop_back();
-                        for (char& c : text) c = c == '\n' ? ' ' : c;
-                        found.push_back({name, type.name(), text, value_json(type, bytes)});
-                    } else {
-                        found.push_back(
-                            {name,
+    pmem.for_each_attribute_encoded(id, [&](const std::string& name, const Type& type,
+                                            SerializerType serializer, std::span<const std::byte> bytes) {
+        if (is_readable(type, serializer)) {
+            std::string text = value_text(type, bytes);
+            if (!text.empty()) text.pop_back();
+            for (char& c : text) c = c == '\n' ? ' ' : c;
+            found.push_back({name, type.name(), text, value_json(type, bytes)});
+        } else {
+            found.push_back({name,
                              type.name(),
                              fmt::format("{} by {}", human_size(bytes.size()), name_of(serializer)),
                              {}});
-                    }
-                });
-        } catch (const Error& error) {
-            if (error.kind() != Code::not_found) throw;
         }
-    }
+    });
     return found;
 }
 

@@ -247,6 +247,16 @@ void bind_pool(nb::module_& m) {
                      pmem.set_attribute_encoded(id, name, type, by, BytesEncoder(from.bytes()));
                  });
              })
+        .def("set_attributes",
+             [](const Pool& p, std::string_view id,
+                const std::vector<std::tuple<std::string, Type, std::string, nb::object>>& all) {
+                 std::vector<Attribute> attributes;
+                 for (const auto& [name, type, serializer, data] : all) {
+                     attributes.emplace_back(name, type, parse_serializer(serializer),
+                                             Buffer(data, false).bytes());
+                 }
+                 p.call([&](PMEM& pmem) { pmem.set_attributes(id, attributes); });
+             })
         .def("get_attribute",
              [](const Pool& p, std::string_view id, std::string_view name) {
                  return encoded_by(p, [&](const PMEM& pmem, const PMEM::Decode& decode) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,17 @@ class Attributes(MutableMapping[str, Any]):
         return values.decode(self._pool.get_attribute(self._id, name))
 
     def __setitem__(self, name: str, value: Any) -> None:
-        if isinstance(value, (list, tuple)) and value and all(isinstance(v, (int, float, np.number)) for v in value):
-            value = np.asarray(value)  # netCDF's and HDF5's attributes of numbers are arrays
-        self._pool.set_attribute(self._id, name, *values.encode(value))
+        self._pool.set_attribute(self._id, name, *_encoded(value))
+
+    def update(  # type: ignore[override]  # one signature for its five
+        self, other: Mapping[str, Any] | Iterable[tuple[str, Any]] = (), /, **more: Any
+    ) -> None:
+        """Sets several: whoever follows the pool's changes (the index, a watch) hears of them once.
+
+        Crash: the first so many of them are set; to have all or none, set them in a step.
+        """
+        several = dict(other, **more)
+        self._pool.set_attributes(self._id, [(name, *_encoded(value)) for name, value in several.items()])
 
     def __delitem__(self, name: str) -> None:
         self._pool.remove_attribute(self._id, name)
@@ -42,3 +50,9 @@ class Attributes(MutableMapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"<attributes of {self._id!r}: {dict(self)}>"
+
+
+def _encoded(value: Any) -> tuple[Any, str, Any]:
+    if isinstance(value, (list, tuple)) and value and all(isinstance(v, (int, float, np.number)) for v in value):
+        value = np.asarray(value)  # netCDF's and HDF5's attributes of numbers are arrays
+    return values.encode(value)

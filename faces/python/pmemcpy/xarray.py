@@ -250,8 +250,7 @@ class PoolAccessor:
             dask.array.store(variable.data, array, lock=False)
         elif variable.size:
             array[tuple(slice(0, extent) for extent in variable.shape) or ...] = np.asarray(variable.data)
-        array.attrs.update(variable.attrs)
-        array.attrs[DIMENSIONS] = [str(dim) for dim in variable.dims]
+        array.attrs.update({**variable.attrs, DIMENSIONS: [str(dim) for dim in variable.dims]})
 
 
 def _plain(variable: xr.Variable) -> xr.Variable:
