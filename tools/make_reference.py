@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "docs" / "reference.md"
 CHAPTERS = [
     ("pmemcpy.hpp", "The pool and its verbs"),
+    ("attribute.hpp", "Attributes for one call"),
     ("mpi.hpp", "Opening by a communicator"),
     ("options.hpp", "Options"),
     ("info.hpp", "What can be known"),

@@ -124,8 +124,9 @@ struct Flush {
     std::vector<Trigger> on = {Trigger::period};
     double period_s = 5;  ///< how often who has the pool open looks for what was stored, or erased, since
     double bytes_per_second = 0;  ///< at most, in the background; 0: as fast as it goes
-    unsigned threads =
-        2;  ///< that copy blocks at the same time, or move them to a target that takes long for each
+    /// That copy blocks at the same time, or move them to a target that takes long for each. 0: two, or as many as the target's profile says
+    /// have more of it together than one alone.
+    unsigned threads = 0;
     std::vector<unsigned>
         cores{};  ///< processors on which whatever is done in the background runs; empty: any
     /// A program, and its arguments, that takes each file on from the flush target when it is durable there: "dwstage {file} /pfs/{name}". No shell

@@ -17,7 +17,10 @@ std::string draw_change(std::mt19937& random, PMEM& pool) {
     try {
         switch (draw(10)) {
             case 0:
-                pool.store(id, draw(10));
+                if (draw(2) == 0)
+                    pool.store(id, draw(10));
+                else  // of long ones the numbers are not posted
+                    pool.store(id, std::vector<double>(static_cast<std::size_t>(draw(20)), draw(10)));
                 break;
             case 1:
                 pool.store(id, std::string(static_cast<std::size_t>(draw(3)), 'x'));

@@ -265,6 +265,9 @@ Leaves Object::value_leaves(std::uint64_t most_bytes, std::size_t at_most) {
     if (info.kind == VariableKind::group) return {};
     Leaves leaves{{}, false};
     if (info.kind != VariableKind::value || info.bytes > most_bytes) return leaves;
+    // Nobody asks for one number among many by its value, and each that is posted takes as long as all that is known of the object.
+    constexpr std::uint64_t longest_list = 8;
+    if (is_list_of_floats(info.type) && info.bytes > longest_list * info.type.element().size()) return leaves;
     pool_->load_encoded(id_,
                         [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
                             leaves = leaves_of(type, serializer, bytes, at_most);

@@ -20,8 +20,7 @@ namespace pmemcpy::layout {
 
 namespace {
 
-constexpr std::uint64_t piece_bytes = 4 << 20;   // after which who waits for the copy is told
-constexpr std::size_t buffer_bytes = 256 << 10;  // stays in a cache between being filled and being written
+constexpr std::uint64_t piece_bytes = 4 << 20;  // after which who waits for the copy is told
 constexpr std::uint64_t look_again_ns = 1'000'000;
 constexpr std::string_view torn_prefix = "copying-";
 
@@ -50,12 +49,12 @@ Trailer trailer_of(const CopyMark& mark) {
 
 std::string torn_name(std::uint64_t version) { return std::string(torn_prefix) + name_of_payload(version); }
 
-/// Copies memory to a file, `bytes` in all, and sums what was written.
+/// Copies memory to a file, `bytes` in all by `at_once` in a call, and sums what was written.
 class Writing {
 public:
-    Writing(os::File& file, std::uint64_t bytes)
+    Writing(os::File& file, std::uint64_t bytes, std::size_t at_once)
         : file_(file),
-          room_(std::min(buffer_bytes, bytes)),
+          room_(std::min(at_once, bytes)),
           buffer_(std::make_unique_for_overwrite<std::byte[]>(room_)) {}
 
     void write(const std::byte* from, std::uint64_t bytes) {
@@ -84,7 +83,8 @@ private:
 }  // namespace
 
 bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
-                             const std::function<bool(std::uint64_t)>& written, IfBusy if_busy) {
+                             const std::function<bool(std::uint64_t)>& written, IfBusy if_busy,
+                             std::size_t write_bytes) {
     const std::string name = name_of_payload(copy_bit | mark.version);
     if (has_copy(mark)) return true;
     if (os::look_in(data_, name)) {
@@ -114,7 +114,7 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
         is_there = true;
         file->set_mode_bits((heap_.pool().file().mode_bits() & 0666) | payload_mark);
         allocate(*file, total);
-        Writing copy(*file, mark.bytes);
+        Writing copy(*file, mark.bytes, std::min<std::size_t>(write_bytes, piece_bytes));
         for (std::uint64_t at = 0; at < mark.bytes; at += piece_bytes) {
             const std::uint64_t length = std::min(piece_bytes, mark.bytes - at);
             copy.write(from + at, length);

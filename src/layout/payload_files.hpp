@@ -65,10 +65,12 @@ public:
     /// the other, who may be told to take his time.
     enum class IfBusy : std::uint8_t { wait, leave, copy_too };
     /// Copies a block's bytes into a file of its own, which appears when it is durable and whole. `written` is called with the bytes of
-    /// each piece; false gives up. True if there is a copy now, whoever made it.
+    /// each piece; false gives up. Each call writes so many bytes, and begins at a multiple of them. True if there is a copy now, whoever
+    /// made it.
     /// Errors: no_space, io_error; corrupt when the bytes have another checksum than the mark.
     bool make_copy(const CopyMark& mark, const std::byte* from,
-                   const std::function<bool(std::uint64_t)>& written, IfBusy if_busy);
+                   const std::function<bool(std::uint64_t)>& written, IfBusy if_busy,
+                   std::size_t write_bytes);
     bool has_copy(const CopyMark& mark) const;
     /// Somebody has begun to, and may have been killed.
     bool is_being_copied(std::uint64_t version) const;

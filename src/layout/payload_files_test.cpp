@@ -9,8 +9,11 @@
 #include <gtest/gtest.h>
 #include <pmemcpy/error.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 namespace pmemcpy::layout {
 namespace {
@@ -181,6 +184,33 @@ TEST_F(payload_files, removed_elsewhere_do_not_stay_mapped) {
     fs::remove(path(gone));
     for (int i = 0; i < 4; ++i) store("x");
     EXPECT_EQ(files_->map(gone, false).data, nullptr);
+}
+
+TEST_F(payload_files, copies_are_written_in_calls_as_large_as_their_target_wants) {
+    static std::vector<std::pair<std::uint64_t, std::size_t>> calls;
+    os::Calls recording = os::system_calls();
+    recording.pwrite = [](int fd, const void* bytes, size_t size, off_t offset) {
+        calls.emplace_back(offset, size);
+        return os::system_calls().pwrite(fd, bytes, size, offset);
+    };
+    const std::vector<std::byte> block(600'000, std::byte{7});
+    for (const std::size_t at_once : {64U << 10, 256U << 10, 1U << 20}) {
+        SCOPED_TRACE(at_once);
+        const CopyMark mark{.version = pool_->draw_version(), .bytes = block.size(), .written_ns = 1};
+        {
+            const os::ScopedCalls scoped(recording);
+            calls.clear();
+            EXPECT_TRUE(files_->make_copy(mark, block.data(), {}, PayloadFiles::IfBusy::wait, at_once));
+        }
+        ASSERT_EQ(calls.size(), (block.size() + at_once - 1) / at_once + 1)
+            << "and what stands behind the bytes";
+        for (std::size_t i = 0; i + 1 < calls.size(); ++i) {
+            EXPECT_EQ(calls[i].first, i * at_once);
+            EXPECT_EQ(calls[i].second, std::min(at_once, block.size() - i * at_once));
+        }
+        EXPECT_TRUE(files_->has_copy(mark));
+        files_->remove_copy(mark.version);
+    }
 }
 
 TEST_F(payload_files, are_synced_with_their_file_system_where_a_sync_is_needed) {

@@ -7,6 +7,7 @@
 #include "os/process.hpp"
 #include "store/pin.hpp"
 #include "store/store.hpp"
+#include "tier/writing.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -132,7 +133,8 @@ bool Store::flush_block(const std::string& id, const BlockRecord& block,
     };
     try {
         const bool is_there =
-            targets_.files_of(target)->make_copy(mark_of(block), source.data, pace, if_busy);
+            targets_.files_of(target)->make_copy(mark_of(block), source.data, pace, if_busy,
+                                                 tier::write_bytes(t->hierarchy.targets[t->flush_level]));
         if (is_there && if_busy != IfBusy::wait)
             note_speed(*t, target, block.block.stored_bytes, os::monotonic_ns() - begun_ns - paused_ns);
         return is_there;
@@ -156,8 +158,9 @@ public:
         const std::uint64_t before = done_.blocks;
         std::vector<std::thread> others;
         next_ = 0;
-        for (std::size_t i = 1; i < std::min<std::size_t>(tiering_.hierarchy.flush.threads, blocks.size());
-             ++i)
+        const Hierarchy& hierarchy = tiering_.hierarchy;
+        const std::size_t writers = tier::writers(hierarchy.flush, hierarchy.targets[tiering_.flush_level]);
+        for (std::size_t i = 1; i < std::min(writers, blocks.size()); ++i)
             others.emplace_back([&] { copy_next_ones(blocks); });
         copy_next_ones(blocks);
         for (std::thread& other : others) other.join();

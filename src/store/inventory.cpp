@@ -7,6 +7,7 @@
 #include "os/guard.hpp"
 #include "store/pin.hpp"
 #include "store/store.hpp"
+#include "tier/writing.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -385,7 +386,8 @@ bool Store::flush_value(const Tiering& t, const ValueSeen& value) {
         return true;
     };
     return source.data != nullptr &&
-           targets_.files_of(target)->make_copy(mark_of(value), source.data, pace, IfBusy::wait);
+           targets_.files_of(target)->make_copy(mark_of(value), source.data, pace, IfBusy::wait,
+                                                tier::write_bytes(t.hierarchy.targets[t.flush_level]));
 }
 
 // What was given up since the last inventory, or while it was made, and is not in it.

@@ -6,6 +6,7 @@
 #include "store/store.hpp"
 #include "tier/bursts.hpp"
 #include "tier/hierarchy.hpp"
+#include "tier/writing.hpp"
 
 #include <algorithm>
 #include <array>
@@ -202,7 +203,7 @@ std::size_t Store::at_a_time(const Tiering& t, std::size_t to, std::uint64_t byt
     constexpr double long_s = 2e-4;  // beside which starting a thread is nothing
     const Speed& speed = t.hierarchy.targets[to].write;
     const double takes_s = speed.latency_s + static_cast<double>(bytes) / speed.bytes_per_second;
-    return takes_s < long_s ? 1 : std::max(1U, t.hierarchy.flush.threads);
+    return takes_s < long_s ? 1 : tier::writers(t.hierarchy.flush, t.hierarchy.targets[to]);
 }
 
 // In one of the targets below `level` and above `end`.

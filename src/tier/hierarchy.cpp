@@ -234,8 +234,9 @@ void check_flushing(const Hierarchy& h) {
     if (!(h.flush.period_s > 0)) refuse("flush: `every` is a time above zero, as 5 s");
     if (!(h.flush.bytes_per_second >= 0)) refuse("flush: `bandwidth` is above zero, as 500 MB/s");
     constexpr unsigned most_threads = 64;
-    if (h.flush.threads < 1 || h.flush.threads > most_threads)
-        refuse("flush: `threads` is a number from 1 to " + std::to_string(most_threads));
+    if (h.flush.threads > most_threads)
+        refuse("flush: `threads` is a number from 1 to " + std::to_string(most_threads) +
+               ", or 0 for as many as the target's profile says");
     if (!h.flush.command.empty()) check_command(h.flush.command);
     constexpr std::array<std::string_view, 4> formats = {"", "hdf5", "netcdf", "zarr"};
     if (std::find(formats.begin(), formats.end(), h.flush.as) == formats.end())

@@ -334,8 +334,8 @@ std::string to_yaml(const Hierarchy& h) {
     if (!h.flush.to.empty()) out << YAML::Key << "to" << YAML::Value << h.flush.to;
     out << YAML::Key << "on" << YAML::Value << YAML::Flow << YAML::BeginSeq;
     for (const Trigger trigger : h.flush.on) out << name_of(trigger);
-    out << YAML::EndSeq << YAML::Key << "every" << YAML::Value << tier::seconds_text(h.flush.period_s)
-        << YAML::Key << "threads" << YAML::Value << h.flush.threads;
+    out << YAML::EndSeq << YAML::Key << "every" << YAML::Value << tier::seconds_text(h.flush.period_s);
+    if (h.flush.threads != 0) out << YAML::Key << "threads" << YAML::Value << h.flush.threads;
     if (h.flush.bytes_per_second > 0)
         out << YAML::Key << "bandwidth" << YAML::Value << tier::bandwidth_text(h.flush.bytes_per_second);
     if (!h.flush.cores.empty()) out << YAML::Key << "cores" << YAML::Value << tier::cores_text(h.flush.cores);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 
@@ -153,15 +154,18 @@ Pattern particles_slice(const PatternSize& size, int rank, int ranks) {
     return pattern;
 }
 
-// A tenth of the particles, in runs drawn from the seed.
+// A tenth of the particles, in runs drawn from the seed, none of them twice: in one call of many requests PnetCDF fills one of two that
+// ask for the same elements, and leaves the other as it was.
 Pattern particles_random(const PatternSize& size, int rank, int ranks) {
     Pattern pattern = particles(size, rank, ranks);
     const std::vector<Piece> whole = std::move(pattern.read);
     pattern.read.clear();
     std::mt19937_64 random(size.seed + static_cast<std::uint64_t>(rank));
     const Extent runs = pattern.content.arrays[0].shape[0] / particles_in_run;
-    std::vector<Extent> drawn(runs / 10 / static_cast<Extent>(ranks));
-    for (Extent& run : drawn) run = random() % runs;
+    std::vector<Extent> drawn(runs);
+    std::iota(drawn.begin(), drawn.end(), Extent{0});
+    std::shuffle(drawn.begin(), drawn.end(), random);
+    drawn.resize(runs / 10 / static_cast<Extent>(ranks));
     for (const Piece& piece : whole)
         for (const Extent run : drawn)
             pattern.read.push_back(
