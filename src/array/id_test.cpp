@@ -1,10 +1,16 @@
 #include "array/id.hpp"
 
+#include <algorithm>
+#include <array>
+#include <random>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include <pmemcpy/error.hpp>
 #include <string>
 
+#include "array/id_order.hpp"
 #include "array/utf8.hpp"
 
 namespace pmemcpy::array {
@@ -86,6 +92,25 @@ TEST(utf8, takes_each_code_point_in_its_one_form_and_nothing_else) {
     }
     for (const std::string overlong : {"\xC0\x80", "\xC1\xBF", "\xE0\x9F\xBF", "\xF0\x8F\xBF\xBF", "\x80"}) {
         EXPECT_EQ(first_invalid_utf8(overlong), 0u);
+    }
+}
+
+TEST(id, many_are_sorted_as_texts_are) {
+    std::mt19937 random(20261125);
+    const auto draw = [&](std::size_t below) { return random() % below; };
+    const std::array<std::string, 6> beginnings = {"",         "run",         "run/\xC3\xA9",
+                                                   "run00000", "run00000000", "\xF0\x9F\x8C\x8A"};
+    for (int round = 0; round < 2000; ++round) {
+        const std::string all_begin = beginnings[draw(beginnings.size())];
+        std::vector<std::string> ids(draw(12));
+        for (std::string& id : ids) {
+            id = all_begin;
+            for (std::size_t bytes = draw(12); bytes > 0; --bytes) id += "a\x7F\xC3\x01/0"[draw(6)];
+        }
+        std::vector<std::string> sorted = ids;
+        std::sort(sorted.begin(), sorted.end());
+        sort_by_id(ids, [](const std::string& id) { return std::string_view(id); });
+        ASSERT_EQ(ids, sorted);
     }
 }
 

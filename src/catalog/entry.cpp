@@ -263,9 +263,17 @@ void Catalog::for_each(const std::function<void(const std::string&, Link)>& f, c
             pool_.guarded([&] {
                 const std::uint64_t* const begin_of_page = bucket(page);
                 const std::uint64_t* const end = begin_of_page + std::min(in_page, buckets - page);
-                for (const std::uint64_t* word = begin_of_page; word != end; ++word)
-                    if (Medium::load(word) != 0)
-                        used[count++] = page + static_cast<std::uint64_t>(word - begin_of_page);
+                for (const std::uint64_t* word = begin_of_page; word != end; ++word) {
+                    if (Medium::load(word) == 0) continue;
+                    used[count++] = page + static_cast<std::uint64_t>(word - begin_of_page);
+                    prefetch(pool_, Link{Medium::load(word)});
+                }
+                // A walk alone would wait for each entry, and then for what it names.
+                for (std::size_t i = 0; i < count; ++i) {
+                    const Link first{Medium::load(bucket(used[i]))};
+                    if (first.is_record() && pool_.contains(first.offset(), sizeof(Entry)))
+                        prefetch(pool_, Link{Medium::load(value_word(first))});
+                }
             });
         } catch (const Error& error) {
             if (!trouble) throw;

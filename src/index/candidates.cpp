@@ -1,11 +1,11 @@
 // Which objects a question may mean, as the index says and the feed: what has changed since is looked at.
 
 #include <algorithm>
-#include <array>
 #include <pmemcpy/error.hpp>
 #include <utility>
 
 #include "array/id.hpp"
+#include "array/id_order.hpp"
 #include "index/index.hpp"
 #include "os/fork.hpp"
 
@@ -21,45 +21,16 @@ struct Listed {
     bool is_sure;
 };
 
-// Of those with the same id one stays, which is sure if one of them was. Long ids differ late and are long to compare, so the
-// first bytes behind what all begin with are compared as a number.
-std::vector<Candidate> sorted_by_id(const std::vector<Listed>& objects) {
+// Of those with the same id one stays, which is sure if one of them was.
+std::vector<Candidate> sorted_by_id(std::vector<Listed> objects) {
+    array::sort_by_id(objects, [](const Listed& object) { return object.id; });
     std::vector<Candidate> sorted;
-    if (objects.empty()) return sorted;
-    const std::string_view first = objects.front().id;
-    if (objects.size() == 1) {
-        sorted.push_back({std::string(first), objects.front().is_sure});
-        return sorted;
-    }
-    std::size_t same = first.size();
+    sorted.reserve(objects.size());
     for (const Listed& object : objects) {
-        same = std::min(same, object.id.size());
-        same = static_cast<std::size_t>(
-            std::mismatch(first.begin(), first.begin() + same, object.id.begin()).first - first.begin());
-    }
-    struct Place {
-        std::uint64_t head;
-        const Listed* object;
-    };
-    std::vector<Place> order;
-    order.reserve(objects.size());
-    for (const Listed& object : objects) {
-        std::array<unsigned char, sizeof(std::uint64_t)> next{};
-        object.id.copy(reinterpret_cast<char*>(next.data()), next.size(), same);
-        std::uint64_t head = 0;
-        for (const unsigned char byte : next) head = head << 8 | byte;
-        order.push_back({head, &object});
-    }
-    std::sort(order.begin(), order.end(), [](const Place& a, const Place& b) {
-        if (a.head != b.head) return a.head < b.head;
-        const int difference = a.object->id.compare(b.object->id);
-        return difference != 0 ? difference < 0 : a.object->is_sure > b.object->is_sure;
-    });
-    sorted.reserve(order.size());
-    for (const Place& place : order) {
-        const Listed& object = *place.object;
         if (sorted.empty() || sorted.back().id != object.id)
             sorted.push_back({std::string(object.id), object.is_sure});
+        else if (object.is_sure)
+            sorted.back().is_sure = true;
     }
     return sorted;
 }
@@ -185,7 +156,7 @@ std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool:
         if (const auto sure = sure_to_equal(lookup, asked.equality()); !sure.empty()) {
             listed.reserve(sure.size());
             for (const Posting& posting : sure) list(posting, true);
-            candidates.objects = sorted_by_id(listed);
+            candidates.objects = sorted_by_id(std::move(listed));
             return candidates;
         }
     }
@@ -218,7 +189,7 @@ std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool:
         // A group comes into being with what is stored in it, and nobody says so.
         for (const std::string_view group : array::parents(id)) listed.push_back({group, false});
     }
-    candidates.objects = sorted_by_id(listed);
+    candidates.objects = sorted_by_id(std::move(listed));
     return candidates;
 }
 

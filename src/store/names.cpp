@@ -1,4 +1,5 @@
 #include "array/id.hpp"
+#include "array/id_order.hpp"
 #include "array/selection.hpp"
 #include "array/utf8.hpp"
 #include "catalog/follow.hpp"
@@ -95,7 +96,7 @@ std::vector<std::string> Store::ids(std::string_view prefix, bool groups) const 
         const auto nature = visible_nature(id, entry);
         if (nature && nature->is_group == groups) found.push_back(id);
     });
-    std::sort(found.begin(), found.end());
+    array::sort_by_id(found, [](const std::string& id) { return std::string_view(id); });
     return found;
 }
 
