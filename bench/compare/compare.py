@@ -21,11 +21,12 @@ import figures
 import lines
 import objects
 import programs
+import series
 import tables
 from machine import machine
 
 MIB = 1 << 20
-OTHERS = ("objects", "names", "lines")  # sections that are not about arrays
+OTHERS = ("objects", "names", "series", "lines")  # sections of other programs than those of arrays
 
 
 def sections(arguments: argparse.Namespace) -> dict[str, list[arrays.Work]]:
@@ -128,7 +129,7 @@ class Run:
 
     def __init__(self, arguments: argparse.Namespace, folder: Path) -> None:
         self.arguments, self.folder = arguments, folder
-        self.runs: dict[str, list[dict]] = {"arrays": [], "objects": [], "names": []}
+        self.runs: dict[str, list[dict]] = {"arrays": [], "objects": [], "names": [], "series": []}
         self.failures: list[str] = []
         self.contenders: dict[str, str] = {}
         self.speeds: dict[int, arrays.Speed] = {}
@@ -169,6 +170,14 @@ class Run:
         self.runs[name] += runs
         self.failures += failed
 
+    def on_series(self) -> None:
+        runs, failed = series.measure(
+            self.found("series"), self.folder, self.arguments.repeat, self.arguments.seed,
+            self.arguments.limit_seconds, tell,
+        )  # fmt: skip
+        self.runs["series"] += runs
+        self.failures += failed
+
     def all(self) -> None:
         """Saved after each section, for a run takes hours and a machine may be taken away."""
         for name in self.arguments.only:
@@ -177,6 +186,8 @@ class Run:
             elif name == "lines":
                 self.counts, failed = lines.measure(self.arguments.build, self.folder, tell)
                 self.failures += failed
+            elif name == "series":
+                self.on_series()
             else:
                 self.on_objects(name)
             self.save()
@@ -210,6 +221,8 @@ class Run:
             text.append(tables.objects(self.runs["objects"], objects.WORKS))
         if self.runs["names"]:
             text.append(tables.names(self.runs["names"], objects.LOOKS))
+        if self.runs["series"]:
+            text.append(tables.series(self.runs["series"]))
         if self.counts:
             text.append(f"### lines and tokens of one program\n\n{count.table(self.counts)}\n")
         return "\n".join(text)

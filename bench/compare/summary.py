@@ -104,6 +104,33 @@ def looks(runs: list[dict]) -> dict[Look, float]:
     return {key: median(seconds) for key, seconds in taken.items()}
 
 
+@dataclass(frozen=True)
+class Series:
+    """Steps a second that were appended, and read; seconds that a step was under way: median, one in ten, longest; of a
+    thousand steps those that the library told of before they were there."""
+
+    appended: float
+    followed: float
+    delays: tuple[float, float, float]
+    not_there: float
+
+
+def series(runs: list[dict], size: int, contender: str) -> Series | None:
+    """Medians of the repetitions; None where there is none."""
+    mine = [run for run in runs if (run["size"], run["contender"]) == (size, contender) and "seconds" in run]
+    fast = [run for run in mine if run["pause_us"] == 0]
+    slow = [run for run in mine if run["pause_us"] != 0]
+    if not fast or not slow:
+        return None
+    of_each = [median(run["delay_seconds"][i] for run in slow) for i in range(3)]
+    return Series(
+        median(run["steps"] / run["seconds"] for run in fast),
+        median(run["steps"] / run["followed_seconds"] for run in fast),
+        (of_each[0], of_each[1], of_each[2]),
+        1000 * sum(run["not_there"] for run in mine) / sum(run["steps"] for run in mine),
+    )
+
+
 def reasons(runs: list[dict]) -> dict[tuple[str, str], set[str]]:
     """Why there is a dash, by contender and reason the works in question."""
     found: dict[tuple[str, str], set[str]] = defaultdict(set)

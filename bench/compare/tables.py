@@ -118,3 +118,30 @@ def names(runs: list[dict], works: Iterable[str]) -> str:
         here = [run for run in runs if run["objects"] == count]
         text += [f"{line}, {count:,} variables" for line in reasons_of(here)]
     return "\n".join([*text, ""])
+
+
+LEGEND_OF_SERIES = (
+    "Delays in us, with a pause of 1 ms after each step. Not there: of a thousand steps those that the reader was told "
+    "of, and that had not their data yet."
+)
+
+
+def series(runs: list[dict]) -> str:
+    """Steps a second without a pause, and of the reader too; with one, how long a step is under way, in us."""
+    text = []
+    for size in sorted({run["size"] for run in runs}):
+        rows = [["", "steps a second", "until they are read", "delay", "of one in ten", "longest", "not there"]]
+        for name in in_order({run["contender"] for run in runs}):
+            found = summary.series(runs, size, name)
+            if found is None:
+                rows.append([name, *("-" * 6)])
+                continue
+            rates = (f"{rate:,.0f}" for rate in (found.appended, found.followed))
+            delays = (f"{delay * 1e6:,.0f}" for delay in found.delays)
+            rows.append([name, *rates, *delays, f"{found.not_there:,.1f}"])
+        here = [run | {"work": "follow"} for run in runs if run["size"] == size]
+        title = f"### an array that grows, followed by another process, steps of {size_text(size)}"
+        text += [f"{title}\n\n{LEGEND_OF_SERIES}\n", table(rows), ""]
+        notes = reasons_of(here)
+        text += [*notes, ""] if notes else []
+    return "\n".join(text)

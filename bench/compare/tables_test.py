@@ -71,3 +71,18 @@ def test_names_are_in_milliseconds_by_how_many_there_are_and_too_long_is_a_dash(
 
 def test_sizes_are_told_in_the_largest_whole_unit():
     assert [tables.size_text(size) for size in (64, 4096, 1536, 4 << 20)] == ["64 B", "4 KiB", "1536 B", "4 MiB"]
+
+
+def test_series_are_told_by_the_median_of_their_repetitions():
+    def run(contender: str, pause_us: int, seconds: float, delay: float) -> dict:
+        delays = [delay, 2 * delay, 3 * delay]
+        about = {"contender": contender, "size": 65536, "steps": 1000, "pause_us": pause_us}
+        return about | {"seconds": seconds, "followed_seconds": 2 * seconds, "delay_seconds": delays, "not_there": 3}
+
+    runs = [run("pmemcpy", 0, seconds, 1) for seconds in (0.1, 0.5, 0.2)]
+    runs += [run("pmemcpy", 1000, 2, delay) for delay in (10e-6, 20e-6, 500e-6)]
+    runs += [{"contender": "zarr", "size": 65536, "unsupported": "did not end within 300 s"}]
+    text = tables.series(runs)
+    assert row_of(text, "pmemcpy") == ["pmemcpy", "5,000", "2,500", "20", "40", "60", "3.0"]
+    assert row_of(text, "zarr") == ["zarr", "-", "-", "-", "-", "-", "-"]
+    assert "- zarr: did not end within 300 s (follow)" in text
