@@ -101,7 +101,7 @@ TEST(id, many_are_sorted_as_texts_are) {
     const std::array<std::string, 6> beginnings = {"",         "run",         "run/\xC3\xA9",
                                                    "run00000", "run00000000", "\xF0\x9F\x8C\x8A"};
     for (int round = 0; round < 2000; ++round) {
-        const std::string all_begin = beginnings[draw(beginnings.size())];
+        const std::string& all_begin = beginnings[draw(beginnings.size())];
         std::vector<std::string> ids(draw(12));
         for (std::string& id : ids) {
             id = all_begin;

@@ -64,7 +64,7 @@ protected:
     }
     /// A program that a user wrote.
     std::string script(const std::string& body) const {
-        const std::string path = below_ / "stager";
+        std::string path = below_ / "stager";
         std::ofstream(path) << "#!/bin/sh\n" << body << "\n";
         ::chmod(path.c_str(), 0755);
         return path;

@@ -226,7 +226,7 @@ constexpr std::uint64_t blocks_of_fast = 120;
 
 // Stores what the pool has room for, and flushes it when all are ready.
 const Job flusher("flusher", [](const Arguments& a) {
-    const std::string folder = a[0];
+    const std::string& folder = a[0];
     const auto share = static_cast<std::uint32_t>(std::stoul(a[1]));
     const bool is_fast = share > 1;
     const Shared<Words> words(folder + "/words");

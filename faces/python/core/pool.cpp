@@ -251,6 +251,7 @@ void bind_pool(nb::module_& m) {
              [](const Pool& p, std::string_view id,
                 const std::vector<std::tuple<std::string, Type, std::string, nb::object>>& all) {
                  std::vector<Attribute> attributes;
+                 attributes.reserve(all.size());
                  for (const auto& [name, type, serializer, data] : all) {
                      attributes.emplace_back(name, type, parse_serializer(serializer),
                                              Buffer(data, false).bytes());
