@@ -1,6 +1,7 @@
 #include "tier/hierarchy.hpp"
 
 #include "tier/command.hpp"
+#include "tier/writing.hpp"
 
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/glob.hpp>
@@ -233,7 +234,6 @@ void check_flushing(const Hierarchy& h) {
     if (h.flush.on.empty()) refuse("flush: `on` names no trigger; there are period, store, close, exit");
     if (!(h.flush.period_s > 0)) refuse("flush: `every` is a time above zero, as 5 s");
     if (!(h.flush.bytes_per_second >= 0)) refuse("flush: `bandwidth` is above zero, as 500 MB/s");
-    constexpr unsigned most_threads = 64;
     if (h.flush.threads > most_threads)
         refuse("flush: `threads` is a number from 1 to " + std::to_string(most_threads) +
                ", or 0 for as many as the target's profile says");

@@ -22,7 +22,8 @@ unsigned writers(const Flush& flush, const Target& target) {
     const Measured& measured = *target.measured;
     const double times = measured.write.bytes_per_second / target.write.bytes_per_second;
     if (!(times > 1)) return usual;
-    const double wanted = std::ceil(std::min(times, static_cast<double>(measured.processes)));
+    const double most = std::min(measured.processes, most_threads - 1);
+    const double wanted = std::ceil(std::min(times, most));
     return std::max(usual, static_cast<unsigned>(wanted) + 1);
 }
 

@@ -10,6 +10,9 @@ namespace pmemcpy::tier {
 inline constexpr std::size_t least_write_bytes = std::size_t{256} << 10;
 inline constexpr std::size_t most_write_bytes = std::size_t{4} << 20;
 
+/// Whatever a user or a profile says.
+inline constexpr unsigned most_threads = 64;
+
 /// How large the write calls are with which a target is filled, and at multiples of which offsets they begin: a power of two, so large
 /// that what each access takes by itself (the latency) is an eighth of it at most. Of a target that is limited the figures tell
 /// what it may take, and nothing of what is below.

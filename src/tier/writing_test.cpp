@@ -46,6 +46,7 @@ TEST(writing, is_done_by_as_many_as_have_more_of_it_together) {
     EXPECT_EQ(writers({}, measured(1e9, 2.5e9, 8)), 4U);
     EXPECT_EQ(writers({}, measured(1e9, 7.9e9, 8)), 9U);
     EXPECT_EQ(writers({}, measured(1e9, 1e15, 8)), 9U);  // no more than were there
+    EXPECT_EQ(writers({}, measured(1, 1e15, 4'000'000'000)), 64U);
     EXPECT_EQ(writers({}, measured(0, 1e9, 8)), 2U);
     EXPECT_EQ(writers({}, measured(1e9, NAN, 8)), 2U);
 }
