@@ -1,6 +1,5 @@
 """The measurements of distributed arrays: which runs there are, in which order, and what comes of them."""
 
-import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,10 @@ class Work:
     bytes: int
     ranks: int
     options: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}, {self.ranks} ranks"
 
     def command(self, contender: Contender, verb: str, path: Path) -> list[str]:
         return [
@@ -145,29 +148,17 @@ def measure(
     speeds: dict[int, Speed],
     tell: Callable[[str], None],
 ) -> tuple[Results, list[str]]:
-    """Interleaved: each repetition takes all contenders in another order. A contender that fails is told and left
-    out of the rest. `speeds`, by number of ranks, if persistent memory is to be emulated."""
+    """Interleaved (programs.interleaved). `speeds`, by number of ranks, if persistent memory is to be emulated."""
     results = Results()
-    failures: list[str] = []
-    failed: set[tuple[str, str, int]] = set()
-    order = random.Random(seed)
-    for repetition in range(repeat):
-        for work in works:
-            line_up = list(all_contenders)
-            order.shuffle(line_up)
-            for contender in line_up:
-                key = (work.name, contender.name, work.ranks)
-                if key in failed:
-                    continue
-                tell(f"{repetition + 1}/{repeat}  {work.name}, {work.ranks} ranks: {contender.name}")
-                try:
-                    speed = speeds.get(work.ranks)
-                    if contender.is_limit:
-                        for phase, result in runs_of_limit(work, contender, folder, speed).items():
-                            results.add(work, contender, phase, result)
-                    else:
-                        cycle_of(work, contender, folder, results, phases, speed)
-                except programs.Failed as failure:
-                    failed.add(key)
-                    failures.append(f"{work.name}, {work.ranks} ranks, {contender.name}: {failure}")
+
+    def one(work: Work, contender: Contender) -> bool:
+        speed = speeds.get(work.ranks)
+        if contender.is_limit:
+            for phase, result in runs_of_limit(work, contender, folder, speed).items():
+                results.add(work, contender, phase, result)
+        else:
+            cycle_of(work, contender, folder, results, phases, speed)
+        return True
+
+    failures = programs.interleaved(works, lambda _: all_contenders, one, repeat, seed, tell)
     return results, failures

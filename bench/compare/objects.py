@@ -1,6 +1,5 @@
 """The measurements of many small objects: which runs there are, in which order, and what comes of them."""
 
-import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,25 +155,16 @@ def measure(
     limit_seconds: float,
     tell: Callable[[str], None],
 ) -> tuple[list[dict], list[str]]:
-    """Interleaved, as arrays.measure. What failed is told, and not tried again; nor is what took too long."""
+    """Interleaved (programs.interleaved). What took too long is not tried again."""
     runs: list[dict] = []
-    failures: list[str] = []
-    given_up: set[tuple[Load, str]] = set()
-    order = random.Random(seed)
-    for repetition in range(repeat):
-        for load in loads:
-            line_up = [c for c in all_contenders if load.section == "objects" or not c.is_limit]
-            order.shuffle(line_up)
-            for contender in line_up:
-                if (load, contender.name) in given_up:
-                    continue
-                tell(f"{repetition + 1}/{repeat}  {load.title}: {contender.name}")
-                before = len(runs)
-                try:
-                    Cycle(load, contender, folder / contender.name, limit_seconds, runs).measure()
-                except programs.Failed as failure:
-                    given_up.add((load, contender.name))
-                    failures.append(f"{load.title}, {contender.name}: {failure}")
-                if not any("seconds" in run for run in runs[before:]):
-                    given_up.add((load, contender.name))
+
+    def line_up(load: Load) -> list[Contender]:
+        return [c for c in all_contenders if load.section == "objects" or not c.is_limit]
+
+    def one(load: Load, contender: Contender) -> bool:
+        before = len(runs)
+        Cycle(load, contender, folder / contender.name, limit_seconds, runs).measure()
+        return any("seconds" in run for run in runs[before:])
+
+    failures = programs.interleaved(loads, line_up, one, repeat, seed, tell)
     return runs, failures

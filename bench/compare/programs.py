@@ -3,13 +3,15 @@
 import contextlib
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 # More ranks than cores, and root, are normal on a small machine; ranks of one node need no network. UCX and
 # CMA are left out, for containers forbid what they need.
@@ -110,6 +112,45 @@ def contenders(build: Path, kind: str, tell: Callable[[str], None]) -> list[Cont
             continue
         found += [Contender(variant.pop("name"), variant.pop("what"), command, **variant) for variant in variants]
     return found
+
+
+class Titled(Protocol):
+    @property
+    def title(self) -> str: ...
+
+
+W = TypeVar("W", bound=Titled)
+
+
+def interleaved(
+    works: Sequence[W],
+    line_up: Callable[[W], list[Contender]],
+    measure: Callable[[W, Contender], bool],
+    repeat: int,
+    seed: int,
+    tell: Callable[[str], None],
+) -> list[str]:
+    """Each repetition takes all contenders of each work, in another order. What failed is not tried again; nor is that
+    of which `measure` says False. Returns what failed."""
+    failures: list[str] = []
+    given_up: set[tuple[W, str]] = set()
+    order = random.Random(seed)
+    for repetition in range(repeat):
+        for work in works:
+            contenders = list(line_up(work))
+            order.shuffle(contenders)
+            for contender in contenders:
+                if (work, contender.name) in given_up:
+                    continue
+                tell(f"{repetition + 1}/{repeat}  {work.title}: {contender.name}")
+                try:
+                    goes_on = measure(work, contender)
+                except Failed as failure:
+                    failures.append(f"{work.title}, {contender.name}: {failure}")
+                    goes_on = False
+                if not goes_on:
+                    given_up.add((work, contender.name))
+    return failures
 
 
 def remove(path: Path) -> None:

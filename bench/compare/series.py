@@ -1,7 +1,7 @@
 """The measurements of an array that grows while another process follows: which runs there are."""
 
-import random
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import programs
@@ -14,6 +14,17 @@ SIZES = (64 << 10, 1 << 20)  # bytes of a step
 PAUSES_US = (0, 1000)
 
 
+@dataclass(frozen=True)
+class Steps:
+    """An array that grows by STEPS steps of so many bytes."""
+
+    size: int
+
+    @property
+    def title(self) -> str:
+        return f"steps of {self.size} B, followed"
+
+
 def measure(
     contenders: list[Contender],
     folder: Path,
@@ -22,27 +33,19 @@ def measure(
     limit_seconds: float,
     tell: Callable[[str], None],
 ) -> tuple[list[dict], list[str]]:
-    """Interleaved, as arrays.measure. What failed is told, and not tried again."""
+    """Interleaved (programs.interleaved). What took too long is a dash, and not tried again."""
     runs: list[dict] = []
-    failures: list[str] = []
-    given_up: set[tuple[int, str]] = set()
-    order = random.Random(seed)
-    for repetition in range(repeat):
-        for size in SIZES:
-            line_up = list(contenders)
-            order.shuffle(line_up)
-            for contender in line_up:
-                if (size, contender.name) in given_up:
-                    continue
-                tell(f"{repetition + 1}/{repeat}  steps of {size} B, followed: {contender.name}")
-                try:
-                    runs += one(contender, size, folder / contender.name, limit_seconds)
-                except programs.TookTooLong as reason:
-                    given_up.add((size, contender.name))
-                    runs.append({"contender": contender.name, "size": size, "unsupported": str(reason)})
-                except programs.Failed as failure:
-                    given_up.add((size, contender.name))
-                    failures.append(f"steps of {size} B, {contender.name}: {failure}")
+
+    def measure_one(steps: Steps, contender: Contender) -> bool:
+        try:
+            runs.extend(one(contender, steps.size, folder / contender.name, limit_seconds))
+        except programs.TookTooLong as reason:
+            runs.append({"contender": contender.name, "size": steps.size, "unsupported": str(reason)})
+            return False
+        return True
+
+    steps = [Steps(size) for size in SIZES]
+    failures = programs.interleaved(steps, lambda _: contenders, measure_one, repeat, seed, tell)
     return runs, failures
 
 

@@ -11,13 +11,16 @@
 #include <thread>
 #include <utility>
 
+#include "bench/compare/hdf5_handle.hpp"
 #include "findings.hpp"
-#include "hdf5_handle.hpp"
 #include "library.hpp"
 #include "postings.hpp"
 
 namespace mosiqs {
 namespace {
+
+using hdf5::checked;
+using hdf5::Handle;
 
 std::size_t elements_of(const Handle& attribute) {
     const Handle space(H5Aget_space(attribute.id()), H5Sclose, "H5Aget_space");

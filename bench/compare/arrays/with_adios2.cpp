@@ -8,21 +8,12 @@
 #include <filesystem>
 #include <thread>
 
+#include "bench/compare/adios2_errors.hpp"
 #include "library.hpp"
 #include "strided_reads.hpp"
 
 namespace compare::arrays {
 namespace {
-
-/// ADIOS2 throws; some of what it throws (std::invalid_argument) is no runtime_error. Errors: runtime_error.
-template <class F>
-auto check(F call) {
-    try {
-        return call();
-    } catch (const std::exception& error) {
-        throw std::runtime_error(std::string("ADIOS2: ") + error.what());
-    }
-}
 
 adios2::Dims dims_of(const pmemcpy::Dimensions& dims) { return {dims.begin(), dims.end()}; }
 
@@ -80,14 +71,14 @@ public:
 
     void begin_step(std::uint64_t step) override {
         step_ = step;
-        if (!reads_) check([&] { file_of(rank_).engine.BeginStep(); });
+        if (!reads_) by_adios2([&] { file_of(rank_).engine.BeginStep(); });
     }
 
     void write(std::size_t array, const pmemcpy::Selection& where, const void* data) override {
         if (!where.is_dense()) throw Unsupported("ADIOS2 writes boxes, without strides");
         if (where.empty()) return;
         File& file = file_of(rank_);
-        check([&] {
+        by_adios2([&] {
             adios2::VariableNT variable = variable_of(file, content_->arrays[array]);
             variable.SetSelection({dims_of(where.offset), dims_of(where.count)});
             // "Prefer Put/Get Deferred mode" (Advice): large values go straight from here to the file in EndStep(), in
@@ -104,7 +95,7 @@ public:
         // This rank's own file first, and the others only until nothing is missing.
         std::uint64_t missing = bounds.elements();
         for (std::size_t i = 0; i < files_.size() && missing > 0; ++i) {
-            missing -= check([&] {
+            missing -= by_adios2([&] {
                 const std::size_t from = (static_cast<std::size_t>(rank_) + i) % files_.size();
                 return read_from(file_of(static_cast<int>(from)), array, bounds, data);
             });
@@ -113,7 +104,7 @@ public:
     }
 
     void end_step() override {
-        check([&] {
+        by_adios2([&] {
             for (File& file : files_) {
                 if (!reads_ && file.engine) file.engine.EndStep();
                 if (reads_ && file.engine) file.engine.PerformGets();
@@ -125,7 +116,7 @@ public:
     void sync() override { throw Unsupported("ADIOS2 has nothing that waits for the medium"); }
 
     void close() override {
-        check([&] {
+        by_adios2([&] {
             for (File& file : files_) {
                 if (file.engine) file.engine.Close();
             }
@@ -144,7 +135,7 @@ private:
     File& file_of(int rank) {
         File& file = files_[static_cast<std::size_t>(rank)];
         if (file.engine) return file;
-        check([&] {
+        by_adios2([&] {
             file.adios = std::make_unique<adios2::ADIOS>();
             file.io = file.adios->DeclareIO("arrays");
             file.io.SetEngine(engine_);

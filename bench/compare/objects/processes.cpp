@@ -69,12 +69,6 @@ private:
     void* memory_ = nullptr;
 };
 
-std::int64_t now_ns() {
-    timespec time{};
-    if (::clock_gettime(CLOCK_MONOTONIC, &time) != 0) throw_errno(errno, "clock_gettime");
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 std::uint64_t minor_faults() {
     rusage usage{};
     if (::getrusage(RUSAGE_SELF, &usage) != 0) throw_errno(errno, "getrusage");
@@ -119,6 +113,12 @@ void throw_for(const Slot& slot, int status) {
 }
 
 }  // namespace
+
+std::int64_t now_ns() {
+    timespec time{};
+    if (::clock_gettime(CLOCK_MONOTONIC, &time) != 0) throw_errno(errno, "clock_gettime");
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
 
 void Process::meet() const {
     const int error = pthread_barrier_wait(static_cast<pthread_barrier_t*>(barrier_));

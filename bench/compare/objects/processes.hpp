@@ -6,9 +6,12 @@
 
 namespace compare::objects {
 
+/// Of CLOCK_MONOTONIC, which all processes share.
+std::int64_t now_ns();
+
 /// What one process tells of the part that is timed.
 struct Part {
-    std::int64_t start_ns = 0;  // of CLOCK_MONOTONIC, which all processes share
+    std::int64_t start_ns = 0;  // by now_ns()
     std::int64_t end_ns = 0;
     std::uint64_t faults = 0;  // minor page faults of this process
     bool verified = false;

@@ -5,49 +5,14 @@
 
 #include <utility>
 
+#include "bench/compare/hdf5_handle.hpp"
 #include "library.hpp"
 
 namespace compare::objects {
 namespace {
 
-herr_t append_description(unsigned /*depth*/, const H5E_error2_t* error, void* text) {
-    auto& message = *static_cast<std::string*>(text);
-    if (error->desc != nullptr) message += std::string(message.empty() ? "" : ": ") + error->desc;
-    return 0;
-}
-
-/// Errors: std::runtime_error with what HDF5 says
-template <class Result>
-Result checked(Result result, std::string_view what) {
-    if (result >= 0) return result;
-    std::string message;
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, append_description, &message);
-    throw std::runtime_error(std::string(what) + ": " + message);
-}
-
-/// Something of HDF5's that wants to be closed.
-class Handle {
-public:
-    Handle() = default;
-    Handle(hid_t id, herr_t (*closing)(hid_t)) : id_(id), closing_(closing) {}
-    Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), closing_(other.closing_) {}
-    Handle& operator=(Handle&& other) noexcept {
-        std::swap(id_, other.id_);
-        std::swap(closing_, other.closing_);
-        return *this;
-    }
-    ~Handle() {
-        if (id_ >= 0) closing_(id_);
-    }
-    hid_t id() const { return id_; }
-    void close(std::string_view what) {
-        if (id_ >= 0) checked(closing_(std::exchange(id_, -1)), what);
-    }
-
-private:
-    hid_t id_ = -1;
-    herr_t (*closing_)(hid_t) = nullptr;
-};
+using hdf5::checked;
+using hdf5::Handle;
 
 herr_t count_name(hid_t /*group*/, const char* name, const H5L_info_t* /*info*/, void* names) {
     *static_cast<std::uint64_t*>(names) += *name != '\0';

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <vector>
@@ -20,6 +19,7 @@
 namespace {
 
 namespace series = compare::series;
+using compare::objects::now_ns;
 using compare::objects::Part;
 using compare::objects::Process;
 
@@ -31,12 +31,6 @@ struct Task {
 
     std::uint64_t elements() const { return bytes / sizeof(double); }
 };
-
-std::int64_t now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 constexpr std::int64_t was_not_there = -1;
 
@@ -122,7 +116,8 @@ nlohmann::ordered_json follow(const Task& task) {
         const auto index = static_cast<std::size_t>(part * static_cast<double>(sorted.size() - 1));
         return static_cast<double>(sorted[index]) * 1e-9;
     };
-    const auto& [writer, reader] = std::pair(parts[0], parts[1]);
+    const Part& writer = parts[0];
+    const Part& reader = parts[1];
     return {{"seconds", static_cast<double>(writer.end_ns - writer.start_ns) * 1e-9},
             {"followed_seconds", static_cast<double>(reader.end_ns - writer.start_ns) * 1e-9},
             {"delay_seconds", {at(0.5), at(0.9), at(1)}},

@@ -6,20 +6,11 @@
 #include <memory>
 #include <stdexcept>
 
+#include "bench/compare/adios2_errors.hpp"
 #include "library.hpp"
 
 namespace compare::series {
 namespace {
-
-/// Some of what ADIOS2 throws (std::invalid_argument) is no runtime_error. Errors: runtime_error.
-template <class F>
-auto check(F call) {
-    try {
-        return call();
-    } catch (const std::exception& error) {
-        throw std::runtime_error(std::string("ADIOS2: ") + error.what());
-    }
-}
 
 class Stream {
 public:
@@ -46,20 +37,20 @@ private:
 class Adios2Writer : public Writer {
 public:
     void create(const std::string& path, std::uint64_t elements) override {
-        check([&] {
+        by_adios2([&] {
             stream_.open(path, adios2::Mode::Write);
             variable_ = stream_.io().DefineVariable<double>("u", {elements}, {0}, {elements});
         });
     }
     void append(std::span<const double> row) override {
-        check([&] {
+        by_adios2([&] {
             stream_.engine().BeginStep();
             stream_.engine().Put(variable_, row.data(), adios2::Mode::Deferred);
             stream_.engine().EndStep();
         });
     }
     void close() override {
-        check([&] { stream_.engine().Close(); });
+        by_adios2([&] { stream_.engine().Close(); });
     }
 
 private:
@@ -70,11 +61,11 @@ private:
 class Adios2Reader : public Reader {
 public:
     void open(const std::string& path) override {
-        check([&] { stream_.open(path, adios2::Mode::Read); });
+        by_adios2([&] { stream_.open(path, adios2::Mode::Read); });
     }
     void next(std::span<double> row) override {
         constexpr float patience_s = 60;
-        check([&] {
+        by_adios2([&] {
             if (stream_.engine().BeginStep(adios2::StepMode::Read, patience_s) != adios2::StepStatus::OK)
                 throw std::runtime_error("no step came");
             auto variable = stream_.io().InquireVariable<double>("u");
@@ -84,7 +75,7 @@ public:
         });
     }
     void close() override {
-        check([&] { stream_.engine().Close(); });
+        by_adios2([&] { stream_.engine().Close(); });
     }
 
 private:

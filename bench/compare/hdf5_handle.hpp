@@ -1,6 +1,6 @@
 #pragma once
 
-// HDF5's handles and errors, for with_hdf5.cpp.
+// HDF5's handles and errors, for the programs that measure it.
 
 #include <hdf5.h>
 
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace mosiqs {
+namespace hdf5 {
 
 inline herr_t append_description(unsigned /*depth*/, const H5E_error2_t* error, void* text) {
     auto& message = *static_cast<std::string*>(text);
@@ -30,8 +30,8 @@ Result checked(Result result, std::string_view what) {
 class Handle {
 public:
     Handle() = default;
-    Handle(hid_t id, herr_t (*closing)(hid_t), std::string_view what)
-        : id_(checked(id, what)), closing_(closing) {}
+    Handle(hid_t id, herr_t (*closing)(hid_t)) : id_(id), closing_(closing) {}
+    Handle(hid_t id, herr_t (*closing)(hid_t), std::string_view what) : Handle(checked(id, what), closing) {}
     Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), closing_(other.closing_) {}
     Handle& operator=(Handle&& other) noexcept {
         std::swap(id_, other.id_);
@@ -42,10 +42,13 @@ public:
         if (id_ >= 0) closing_(id_);
     }
     hid_t id() const { return id_; }
+    void close(std::string_view what) {
+        if (id_ >= 0) checked(closing_(std::exchange(id_, -1)), what);
+    }
 
 private:
     hid_t id_ = -1;
     herr_t (*closing_)(hid_t) = nullptr;
 };
 
-}  // namespace mosiqs
+}  // namespace hdf5
