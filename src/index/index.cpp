@@ -29,6 +29,9 @@ constexpr auto longest_close = 1s;
 constexpr std::uint64_t changes_of_a_burst = 64;
 // The pause behind a burst is waited for no longer, for the feed forgets what the index has not heard of in time.
 constexpr std::uint64_t most_changes_behind = pool::feed_slots / 4;
+// The same where who stores brings them in (`sync`): one transaction for all takes a fifth of what one for each of them does, and a query looks
+// at so many itself in 0.3 ms.
+constexpr std::uint64_t most_changes_behind_sync = 256;
 
 std::uint64_t bytes_to_map() {
     if (const char* wanted = std::getenv("PMEMCPY_INDEX_BYTES"))
@@ -187,16 +190,15 @@ void Index::note(const std::string& trouble) {
     trouble_ = trouble;
 }
 
-bool Index::follow() {
-    const std::uint64_t position = this->position();
-    const bool is_complete = keeper()->follow();
-    has_heard_ = position;
-    return is_complete;
+bool Index::follow(std::uint64_t may_be_behind) {
+    const About about = keeper()->follow(may_be_behind);
+    has_heard_ = about.position;
+    return about.is_complete != 0;
 }
 
-bool Index::try_follow() {
+bool Index::try_follow(std::uint64_t may_be_behind) {
     try {
-        if (!follow()) wake();
+        if (!follow(may_be_behind)) wake();
         note({});
         return true;
     } catch (const Error& error) {
@@ -209,11 +211,10 @@ void Index::after_change(std::uint64_t place) {
     IndexMode mode = mode_;
     if (mode == IndexMode::none) return;
     if (has_own_modes_) mode = mode_of_place(place);
-    if (mode == IndexMode::sync) {
-        try_follow();
-    } else {
-        wake();
-    }
+    // What is left for the next ones is brought in by the thread, if none comes.
+    wake();
+    if (mode == IndexMode::sync && position() > has_heard_ + most_changes_behind_sync)
+        try_follow(most_changes_behind_sync);
 }
 
 // Of a step that is committed nobody knows what is in it.

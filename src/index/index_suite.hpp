@@ -58,6 +58,11 @@ protected:
         pool.mmap(path_, options);
         return pool;
     }
+    /// What keeps the index does so in the pause behind a burst.
+    static void wait_until_all_is_in(const PMEM& pool) {
+        for (int i = 0; i < 2000 && index_info(pool).changes_behind != 0; ++i) ::usleep(10'000);
+        EXPECT_EQ(index_info(pool).changes_behind, 0U);
+    }
     bool is_there() const { return std::filesystem::exists(path_ + ".idx"); }
     static void expect(Code code, const std::function<void()>& call) {
         try {

@@ -143,17 +143,18 @@ void Keeper::retried(F&& f) {
     }
 }
 
-bool Keeper::follow() {
+About Keeper::follow(std::uint64_t may_be_behind) {
     const std::lock_guard lock(mutex_);
     // What others change meanwhile they see to themselves: who stores waits for what he has stored.
-    const std::uint64_t target = store_.feed().position();
+    const std::uint64_t position = store_.feed().position();
+    const std::uint64_t target = position - std::min(position, may_be_behind);
     std::optional<About> about;
     retried([&](Engine& engine) {
         do {
             about = follow_some(engine, target);
         } while (!about);
     });
-    return about->is_complete != 0;
+    return *about;
 }
 
 std::optional<About> Keeper::follow_some(Engine& engine, std::uint64_t target) {

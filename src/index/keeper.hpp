@@ -42,8 +42,9 @@ public:
 
     /// The index, made if it is missing or useless. Errors: those of open_engine(); not_found when the pool is to have none any more.
     std::shared_ptr<Engine> engine();
-    /// Everything that was changed before the call is in it. False when it is not complete, so that more is to be looked at.
-    bool follow();
+    /// Everything that was changed before the call is in it, where more than so many changes were not. Returns what it says of itself then:
+    /// if it is not complete, more is to be looked at.
+    About follow(std::uint64_t may_be_behind);
     /// Looks at everything, if that is due and nobody else is at it, until done or `stops`. True when the index is complete.
     bool complete(const std::function<bool()>& stops);
     /// For who may read the pool but not write: a copy that never changes, if the last one is older than the index.

@@ -1,6 +1,7 @@
 #include "index/object.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/scope.hpp>
 
@@ -212,16 +213,16 @@ const Ranges& Object::ranges() {
 // asks for the other. False where they are no numbers.
 bool Object::find_extremes() {
     if (extremes_) return true;
-    Extreme least(true);
-    Extreme greatest(false);
+    constexpr double none = std::numeric_limits<double>::infinity();
+    double least = none;
+    double greatest = -none;
+    bool are_any = false;
     const bool are_numbers = visit_numbers(*pool_, info(), [&](double number) {
-        least.add(number);
-        greatest.add(number);
+        least = std::min(least, number);
+        greatest = std::max(greatest, number);
+        are_any = true;
     });
-    const auto in = [](const Extreme& extreme) {
-        return extreme.found() ? Facts{*extreme.found()} : Facts{};
-    };
-    if (are_numbers) extremes_ = Extremes{in(least), in(greatest)};
+    if (are_numbers) extremes_ = are_any ? Extremes{{least}, {greatest}} : Extremes{};
     return are_numbers;
 }
 

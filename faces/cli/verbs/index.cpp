@@ -87,7 +87,7 @@ void add_index(CLI::App& command, Invocation& invocation) {
         .takes(
             "MODE", arguments->mode,
             "From now on: `async`, by a thread of each process that stores, a moment later; `sync`, by the "
-            "call that stores, before it returns; `none`, not at all")
+            "call that stores, which leaves no more than 256 changes to others; `none`, not at all")
         .takes("--id", arguments->id,
                "Of this variable, or this group and what is in it; MODE may be `inherit` then: that of the "
                "group above, or of the pool")
