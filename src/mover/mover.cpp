@@ -308,7 +308,8 @@ private:
     }
 
     void flush(const Flush& duty, std::uint64_t hierarchy) {
-        const bool is_due = is_news_.exchange(false) || Clock::now() >= due_.load();
+        const auto begun = Clock::now();
+        const bool is_due = is_news_.exchange(false) || begun >= due_.load();
         const std::uint64_t before = store_->newest_version();
         const bool waits =
             !organizes_ && !store_->flushes_on(Trigger::store) && !store_->flushes_on(Trigger::period);
@@ -333,7 +334,8 @@ private:
         }
         const auto period =
             std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(duty.period_s));
-        due_ = Clock::now() + std::max(period, pause_per_look * looking_takes);
+        // From where it began: what was stored while it went on has waited as long already.
+        due_ = begun + std::max(period, pause_per_look * looking_takes);
     }
 
     // Whoever opens a pool after a killed job, and closes it, has erased what was to go with the job. What cannot be opened is left alone.

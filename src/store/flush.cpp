@@ -7,13 +7,13 @@
 #include "os/process.hpp"
 #include "store/pin.hpp"
 #include "store/store.hpp"
+#include "store/together.hpp"
 #include "tier/writing.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <thread>
 #include <unordered_set>
 #include <utility>
 
@@ -50,6 +50,10 @@ bool Store::is_being_copied(const Tiering& t, const BlockRecord& block) const {
     const std::uint32_t target = t.numbers[t.flush_level];
     return t.flush_level > 0 && !targets_.is_away(target) &&
            targets_.files_of(target)->is_being_copied(block.version);
+}
+
+std::size_t Store::writers(const Tiering& t) {
+    return tier::writers(t.hierarchy.flush, t.hierarchy.targets[t.flush_level]);
 }
 
 bool Store::flushes_on(Trigger trigger) const {
@@ -156,14 +160,10 @@ public:
     /// True if any of them has a copy now because of it.
     bool copy(const std::vector<Resident>& blocks) {
         const std::uint64_t before = done_.blocks;
-        std::vector<std::thread> others;
-        next_ = 0;
-        const Hierarchy& hierarchy = tiering_.hierarchy;
-        const std::size_t writers = tier::writers(hierarchy.flush, hierarchy.targets[tiering_.flush_level]);
-        for (std::size_t i = 1; i < std::min(writers, blocks.size()); ++i)
-            others.emplace_back([&] { copy_next_ones(blocks); });
-        copy_next_ones(blocks);
-        for (std::thread& other : others) other.join();
+        together(writers(tiering_), blocks.size(), [&](std::size_t i) {
+            if (!stops_) copy_one(blocks[i], IfBusy::leave);
+            return !stops_;
+        });
         for (const Resident* each : std::exchange(busy_, {})) {
             if (!stops_) copy_one(*each, patience(tiering_));
         }
@@ -185,16 +185,6 @@ public:
     }
 
 private:
-    void copy_next_ones(const std::vector<Resident>& blocks) {
-        std::unique_lock lock(mutex_);
-        while (!stops_ && next_ < blocks.size()) {
-            const Resident& each = blocks[next_++];
-            lock.unlock();
-            copy_one(each, IfBusy::leave);
-            lock.lock();
-        }
-    }
-
     void copy_one(const Resident& block, IfBusy if_busy) {
         try {
             const bool is_copied = store_.flush_block(block.id, block.block, written_, if_busy);
@@ -227,7 +217,6 @@ private:
     const std::function<bool(const FlushProgress&)>& progress_;
     const std::function<bool(std::uint64_t)>& written_;
     std::mutex mutex_;
-    std::size_t next_ = 0;
     std::vector<const Resident*> busy_;
     FlushProgress done_;
     std::unordered_set<std::uint64_t> damaged_;

@@ -7,10 +7,13 @@
 #include "os/guard.hpp"
 #include "store/pin.hpp"
 #include "store/store.hpp"
+#include "store/together.hpp"
 #include "tier/writing.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
+#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -288,9 +291,7 @@ private:
                                  thing.id, bytes);
         thing.newest_step = d.step;
         if (!add_origin_and_attributes(thing, entry)) return false;
-        for (const BlockRecord* block : missing) {
-            if (!flush_missing(thing, *block)) return false;
-        }
+        if (!flush_missing(thing, missing)) return false;
         for (const BlockRecord& block : blocks) add_block(thing, block);
         return true;
     }
@@ -301,24 +302,38 @@ private:
         return copied_.contains(block.version) ? layout::copy_bit | block.version : 0;
     }
 
-    /// False when it was overwritten before it could be copied.
-    bool flush_missing(Thing& thing, const BlockRecord& block) {
-        const bool is_in_place = (block.block.flags & catalog::block_in_place) != 0;
-        const Buffering mode = tiering_.mode_of(thing.id, block);
-        if (!is_in_place && is_copied_now(thing.id, mode)) {
+    /// False when one was overwritten before it could be copied.
+    bool flush_missing(Thing& thing, const std::vector<const BlockRecord*>& missing) {
+        std::vector<const BlockRecord*> wanted;
+        for (const BlockRecord* block : missing) {
+            const bool is_in_place = (block->block.flags & catalog::block_in_place) != 0;
+            const Buffering mode = tiering_.mode_of(thing.id, *block);
+            if (!is_in_place && is_copied_now(thing.id, mode)) {
+                wanted.push_back(block);
+                continue;
+            }
+            thing.is_behind = true;
+            if (!is_in_place && tier::is_flushed_by_itself(mode)) owe(thing, block->block.step);
+        }
+        std::atomic<bool> is_one_gone = false;
+        std::mutex mutex;
+        together(writers(tiering_), wanted.size(), [&](std::size_t i) {
+            const BlockRecord& block = *wanted[i];
             try {
-                if (!store_.flush_block(thing.id, block, asked_.written, IfBusy::wait))
-                    return has_had_enough();
-                copied_.insert(block.version);
+                if (!store_.flush_block(thing.id, block, asked_.written, IfBusy::wait)) {
+                    is_one_gone = true;
+                    return false;
+                }
                 store_.drop_if_wanted(tiering_, {block.version, block.block.extent.length, thing.id, block});
+                const std::lock_guard lock(mutex);
+                copied_.insert(block.version);
             } catch (const layout::SourceDamage&) {
+                const std::lock_guard lock(mutex);
                 damaged_.insert(block.version);
             }
             return true;
-        }
-        thing.is_behind = true;
-        if (!is_in_place && tier::is_flushed_by_itself(mode)) owe(thing, block.block.step);
-        return true;
+        });
+        return !is_one_gone || has_had_enough();
     }
 
     void add_block(Thing& thing, const BlockRecord& block) {

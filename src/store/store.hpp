@@ -522,6 +522,8 @@ private:
     /// Copies what a value has outside of its record. False if it is gone.
     bool flush_value(const Tiering& tiering, const ValueSeen& value);
     static layout::CopyMark mark_of(const ValueSeen& value);
+    /// How many blocks are copied to the flush target at once.
+    static std::size_t writers(const Tiering& t);
     /// Who waits for whom.
     static IfBusy patience(const Tiering& tiering);
     bool flush_block(const std::string& id, const BlockRecord& block,
