@@ -9,6 +9,8 @@ namespace {
 
 // However large bursts are, so much of what `low` would keep is kept: it may be read again.
 constexpr double least_part_of_low = 0.5;
+// While one goes on whose end nobody knows, less: what a slow target has not taken by the time that all above are full is waited for.
+constexpr double least_part_in_burst = 0.2;
 
 }  // namespace
 
@@ -38,15 +40,16 @@ std::optional<std::uint64_t> emptied_to(const Watermarks& marks, std::uint64_t c
         return static_cast<std::uint64_t>(of * static_cast<double>(capacity));
     };
     const std::uint64_t high = part(marks.high);
-    const std::uint64_t least = part(marks.low * least_part_of_low);
     if (!bursts.is_quiet()) {
         const std::uint64_t to_come = is_top ? 0 : std::min(bursts.stored(), high);
-        const std::uint64_t goal = std::max(high - to_come, std::min(high, least));
+        const std::uint64_t goal =
+            std::max(high - to_come, std::min(high, part(marks.low * least_part_in_burst)));
         return used > goal ? std::optional(goal) : std::nullopt;
     }
     const std::uint64_t burst = std::min(bursts.expected(), high);
     if (used <= high - burst) return std::nullopt;
-    const std::uint64_t goal = std::max(std::min(part(marks.low), high - burst), least);
+    const std::uint64_t goal =
+        std::max(std::min(part(marks.low), high - burst), part(marks.low * least_part_of_low));
     return used > goal ? std::optional(goal) : std::nullopt;
 }
 

@@ -67,11 +67,11 @@ TEST(Bursts, meanwhile_a_target_below_makes_room_for_as_much_again_as_was_stored
     EXPECT_EQ(emptied_to(marks, capacity, 800, after({0, 100}), false), std::nullopt);
     EXPECT_EQ(emptied_to(marks, capacity, 801, after({0, 100}), false), 800u);
     EXPECT_EQ(emptied_to(marks, capacity, 990, after({0, 100, 300}), false), 600u);
-    for (const std::uint64_t burst : {600u, 900u, 5000u}) {
-        EXPECT_EQ(emptied_to(marks, capacity, 500, after({0, burst}), false), 375u) << "half of low stays";
-        EXPECT_EQ(emptied_to(marks, capacity, 375, after({0, burst}), false), std::nullopt);
+    for (const std::uint64_t burst : {800u, 900u, 5000u}) {
+        EXPECT_EQ(emptied_to(marks, capacity, 500, after({0, burst}), false), 150u) << "a fifth of low stays";
+        EXPECT_EQ(emptied_to(marks, capacity, 150, after({0, burst}), false), std::nullopt);
     }
-    EXPECT_EQ(emptied_to({.high = 0.2, .low = 0.1}, capacity, 990, after({0, 5000}), false), 50u);
+    EXPECT_EQ(emptied_to({.high = 0.2, .low = 0.1}, capacity, 990, after({0, 5000}), false), 20u);
 }
 
 TEST(Bursts, before_the_next_one_there_is_room_for_all_of_it) {
