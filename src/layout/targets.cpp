@@ -317,6 +317,8 @@ void Targets::prepare(const Mount& mount) {
     const std::string path = own_directory(mount, pool);
     os::make_directory(path, directory_mode(pool.file().mode_bits()));
     claim(os::File::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), pool);
+    // What will be made durable in it is found as long as it has its own name.
+    os::File::open(mount.path, O_RDONLY | O_DIRECTORY).sync_all();
 }
 
 std::string Targets::name_of(std::uint32_t target) {

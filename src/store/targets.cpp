@@ -206,19 +206,28 @@ void Store::put_hierarchy(const Hierarchy* hierarchy) {
     if (hierarchy != nullptr) note = {number(*hierarchy, before), to_yaml(*hierarchy)};
     for (const layout::Mount& mount : note.mounts) targets_.prepare(mount);
     refuse_removal(note.mounts);
-    // As long as the note names their target, for who dies here leaves them to nobody. They are hints: losing them loses nothing but time.
+    std::vector<std::uint32_t> leave;
     for (const layout::Mount& mount : before) {
         const auto stays = std::any_of(note.mounts.begin(), note.mounts.end(),
                                        [&](const layout::Mount& m) { return m.number == mount.number; });
-        if (!stays) forget_copies(mount.number);
+        if (!stays) leave.push_back(mount.number);
     }
-    const Changing changing(pool_);
-    if (hierarchy == nullptr) {
-        remove_note("/", hierarchy_note);
-        heat::Tally::remove(pool_.file());
-    } else {
-        set_note("/", hierarchy_note, text_of(note));
+    // Behind a page cache a power loss may bring back blocks that have left a target, and take the note or leave it: so no target leaves before
+    // they are durable where they are now, and none gets blocks before it is durable itself.
+    const bool needs_sync = pool_.probe().needs_sync;
+    if (needs_sync && !leave.empty()) pool_.sync();
+    // As long as the note names their target, for who dies here leaves them to nobody. They are hints: losing them loses nothing but time.
+    for (const std::uint32_t number : leave) forget_copies(number);
+    {
+        const Changing changing(pool_);
+        if (hierarchy == nullptr) {
+            remove_note("/", hierarchy_note);
+            heat::Tally::remove(pool_.file());
+        } else {
+            set_note("/", hierarchy_note, text_of(note));
+        }
     }
+    if (needs_sync) pool_.sync();
     if (const auto tally = this->tally(); tally && hierarchy != nullptr) tally->begin_counting();
 }
 
