@@ -348,6 +348,22 @@ struct Rebuilt {
 /// Errors: not_found, where nothing was flushed; invalid_argument for what was flushed of several pools; busy, when the pool that was flushed is there;
 ///     already_exists when there is something at `to`; unsupported for a device; corrupt when no inventory is whole; no_space.
 Rebuilt rebuild(const std::string& from, const std::string& to, const RebuildOptions& options = {});
+/// What whoever works in the background of a pool may be asked for.
+enum class Request : std::uint32_t {
+    flush = 1,     ///< what flush() does
+    bring_up = 2,  ///< what will_need() does
+};
+inline constexpr std::uint32_t most_urgent = 3;
+/// Asks for it and returns at once: it is done by the process that moves blocks in the background, which may be another one, such as an
+/// Organizer; of several requests the most urgent first, else in their order. They wait in a queue of messages beside the pool, `<pool>.requests`, into which
+/// a program may push its own as well (MessageQueue): the type is the request, the text the id. If nobody is there, whoever opens the pool next for
+/// writing does them. Why one could not be done tells Organizer::trouble(), or the next store of who tried; it is not tried again.
+/// Crash: of whoever is at it, another does it once more. The requests do not survive the machine.
+/// Errors: invalid_argument in a pool without a hierarchy or with no target below it, and for an urgency above most_urgent; not_found;
+///     no_space when 1,024 are waiting; permission_denied for who only reads the pool; unsupported for a device.
+void request(PMEM& pool, Request what, std::string_view id = "/", std::uint32_t urgency = 1);
+/// How many wait, or are just being done.
+std::uint64_t requests(const PMEM& pool);
 /// What is to be flushed by the hierarchy's modes, and is not yet. Looks at all blocks.
 FlushProgress unflushed(const PMEM& pool);
 /// What lies in the flush target, and Flush::command has not taken yet. Nothing, where there is no command.

@@ -3,6 +3,7 @@
 #include "mover/mover.hpp"
 
 #include "mover/reads.hpp"
+#include "mover/requests.hpp"
 #include "os/fork.hpp"
 #include "os/process.hpp"
 #include "store/store.hpp"
@@ -104,6 +105,7 @@ public:
         if (!settling_.trouble.empty()) return settling_.trouble;
         if (!handing_.trouble.empty()) return handing_.trouble;
         if (!finishing_.trouble.empty()) return finishing_.trouble;
+        if (!answering_.trouble.empty()) return answering_.trouble;
         for (const Task& task : emptying_) {
             if (!task.trouble.empty()) return task.trouble;
         }
@@ -241,6 +243,9 @@ private:
             finished_at_ = Clock::now();
             begin(finishing_, [this] { finish_files(); });
         }
+        if (requests_.waiting(*store_) > 0 || std::exchange(is_new_leader_, false))
+            begin(answering_,
+                  [this, goes_on = as_it_is()] { requests_.answer(*store_, [&] { return !goes_on(); }); });
     }
 
     // Of a task that runs a program, until when it may.
@@ -302,6 +307,7 @@ private:
         if (reclaiming_.done.valid()) reclaiming_.done.get();
         if (handing_.done.valid()) handing_.done.get();
         if (finishing_.done.valid()) finishing_.done.get();
+        if (answering_.done.valid()) answering_.done.get();
         for (Task& task : emptying_) {
             if (task.done.valid()) task.done.get();
         }
@@ -364,6 +370,7 @@ private:
         lead_ = std::move(asked);
         store_->sweep_copies(true);  // whoever led before may have been killed
         is_news_ = true;
+        is_new_leader_ = true;
         return true;
     }
 
@@ -449,6 +456,9 @@ private:
     Clock::time_point reclaimed_at_{};  // what killed jobs have left in targets that are shared
     std::unordered_map<std::string, Clock::time_point> tried_;  // of that task
     Task handing_;
+    Task answering_;
+    Requests requests_;
+    bool is_new_leader_ = false;  // what the one before was at when he died may be to be done again
     Task finishing_;
     Clock::time_point finished_at_{};
     // Of that task: what there was at its last look, when that was, and whether all of it is finished.

@@ -97,6 +97,12 @@ void Sides::set_prefetcher(mover::Prefetcher next) {
     mover_->set_prefetcher(next ? std::make_shared<const mover::Prefetcher>(std::move(next)) : nullptr);
 }
 
+void Sides::request(Request what, std::string_view id, std::uint32_t urgency) {
+    shared_->check_may_be_asked();
+    requests_.ask(*shared_, what, id, urgency);
+    move_in_background();
+}
+
 // Whoever closes the pool, or ends without closing it, waits for what the hierarchy lets him wait for.
 void Sides::end_background() {
     shared_->set_on_hierarchy({});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "mover/mover.hpp"
+#include "mover/requests.hpp"
 #include "operate/operator.hpp"
 #include "pmem/at_exit.hpp"
 #include "store/store.hpp"
@@ -51,6 +52,9 @@ public:
     /// Says what is needed, and has it brought up if it is.
     std::uint64_t say(std::string_view id, const std::optional<Box>& box, tier::Need need);
     void set_prefetcher(mover::Prefetcher next);
+    /// Asks whoever works in the background; that is this process, if there is no other.
+    void request(Request what, std::string_view id, std::uint32_t urgency);
+    std::uint64_t requests() { return requests_.size(*shared_); }
     /// Whoever operates on hinted variables of the side that has an id; made, if there is none.
     operate::Operator& operator_of(std::string_view id);
     /// Those of both sides, as far as there are any.
@@ -82,6 +86,7 @@ private:
     std::mutex mover_mutex_;
     std::unique_ptr<mover::Mover>
         mover_;  // null as long as no hierarchy wants it, and nobody wants something of it
+    mover::Requests requests_;
     // Null as long as nothing on that side has a hint.
     std::unique_ptr<operate::Operator> operator_;
     std::unique_ptr<operate::Operator> own_operator_;

@@ -60,6 +60,12 @@ std::uint64_t move(PMEM& pool, std::string_view id, std::string_view target,
     return Sides::of(pool).shared()->move(id, target, progress);
 }
 
+void request(PMEM& pool, Request what, std::string_view id, std::uint32_t urgency) {
+    Sides::of(pool).request(what, id, urgency);
+}
+
+std::uint64_t requests(const PMEM& pool) { return Sides::of(pool).requests(); }
+
 void reserve(PMEM& pool, std::uint64_t bytes, std::string_view target) {
     Sides::of(pool).shared()->reserve(bytes, target);
 }

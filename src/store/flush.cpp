@@ -4,6 +4,7 @@
 
 #include "array/selection.hpp"
 #include "layout/handed.hpp"
+#include "os/names.hpp"
 #include "os/process.hpp"
 #include "store/pin.hpp"
 #include "store/store.hpp"
@@ -63,8 +64,19 @@ bool Store::flushes_on(Trigger trigger) const {
 
 std::optional<Flush> Store::background() const {
     const auto t = tiering();
-    if (!t || !t->has_background()) return std::nullopt;
+    if (!t || t->flush_level == 0) return std::nullopt;
+    // Who asks for something wants somebody to be there for it.
+    if (!t->has_background() && !os::exists(requests_path())) return std::nullopt;
     return t->hierarchy.flush;
+}
+
+void Store::check_may_be_asked() const {
+    check_writable();
+    const auto t = tiering();
+    if (t && t->flush_level > 0) return;
+    throw Error(
+        Code::invalid_argument,
+        path() + " has no target below it, so nobody works in its background; `pmemcpy tiers` gives it some");
 }
 
 // Of an id or of all in a group, what the flush target has neither itself nor a copy of; what survives least first: what lies highest, and of

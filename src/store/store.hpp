@@ -159,6 +159,10 @@ public:
     /// Held by one process at a time, in a pool of private objects.
     pool::Pool::ScopeLock hold_scopes() { return pool::Pool::ScopeLock(pool_); }
     /// Where a file or directory that belongs to the pool lies: the pool's path and this ending.
+    /// Errors: permission_denied; invalid_argument for a pool in which nothing is done in the background.
+    void check_may_be_asked() const;
+    /// Where processes leave what they ask of whoever works in the background.
+    std::string requests_path() const { return path_beside(".requests"); }
     std::string path_beside(const std::string& ending) const {
         return pool::path_beside(pool_.file(), ending);
     }

@@ -169,6 +169,7 @@ def test_a_group_may_be_left_out_of_the_index(path: str) -> None:
 def test_a_new_pool_may_have_an_index(path: str) -> None:
     with pmemcpy.open(path, max_bytes=1 << 24, index="sync") as pool:
         pool["a"] = 1
+        pool.flush_index()
         assert pool.index.objects == 1
         assert "pmemcpy:index" not in pool.attrs
         with pytest.raises(pmemcpy.InvalidArgumentError, match="the library's own"):

@@ -94,6 +94,7 @@ void print_json(const PMEM& pmem) {
                              {"flush_on", hierarchy ? triggers_json(*hierarchy) : Json(nullptr)},
                              {"unflushed_blocks", left.of_blocks},
                              {"unflushed_bytes", left.of_bytes},
+                             {"requests", hierarchy ? requests(pmem) : 0},
                              {"unstaged_files", here.of_blocks},
                              {"unstaged_bytes", here.of_bytes},
                              {"targets", std::move(list)}}));
@@ -196,10 +197,23 @@ int stage(const Staging& arguments, bool json) {
 struct Draining {
     std::string pool;
     std::string id = "/";
+    bool later = false;
 };
+
+int drain_later(PMEM& pmem, const std::string& id, bool json) {
+    request(pmem, Request::flush, id);
+    const std::uint64_t waiting = requests(pmem);
+    if (json) {
+        fmt::print("{}\n", dump({{"requests", waiting}}));
+    } else {
+        fmt::print("asked; {} in all are waiting for whoever works in the background\n", waiting);
+    }
+    return exit_ok;
+}
 
 int drain(const Draining& arguments, bool json) {
     PMEM pmem = open_for_writing(arguments.pool);
+    if (arguments.later) return drain_later(pmem, arguments.id, json);
     std::uint64_t bytes = 0;
     {
         Progress progress("drain");
@@ -291,6 +305,9 @@ void add_drain(CLI::App& command, Invocation& invocation) {
     Verb(command, invocation, "drain", "Copy to the flush target what it does not have yet, and wait for it")
         .needs("POOL", arguments->pool, "The pool")
         .takes("ID", arguments->id, "A variable or group; all, if it is left out")
+        .takes("--later", arguments->later,
+               "Only ask for it: whoever has the pool open and moves its blocks in the background does it, "
+               "or the next who opens it")
         .takes_json()
         .runs([arguments](bool json) { return drain(*arguments, json); });
 }

@@ -13,6 +13,7 @@ void bind_namespaces(nanobind::module_& m);
 void bind_pool(nanobind::module_& m);
 void bind_query(nanobind::module_& m);
 void bind_extract(nanobind::module_& m);
+void bind_tiers(nanobind::module_& m);
 void bind_caching(nanobind::module_& m);
 void bind_operations(nanobind::module_& m);
 

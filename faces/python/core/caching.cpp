@@ -112,23 +112,6 @@ void bind_numbers(nb::module_& m) {
 
 void bind_caching(nb::module_& m) {
     bind_numbers(m);
-    m.def("hierarchy", [](const Pool& p) {
-        return p.call([](const PMEM& pmem) -> std::optional<std::string> {
-            const auto hierarchy = hierarchy_of(pmem);
-            return hierarchy ? std::optional(to_yaml(*hierarchy)) : std::nullopt;
-        });
-    });
-    m.def(
-        "set_hierarchy",
-        [](const Pool& p, const std::optional<std::string>& yaml) {
-            p.call([&](PMEM& pmem) {
-                yaml ? set_hierarchy(pmem, parse_hierarchy(*yaml)) : remove_hierarchy(pmem);
-            });
-        },
-        "pool"_a, "yaml"_a.none());
-    m.def("move", [](const Pool& p, std::string_view id, std::string_view target) {
-        return p.call([&](PMEM& pmem) { return move(pmem, id, target); });
-    });
     const auto say = [&m](const char* name, auto verb) {
         m.def(
             name,

@@ -15,6 +15,7 @@ NB_MODULE(_core, m) {
     pmemcpy::python::bind_pool(m);
     pmemcpy::python::bind_query(m);
     pmemcpy::python::bind_extract(m);
+    pmemcpy::python::bind_tiers(m);
     pmemcpy::python::bind_caching(m);
     pmemcpy::python::bind_operations(m);
 }

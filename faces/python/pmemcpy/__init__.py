@@ -29,8 +29,9 @@ from .errors import (
 )
 from .extract import Extractor
 from .groups import Group, Value
-from .pool import Ahead, Pool, Read, open, repair
+from .pool import Pool, open, repair
 from .query import Found
+from .tiers import Ahead, Read, rebuild
 from .watch import Watch
 
 __all__ = [
@@ -61,5 +62,6 @@ __all__ = [
     "Watch",
     "__version__",
     "open",
+    "rebuild",
     "repair",
 ]

@@ -22,7 +22,7 @@ class Report:
         if name in ("written_ns", "created_ns"):
             return np.datetime64(value, "ns")
         if name == "kind":
-            return value.name
+            return getattr(value, "name", value)
         return value
 
     def __dir__(self) -> list[str]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -18,25 +17,9 @@ from .groups import Group
 from .handle import Handle
 from .info import Report
 from .operations import Operation, calling
+from .tiers import Tiered
 
 Path = str | os.PathLike[str]
-
-#: What is to come up: an array, or a box of an array as (name, offset, count).
-Ahead = str | tuple[str, Sequence[int], Sequence[int]]
-
-
-@dataclass(frozen=True)
-class Read:
-    """A block that was read."""
-
-    id: str
-    offset: tuple[int, ...]
-    count: tuple[int, ...]
-    was_in_pool: bool
-
-
-def _box(numbers: Sequence[int] | None) -> tuple[int, ...] | None:
-    return None if numbers is None else tuple(numbers)
 
 
 def open(path: Path, mode: str = "a", *, comm: Any = None, per_node: bool = False, **options: Any) -> Pool:
@@ -73,7 +56,7 @@ def _program() -> str:
     return script if script not in ("", "-c", "-") else "python"
 
 
-class Pool(Group):
+class Pool(Tiered, Group):
     """A pool of named variables, shared by every process that has it open; a mapping from their names.
 
     Crash: every call is all or nothing, whatever process is killed when.
@@ -183,62 +166,6 @@ class Pool(Group):
         Example: with pool.extract("peak", "rank = 3", lambda u: {"peak": float(u[...].max())}): ...
         """
         return Extractor(self.path, name, query, function, lambda: open(self.path, "r+"))
-
-    # ---- the pool as a cache of what lies below it ----
-
-    @property
-    def hierarchy(self) -> str | None:
-        """The targets below the pool, and how they are used, as YAML; None without."""
-        return _core.hierarchy(self._pool)
-
-    def set_hierarchy(self, yaml: str | None) -> None:
-        """Gives the pool a hierarchy, for all who have it open, or takes it away. The keys are in docs/tiers.md.
-
-        Errors: InvalidArgumentError with the line; NotFoundError, PermissionDeniedError (a target's directory);
-            BusyError, when blocks lie in a target that is left out; UnsupportedError by a build without yaml-cpp.
-        """
-        _core.set_hierarchy(self._pool, yaml)
-
-    def move(self, name: str, target: str) -> int:
-        """Moves a variable, or all of a group ("/": the pool), to a target of the hierarchy. Returns bytes."""
-        return _core.move(self._pool, name, target)
-
-    def will_need(self, name: str, offset: Sequence[int] | None = None, count: Sequence[int] | None = None) -> int:
-        """Says that blocks are going to be read: they come up in the background and are the last to leave.
-
-        Of an array, a box of it, or a group ("/": the pool). It counts until they are read. Returns how many.
-        Errors: NotFoundError, InvalidArgumentError for a pool without a hierarchy, PermissionDeniedError.
-        """
-        return _core.will_need(self._pool, name, _box(offset), _box(count))
-
-    def wont_need(self, name: str, offset: Sequence[int] | None = None, count: Sequence[int] | None = None) -> int:
-        """Says that blocks are not going to be read: they are the first to leave. Otherwise as will_need()."""
-        return _core.wont_need(self._pool, name, _box(offset), _box(count))
-
-    def prefetch(self, function: Callable[[Read], Iterable[Ahead] | None] | None) -> None:
-        """From now on `function` is asked after each read of a block here what is going to be read next.
-
-        It gives names, or (name, offset, count); what of them lies below comes up in the background, instead of what
-        the pattern of the reads suggests. Another thread calls it, which must not use the pool: BusyError. What it
-        raises is printed, and it is asked again with the next read. None: nobody is asked.
-        Errors: InvalidArgumentError without a hierarchy or with `promotion: never`, PermissionDeniedError.
-        Example: pool.prefetch(lambda read: [f"u/{int(read.id[2:]) + 1}"])
-        """
-        _core.set_prefetcher(self._pool, None if function is None else lambda *read: function(Read(*read)))
-
-    def heat(self) -> list[Report]:
-        """How often each array was read, the hottest first: id, reads of each block on average, score, below_bytes."""
-        return [Report(each) for each in _core.heat(self._pool)]
-
-    @property
-    def counters(self) -> Report | None:
-        """Hits, misses, blocks brought up and wasted, of all processes since there is a hierarchy; None without."""
-        counters = _core.counters(self._pool)
-        return None if counters is None else Report(counters)
-
-    def advise(self) -> Report:
-        """What was counted says of the hierarchy: proposals, what is unknown, the hierarchy with all followed."""
-        return Report(_core.advise(self._pool))
 
     # ---- operations: what is done with arrays in the background, whenever something is stored into them ----
 

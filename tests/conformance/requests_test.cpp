@@ -1,0 +1,227 @@
+// What is asked of whoever works in the background of a pool: it is done, by one process or another, and nobody waits for it.
+
+#include <pmemcpy/messages.hpp>
+#include <pmemcpy/tiers.hpp>
+
+#include "tests/folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace pmemcpy {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t width = 8192;  // numbers of 64 KiB
+
+class asking : public testing::Test {
+protected:
+    asking() { fs::create_directory(here_ / "pfs"); }
+
+    PMEM open(Mode mode = Mode::create_or_update) const {
+        Options options;
+        options.mode = mode;
+        options.max_bytes = 8 << 20;
+        options.chunk_bytes = 64 << 10;
+        PMEM pool;
+        pool.mmap(here_ / "pool", options);
+        return pool;
+    }
+    /// In which nothing is flushed or brought up unless somebody asks for it.
+    Hierarchy hierarchy(double bytes_per_second = 0) const {
+        Hierarchy h;
+        const bool is_slow = bytes_per_second > 0;
+        h.targets = {{.name = "pool", .kind = TargetKind::tmpfs, .write = {8e9, 1e-6}, .read = {9e9, 1e-6}},
+                     {.name = "pfs",
+                      .kind = TargetKind::shared,
+                      .path = here_ / "pfs",
+                      .write = {is_slow ? bytes_per_second : 1e9, 1e-4},
+                      .read = {1e9, 1e-4},
+                      .limited = is_slow}};
+        h.granularity_bytes = 64 << 10;
+        h.mode = Buffering::none;
+        h.promotion = Promotion::never;
+        return h;
+    }
+    static void fill(PMEM& pool, const std::string& id, std::size_t blocks = 2) {
+        pool.alloc<double>(id, {blocks, width});
+        const std::vector<double> numbers(width, 1.5);
+        for (std::size_t i = 0; i < blocks; ++i)
+            pool.store<double>(id, numbers.data(), Box{{i, 0}, {1, width}});
+    }
+    static bool is_flushed(const PMEM& pool, const std::string& id) {
+        for (const Receipt& each : receipts(pool, id)) {
+            if (!each.is_flushed) return false;
+        }
+        return true;
+    }
+    static bool is_in(const PMEM& pool, const std::string& id, const std::string& target) {
+        for (const Receipt& each : receipts(pool, id)) {
+            if (each.target != target) return false;
+        }
+        return true;
+    }
+    static bool comes_true(const std::function<bool()>& what) {
+        for (int i = 0; i < 1000; ++i) {
+            if (what()) return true;
+            std::this_thread::sleep_for(10ms);
+        }
+        return what();
+    }
+    static void expect(Code code, const std::function<void()>& call) {
+        try {
+            call();
+            ADD_FAILURE() << "expected " << name_of(code);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), code) << error.what();
+        }
+    }
+
+    Folder here_;
+};
+
+TEST_F(asking, has_a_variable_flushed_and_no_other) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy());
+    fill(pool, "u");
+    fill(pool, "w");
+    EXPECT_EQ(requests(pool), 0U);
+    request(pool, Request::flush, "u");
+    EXPECT_TRUE(comes_true([&] { return requests(pool) == 0; }));
+    EXPECT_TRUE(is_flushed(pool, "u"));
+    EXPECT_FALSE(is_flushed(pool, "w"));
+    request(pool, Request::flush);
+    EXPECT_TRUE(comes_true([&] { return is_flushed(pool, "w"); }));
+}
+
+TEST_F(asking, has_what_lies_below_brought_up) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy());
+    fill(pool, "g/u");
+    move(pool, "g", "pfs");
+    EXPECT_TRUE(is_in(pool, "g/u", "pfs"));
+    request(pool, Request::bring_up, "g");
+    EXPECT_TRUE(comes_true([&] { return is_in(pool, "g/u", "pool"); }));
+}
+
+// A message has room for 56 bytes.
+TEST_F(asking, is_for_any_name_however_long) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy());
+    for (const std::size_t length : {56U, 57U, 3000U}) {
+        const std::string id(length, 'u');
+        fill(pool, id);
+        request(pool, Request::flush, id);
+        EXPECT_TRUE(comes_true([&] { return is_flushed(pool, id); })) << length;
+    }
+}
+
+TEST_F(asking, may_be_another_process_and_the_answer_too) {
+    {
+        PMEM pool = open();
+        set_hierarchy(pool, hierarchy());
+        fill(pool, "u");
+    }
+    const Organizer organizer(here_ / "pool");
+    const pid_t child = ::fork();
+    if (child == 0) {
+        PMEM pool = open();
+        request(pool, Request::flush, "u", most_urgent);
+        ::_exit(0);  // at once, so that it is not it that does it
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    const PMEM reader = open(Mode::read);
+    EXPECT_TRUE(comes_true([&] { return is_flushed(reader, "u"); }));
+    EXPECT_EQ(organizer.trouble(), "");
+}
+
+TEST_F(asking, is_answered_by_who_opens_the_pool_next) {
+    {
+        PMEM pool = open();
+        set_hierarchy(pool, hierarchy(40e3));  // a block takes 1.6 s
+        fill(pool, "u", 1);
+        request(pool, Request::flush, "u");
+    }
+    PMEM pool = open();
+    EXPECT_EQ(requests(pool), 1U) << "nobody has waited for it";
+    EXPECT_TRUE(comes_true([&] { return requests(pool) == 0; }));
+    EXPECT_TRUE(is_flushed(pool, "u"));
+}
+
+TEST_F(asking, is_answered_by_another_when_the_first_is_killed_at_it) {
+    PMEM pool;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        PMEM mine = open();
+        set_hierarchy(mine, hierarchy(100e3));  // a block takes 0.65 s
+        fill(mine, "u");
+        request(mine, Request::flush, "u");
+        ::pause();
+    }
+    const auto has_begun = [&] {
+        for (const auto& entry : fs::recursive_directory_iterator(here_ / "pfs")) {
+            if (entry.path().filename().string().starts_with("copying-")) return true;
+        }
+        return false;
+    };
+    EXPECT_TRUE(comes_true(has_begun));
+    pool = open();
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    EXPECT_TRUE(comes_true([&] { return is_flushed(pool, "u"); }));
+    EXPECT_TRUE(comes_true([&] { return requests(pool) == 0; }));
+}
+
+TEST_F(asking, may_be_a_program_of_its_own_that_knows_the_queue) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy());
+    fill(pool, "u");
+    fill(pool, "w");
+    request(pool, Request::flush, "w");
+    auto queue = MessageQueue::open(here_ / "pool.requests");
+    queue.push(Message::of(99, "of another library"));
+    queue.push(Message::of(static_cast<std::uint32_t>(Request::flush), "gone since"));
+    queue.push(Message::of(static_cast<std::uint32_t>(Request::flush), "u"));
+    EXPECT_TRUE(comes_true([&] { return is_flushed(pool, "u"); }));
+    EXPECT_TRUE(comes_true([&] { return requests(pool) == 0; }));
+}
+
+TEST_F(asking, is_refused_where_nobody_could_answer) {
+    PMEM pool = open();
+    fill(pool, "u");
+    expect(Code::invalid_argument, [&] { request(pool, Request::flush, "u"); });
+    set_hierarchy(pool, hierarchy());
+    expect(Code::not_found, [&] { request(pool, Request::flush, "v"); });
+    expect(Code::invalid_argument, [&] { request(pool, Request::flush, "u", most_urgent + 1); });
+    EXPECT_FALSE(fs::exists(here_ / "pool.requests"));
+    PMEM reader = open(Mode::read);
+    expect(Code::permission_denied, [&] { request(reader, Request::flush, "u"); });
+    EXPECT_EQ(requests(reader), 0U);
+}
+
+TEST_F(asking, for_more_than_there_is_room_for_is_no_space) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy(10e3));  // so slow that none is done meanwhile
+    fill(pool, "u");
+    expect(Code::no_space, [&] {
+        for (int i = 0; i < 1100; ++i) request(pool, Request::flush, "u");
+    });
+    EXPECT_GE(requests(pool), 1024U);
+}
+
+}  // namespace
+}  // namespace pmemcpy
