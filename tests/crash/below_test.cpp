@@ -3,23 +3,16 @@
 // finds is what was acknowledged: in a pool that loses nothing itself (DAX memory), and in one that loses all since its last sync (a page cache);
 // and where the pool is lost altogether, what is made again of the flush target is what was flushed.
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <linux/magic.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <atomic>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
-#include <map>
-#include <optional>
+#include <memory>
 #include <pmemcpy/tiers.hpp>
 #include <random>
 #include <string>
@@ -27,6 +20,7 @@
 #include <vector>
 
 #include "content.hpp"
+#include "disk.hpp"
 #include "os/calls.hpp"
 #include "pmem/sides.hpp"
 #include "tests/folder.hpp"
@@ -36,265 +30,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int died = 77;  // exit status of a process whose power was cut
 constexpr std::uint64_t never = ~std::uint64_t{0};
 
 bool is_long() { return std::getenv("PMEMCPY_LONG") != nullptr; }
-
-std::string bytes_of(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-void write_bytes(const fs::path& path, const std::string& bytes) {
-    std::ofstream(path, std::ios::binary | std::ios::trunc)
-        .write(bytes.data(), std::streamsize(bytes.size()));
-}
-
-/// What of the things that were not synced is there when the power is back.
-struct Luck {
-    std::string name;
-    std::function<bool()> has_names;  // of a directory, those that it has now
-    std::function<bool()> has_bytes;  // of a file, those that it has now
-};
-
-/// A directory as a disk would keep it: its files lie in memory, and what was synced beside them.
-class Disk {
-public:
-    /// The pool's file is behind a page cache too, or in memory that loses nothing.
-    Disk(const fs::path& folder, bool pool_is_paged)
-        : folder_(folder), pool_is_paged_(pool_is_paged), state_(shared_state()) {
-        current = this;
-        clear();
-    }
-    ~Disk() {
-        current = nullptr;
-        ::munmap(state_, sizeof(State));
-    }
-    Disk(const Disk&) = delete;
-    Disk& operator=(const Disk&) = delete;
-
-    std::string root() const { return folder_ / "below"; }
-    std::string pool() const { return folder_ / "pool"; }
-
-    void clear() {
-        for (const char* name : {"below", "kept", "image", "pool", "pool.rt"}) fs::remove_all(folder_ / name);
-        fs::create_directory(root());
-        fs::create_directory(folder_ / "kept");
-        *state_ = State{};
-        keep_names(root());
-    }
-
-    /// From here on this process works on it, until the power goes before this call of those that change something.
-    void run(std::uint64_t cut_at) {
-        is_running_ = true;
-        cut_at_ = cut_at;
-    }
-    std::uint64_t calls() const { return state_->calls; }
-    void acknowledge() { ++state_->acknowledged; }
-    std::size_t acknowledged() const { return state_->acknowledged; }
-    /// How many verbs were acknowledged when the pool was synced last.
-    std::size_t synced() const { return state_->synced; }
-    bool is_pool_synced() const { return fs::exists(folder_ / "kept" / "pool"); }
-
-    /// What lies below becomes what is left of it.
-    void lose_below(const Luck& luck) {
-        fs::remove_all(folder_ / "image");
-        put(root(), inode_of(root()), folder_ / "image", luck);
-        fs::remove_all(folder_ / "was");
-        fs::rename(root(), folder_ / "was");
-        fs::rename(folder_ / "image", root());
-    }
-    void restore_below() {
-        fs::remove_all(root());
-        fs::rename(folder_ / "was", root());
-    }
-    /// In its own inode, by which a target knows whose it is.
-    void lose_pool() {
-        const std::string kept = bytes_of(folder_ / "kept" / "pool");
-        fs::resize_file(pool(), kept.size());
-        std::fstream(pool(), std::ios::binary | std::ios::in | std::ios::out)
-            .write(kept.data(), std::streamsize(kept.size()));
-    }
-
-    static os::Calls calls_of_it() {
-        os::Calls t = os::system_calls();
-        t.open = [](const char* path, int flags, mode_t mode) {
-            if ((flags & O_CREAT) != 0 && is_below(path)) change();
-            return os::system_calls().open(path, flags, mode);
-        };
-        t.openat = [](int at, const char* path, int flags, mode_t mode) {
-            if ((flags & O_CREAT) != 0 && is_below(at)) change();
-            return os::system_calls().openat(at, path, flags, mode);
-        };
-        t.mkdirat = [](int at, const char* path, mode_t mode) {
-            if (is_below(path) || is_below(at)) change();
-            return os::system_calls().mkdirat(at, path, mode);
-        };
-        t.pwrite = [](int fd, const void* bytes, size_t size, off_t offset) {
-            if (is_below(fd)) change();
-            return os::system_calls().pwrite(fd, bytes, size, offset);
-        };
-        t.ftruncate = [](int fd, off_t size) {
-            if (is_below(fd)) change();
-            return os::system_calls().ftruncate(fd, size);
-        };
-        t.fallocate = [](int fd, int mode, off_t offset, off_t length) {
-            if (is_below(fd)) change();
-            return os::system_calls().fallocate(fd, mode, offset, length);
-        };
-        t.unlinkat = [](int at, const char* path, int flags) {
-            if (is_below(at)) change();
-            return os::system_calls().unlinkat(at, path, flags);
-        };
-        t.renameat = [](int from_at, const char* from, int to_at, const char* to) {
-            if (is_below(from_at)) change();
-            return os::system_calls().renameat(from_at, from, to_at, to);
-        };
-        t.renameat2 = [](int from_at, const char* from, int to_at, const char* to, unsigned flags) {
-            if (is_below(from_at)) change();
-            return os::system_calls().renameat2(from_at, from, to_at, to, flags);
-        };
-        t.fsync = [](int fd) { return synced(fd, os::system_calls().fsync); };
-        t.fdatasync = [](int fd) { return synced(fd, os::system_calls().fdatasync); };
-        t.syncfs = [](int fd) {
-            change();
-            const int result = os::system_calls().syncfs(fd);
-            if (current->is_running_ && is_below(fd)) current->keep_all(current->root());
-            return result;
-        };
-        t.fstatfs = [](int fd, struct statfs* status) {
-            const int result = os::system_calls().fstatfs(fd, status);
-            status->f_type = EXT4_SUPER_MAGIC;
-            return result;
-        };
-        t.mmap = [](void* at, size_t length, int protection, int flags, int fd, off_t offset) {
-            if ((flags & MAP_SYNC) != 0 && !current->pool_is_paged_ && path_of(fd) == current->pool())
-                flags = (flags & ~(MAP_SYNC | MAP_SHARED_VALIDATE)) | MAP_SHARED;
-            return os::system_calls().mmap(at, length, protection, flags, fd, offset);
-        };
-        return t;
-    }
-
-private:
-    struct Entry {
-        ino_t inode = 0;
-        bool is_directory = false;
-        mode_t mode = 0;
-    };
-    using Names = std::map<std::string, Entry>;
-    struct State {
-        std::uint64_t calls = 0;
-        std::size_t acknowledged = 0;
-        std::size_t synced = 0;
-    };
-
-    static State* shared_state() {
-        void* room =
-            ::mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (room == MAP_FAILED) throw std::runtime_error("no shared memory");
-        return new (room) State;
-    }
-
-    static std::string path_of(int fd) {
-        std::error_code error;
-        return fs::read_symlink("/proc/self/fd/" + std::to_string(fd), error).string();
-    }
-    static bool is_below(const std::string& path) { return path.starts_with(current->root()); }
-    static bool is_below(int fd) { return fd >= 0 && is_below(path_of(fd)); }
-    static void change() {
-        if (current->is_running_ && current->state_->calls++ == current->cut_at_) ::_exit(died);
-    }
-    static int synced(int fd, int (*call)(int)) {
-        const std::string path = path_of(fd);
-        const bool is_pool = current->pool_is_paged_ && path == current->pool();
-        if (is_pool || is_below(path)) change();
-        const int result = call(fd);
-        if (!current->is_running_) return result;
-        if (is_pool) {
-            write_bytes(current->folder_ / "kept" / "pool", bytes_of(current->pool()));
-            current->state_->synced = current->state_->acknowledged;
-        } else if (is_below(path)) {
-            current->keep(fd, path);
-        }
-        return result;
-    }
-
-    static struct stat status_of(const fs::path& path) {
-        struct stat status {};
-        if (::lstat(path.c_str(), &status) != 0) throw std::runtime_error("no " + path.string());
-        return status;
-    }
-    static ino_t inode_of(const fs::path& path) { return status_of(path).st_ino; }
-    fs::path kept(ino_t inode, const char* what) const {
-        return folder_ / "kept" / (std::to_string(inode) + what);
-    }
-
-    // Of a file that has no name any more, too.
-    void keep(int fd, const std::string& path) {
-        struct stat status {};
-        if (::fstat(fd, &status) != 0) throw std::runtime_error("no status of " + path);
-        if (S_ISDIR(status.st_mode)) return keep_names(path);
-        write_bytes(kept(status.st_ino, ".bytes"), bytes_of("/proc/self/fd/" + std::to_string(fd)));
-    }
-    void keep_names(const fs::path& directory) const {
-        std::ofstream list(kept(inode_of(directory), ".names"), std::ios::trunc);
-        for (const auto& [name, entry] : names_now(directory))
-            list << entry.inode << " " << entry.is_directory << " " << entry.mode << " " << name << "\n";
-    }
-    void keep_all(const fs::path& directory) const {
-        keep_names(directory);
-        for (const auto& [name, entry] : names_now(directory)) {
-            if (entry.is_directory) {
-                keep_all(directory / name);
-            } else {
-                write_bytes(kept(entry.inode, ".bytes"), bytes_of(directory / name));
-            }
-        }
-    }
-    static Names names_now(const fs::path& directory) {
-        Names names;
-        for (const auto& each : fs::directory_iterator(directory)) {
-            const struct stat status = status_of(each.path());
-            names[each.path().filename()] = {status.st_ino, S_ISDIR(status.st_mode), status.st_mode & 07777U};
-        }
-        return names;
-    }
-    Names names_kept(ino_t directory) const {
-        Names names;
-        std::ifstream list(kept(directory, ".names"));
-        Entry entry;
-        std::string name;
-        while (list >> entry.inode >> entry.is_directory >> entry.mode >> name) names[name] = entry;
-        return names;
-    }
-
-    void put(const std::optional<fs::path>& now, ino_t inode, const fs::path& to, const Luck& luck) {
-        fs::create_directory(to);
-        const Names there = now ? names_now(*now) : Names{};
-        const Names names = now && luck.has_names() ? there : names_kept(inode);
-        for (const auto& [name, entry] : names) {
-            std::optional<fs::path> known;  // where it is now, if it is
-            for (const auto& [its_name, other] : there) {
-                if (other.inode == entry.inode) known = *now / its_name;
-            }
-            if (entry.is_directory) {
-                put(known, entry.inode, to / name, luck);
-            } else if (known && luck.has_bytes()) {
-                write_bytes(to / name, bytes_of(*known));
-            } else {
-                write_bytes(to / name, bytes_of(kept(entry.inode, ".bytes")));
-            }
-            ::chmod((to / name).c_str(), entry.mode);
-        }
-    }
-
-    static inline Disk* current = nullptr;
-    fs::path folder_;
-    bool pool_is_paged_;
-    State* state_;
-    bool is_running_ = false;
-    std::uint64_t cut_at_ = never;
-};
 
 std::vector<double> numbers(std::size_t count, double first) {
     std::vector<double> all(count);
@@ -579,9 +317,7 @@ TEST_P(PowerLossBelow, leaves_everything_acknowledged) {
                                      << luck.name << ", the pool " << name;
                 if (HasFailure()) return;
                 disk_.restore_below();
-                fs::resize_file(disk_.pool(), pool.size());
-                std::fstream(disk_.pool(), std::ios::binary | std::ios::in | std::ios::out)
-                    .write(pool.data(), std::streamsize(pool.size()));
+                disk_.restore_pool(pool);
             }
         }
     }

@@ -1,0 +1,82 @@
+// An index that who stores keeps: many changes are brought in at a time, and none is missed meanwhile.
+
+#include "index/index_suite.hpp"
+
+namespace pmemcpy {
+namespace {
+
+constexpr std::uint64_t most_behind = 256;
+
+TEST_F(index_beside_a_pool, finds_what_was_stored_when_the_call_returns) {
+    PMEM pool = open(IndexMode::sync);
+    flush_index(pool);
+    EXPECT_EQ(index_mode(pool), IndexMode::sync);
+    pool.store("u/a", 1);
+    pool.set_attribute("u/a", "author", "li");
+    for (int look = 0; look < 2; ++look) {
+        EXPECT_TRUE(index_info(pool).is_complete);
+        EXPECT_TRUE(by_index(pool, "author = \"li\""));
+        EXPECT_EQ(found(pool, "author = \"li\""), (std::vector<std::string>{"u/a"}));
+        EXPECT_EQ(found(pool, "kind = \"group\""), (std::vector<std::string>{"u"}));
+        wait_until_all_is_in(pool);
+    }
+    EXPECT_EQ(index_info(pool).objects, 2U);  // the group, too
+    EXPECT_EQ(index_info(pool).trouble, "");
+}
+
+// Each change had a transaction of its own once: an object of 512 KiB took four times as long to store as without an index.
+TEST_F(index_beside_a_pool, is_never_far_behind_who_stores) {
+    PMEM pool = open(IndexMode::sync);
+    flush_index(pool);
+    for (int i = 0; i < 1000; ++i) {
+        pool.store("v" + std::to_string(i), i);
+        EXPECT_LE(index_info(pool).changes_behind, most_behind) << i;
+        EXPECT_TRUE(by_index(pool, "value = " + std::to_string(i))) << i;
+        EXPECT_EQ(found(pool, "value = " + std::to_string(i)).size(), 1U) << i;
+    }
+    wait_until_all_is_in(pool);
+}
+
+// Others' changes count as well: whoever comes to the 257th brings in all, and who has come by the same number meanwhile does not again.
+TEST_F(index_beside_a_pool, is_never_far_behind_several_who_store) {
+    PMEM pool = open(IndexMode::sync);
+    flush_index(pool);
+    constexpr int processes = 3;
+    constexpr int objects = 400;
+    std::vector<pid_t> children;
+    for (int i = 0; i < processes; ++i) {
+        children.push_back(::fork());
+        if (children.back() != 0) continue;
+        PMEM mine = open();
+        bool is_good = true;
+        for (int k = 0; k < objects; ++k) {
+            mine.store("p" + std::to_string(i) + "/" + std::to_string(k), k);
+            // Each of the others may have stored one more, and not be back.
+            is_good = is_good && index_info(mine).changes_behind <= most_behind + processes;
+        }
+        ::_exit(is_good ? 0 : 1);  // and dies with what is not in it yet
+    }
+    for (const pid_t child : children) {
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        EXPECT_EQ(status, 0);
+    }
+    EXPECT_EQ(found(pool, "value = 399").size(), 3U);
+    EXPECT_EQ(found(pool, "value >= 0").size(), 1200U);
+    flush_index(pool);
+    EXPECT_EQ(found(pool, "value >= 0").size(), 1200U);
+}
+
+TEST_F(index_beside_a_pool, has_soon_what_is_to_be_there_soon) {
+    PMEM pool = open(IndexMode::async);
+    pool.make_group("urgent");
+    set_index_mode(pool, "urgent", IndexMode::sync);
+    for (int i = 0; i < 50; ++i) {
+        for (int k = 0; k < 20; ++k) pool.store("v", k);
+        pool.store("urgent/v", i);
+        EXPECT_LE(index_info(pool).changes_behind, most_behind) << i;
+    }
+}
+
+}  // namespace
+}  // namespace pmemcpy
