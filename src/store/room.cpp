@@ -94,6 +94,10 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
             const auto all = residents_of(t, level);
             leaving.assign(all.begin(), all.end());
         }
+        // What somebody else is at, as long as others may go.
+        const auto is_left = [&](const Resident& each) {
+            return in_haste && looks.at(look) == IfBusy::leave && is_being_copied(t, each.block);
+        };
         while (wanted > 0 && !leaving.empty()) {
             Resident next = std::move(leaving.front());
             leaving.pop_front();
@@ -105,7 +109,7 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
                 leaving.clear();
                 break;
             }
-            if (in_haste && looks.at(look) == IfBusy::leave && is_being_copied(t, next.block)) continue;
+            if (is_left(next)) continue;
             if (may_live_on_in_copy(t, level, next, in_haste)) {
                 if (!move_down(t, t.flush_level, next, looks.at(look))) continue;
                 has_moved = true;
@@ -117,7 +121,8 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
             together.push_back(std::move(next));
             const std::size_t most = at_a_time(t, level + 1, together.front().bytes);
             while (together.size() < most && !leaving.empty() && !spared.has(leaving.front()) &&
-                   (in_haste || bytes_together < wanted)) {
+                   (in_haste || bytes_together < wanted) && !is_left(leaving.front()) &&
+                   !may_live_on_in_copy(t, level, leaving.front(), in_haste)) {
                 bytes_together += leaving.front().bytes;
                 together.push_back(std::move(leaving.front()));
                 leaving.pop_front();
