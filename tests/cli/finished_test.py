@@ -5,6 +5,7 @@ usage: finished_test.py PMEMCPY FILL FILL_KINDS [unittest arguments]
 """
 
 import os
+import random
 import signal
 import subprocess
 import time
@@ -95,6 +96,37 @@ class Finished(WithPool):
         (part / "zarr.json").write_text("{}")
         self.text("cp", f"{self.pool}:line", f"{self.pool}:another")
         self.assertFalse(part.exists())
+
+    def test_a_file_is_whole_whoever_is_killed_when(self) -> None:
+        """Killed at moments drawn at random, each on what the one before has left; with the program that it runs, and
+        without."""
+        self.set_hierarchy("as: hdf5, every: 1000 s")
+        random.seed(1)
+        line = self.text("cat", self.pool, "line")
+        for kill in range(24):
+            self.text("cp", f"{self.pool}:line", f"{self.pool}:line{kill}")
+            drain = subprocess.Popen([PMEMCPY, "drain", str(self.pool)], start_new_session=True)
+            time.sleep(random.uniform(0, 0.15))
+            if kill % 2:
+                os.killpg(drain.pid, signal.SIGKILL)
+            else:
+                drain.kill()
+            drain.wait()
+            if kill % 6 == 5:
+                self.assert_whole(line)
+        self.text("drain", self.pool)
+        self.assertEqual(self.assert_whole(line), 25)
+        self.assertEqual([each for each in self.files.iterdir() if ".part" in each.name], [])
+
+    def assert_whole(self, line: str) -> int:
+        """Each file of a line that has its name; returns how many there are."""
+        files = list(self.files.glob("line*.h5")) if self.files.exists() else []
+        for file in files:
+            back = self.folder / "back.pmem"
+            self.text("import", file, back)
+            self.assertEqual(self.text("cat", back, file.stem), line)
+            back.unlink()
+        return len(files)
 
     def test_trouble_is_told_and_keeps_nobody_from_the_others(self) -> None:
         (self.files / "line.h5").mkdir(parents=True)
