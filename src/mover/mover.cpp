@@ -243,9 +243,19 @@ private:
             finished_at_ = Clock::now();
             begin(finishing_, [this] { finish_files(); });
         }
-        if (requests_.waiting(*store_) > 0 || std::exchange(is_new_leader_, false))
+        if (has_requests())
             begin(answering_,
                   [this, goes_on = as_it_is()] { requests_.answer(*store_, [&] { return !goes_on(); }); });
+    }
+
+    // Whatever lies where the requests should keeps nobody from all else that there is to do.
+    bool has_requests() {
+        try {
+            return requests_.waiting(*store_) > 0 || std::exchange(is_new_leader_, false);
+        } catch (const Error& error) {
+            note(answering_.trouble, error.what());
+            return false;
+        }
     }
 
     // Of a task that runs a program, until when it may.
@@ -331,7 +341,7 @@ private:
             if (!is_due) return;
             const auto began = Clock::now();
             const bool are_left = store_->sweep_copies(false);
-            looking_takes = Clock::now() - began;
+            looking_takes = Clock::now() - began + std::chrono::nanoseconds(store_->inventory_took_ns());
             is_to_hand_over_ = true;
             if (!are_left && pace.allows(0)) looked_at_ = before;
         } catch (const std::exception&) {

@@ -69,23 +69,23 @@ void Requests::ask(const store::Store& store, Request what, std::string_view id,
     if (id != "/" && !store.exists(id) && store.is_group(id) != true)
         throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + store.path());
     const Message message = message_of(store, what, id, urgency);
-    if (queue(store) == nullptr) {
-        const std::lock_guard lock(mutex_);
-        queue_.emplace(MessageQueue::open_or_create(store.requests_path(), options_for(store.permissions())));
-    }
-    if (!queue(store)->try_push(message))
+    if (!queue(store, true)->try_push(message))
         throw Error(Code::no_space, std::to_string(most_waiting) +
                                         " requests are waiting for whoever works in the background of " +
                                         store.path());
 }
 
-// Null until somebody has asked for something. In a directory where others may make files this one may be somebody's who may not write the pool.
-MessageQueue* Requests::queue(const store::Store& store) {
+// Null until somebody has asked for something, unless it is to be made. In a directory where others may make files this one may be somebody's who may not write the pool.
+MessageQueue* Requests::queue(const store::Store& store, bool is_to_be) {
     const std::lock_guard lock(mutex_);
     if (queue_) return &*queue_;
     const std::string path = store.requests_path();
     const auto there = os::File::open_if_exists(path, O_PATH | O_NOFOLLOW);
-    if (!there) return nullptr;
+    if (!there && !is_to_be) return nullptr;
+    if (!there) {
+        queue_.emplace(MessageQueue::open_or_create(path, options_for(store.permissions())));
+        return &*queue_;
+    }
     if (!there->is_regular() || (there->owner() != store.owner() && there->owner() != os::user_id())) {
         throw Error(Code::permission_denied,
                     path + " is not the pool's: it belongs to somebody else, or is no file; remove it");

@@ -27,7 +27,7 @@ public:
     void answer(store::Store& store, const std::function<bool()>& stops);
 
 private:
-    MessageQueue* queue(const store::Store& store);
+    MessageQueue* queue(const store::Store& store, bool is_to_be = false);
     std::mutex mutex_;
     std::optional<MessageQueue> queue_;
 };

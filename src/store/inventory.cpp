@@ -5,6 +5,7 @@
 
 #include "array/selection.hpp"
 #include "os/guard.hpp"
+#include "os/process.hpp"
 #include "store/pin.hpp"
 #include "store/store.hpp"
 #include "store/together.hpp"
@@ -93,6 +94,9 @@ public:
         }
         return !has_had_enough();
     }
+
+    /// Of the look, what went into copies that were missing.
+    std::uint64_t copying_ns() const { return copying_ns_; }
 
     /// What the look has found; of `step` the newest that was committed.
     Inventory finish(std::uint64_t step) {
@@ -211,6 +215,7 @@ private:
                 rule != nullptr ? rule->mode.value_or(tiering_.hierarchy.mode) : tiering_.hierarchy.mode;
             const bool is_copied = copied_.contains(version);
             if (!is_copied && is_copied_now(thing.id, mode)) {
+                const Copying copying(copying_ns_);
                 try {
                     if (!store_.flush_value(tiering_, seen)) return false;
                 } catch (const layout::SourceDamage&) {
@@ -317,6 +322,7 @@ private:
         }
         std::atomic<bool> is_one_gone = false;
         std::mutex mutex;
+        const Copying copying(copying_ns_);
         together(writers(tiering_), wanted.size(), [&](std::size_t i) {
             const BlockRecord& block = *wanted[i];
             try {
@@ -373,6 +379,18 @@ private:
         return before_;
     }
 
+    class Copying {
+    public:
+        explicit Copying(std::uint64_t& all_ns) : all_ns_(all_ns) {}
+        ~Copying() { all_ns_ += os::monotonic_ns() - began_ns_; }
+        Copying(const Copying&) = delete;
+        Copying& operator=(const Copying&) = delete;
+
+    private:
+        std::uint64_t& all_ns_;
+        const std::uint64_t began_ns_ = os::monotonic_ns();
+    };
+
     Store& store_;
     Tiering& tiering_;
     const Asked asked_;
@@ -382,6 +400,7 @@ private:
     std::unordered_set<std::uint64_t> copied_;
     std::unordered_set<std::uint64_t> damaged_;
     std::vector<Thing> things_;
+    std::uint64_t copying_ns_ = 0;
     bool looked_back_ = false;
     std::unordered_map<std::string, Before> before_;
 };
@@ -420,6 +439,8 @@ bool Store::take_inventory(std::string_view id, bool for_modes,
     if (!t || t->flush_level == 0 || in_step()) return false;
     const std::uint32_t target = t->numbers[t->flush_level];
     const pool::Pool::InventoryLock one_at_a_time(pool_);
+    const std::uint64_t began_ns = os::monotonic_ns();
+    std::uint64_t copying_ns = 0;
     const auto files = targets_.files_of(target);
     const auto old = Inventory::newest_in(files->directory());
     const std::uint64_t version = newest_version();
@@ -432,7 +453,9 @@ bool Store::take_inventory(std::string_view id, bool for_modes,
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
         const std::uint64_t step = pool_.committed_step();
         Stocktaking look(*this, *t, {id, for_modes, written}, old);
-        if (!look.look()) return false;
+        const bool is_whole = look.look();
+        copying_ns += look.copying_ns();
+        if (!is_whole) return false;
         if (pool_.committed_step() != step) continue;  // half of it may have been seen
         Inventory fresh = look.finish(step);
         fresh.head.uuid = pool_.super().uuid;
@@ -447,6 +470,7 @@ bool Store::take_inventory(std::string_view id, bool for_modes,
             if (level != t->flush_level && !targets_.is_away(t->numbers[level]))
                 targets_.files_of(t->numbers[level])->forget_inventories();
         }
+        inventory_took_ns_ = os::monotonic_ns() - began_ns - copying_ns;
         return true;
     }
     return false;

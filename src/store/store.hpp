@@ -244,6 +244,8 @@ public:
     /// could not be done now: somebody is in the way, or `written` has had enough.
     bool take_inventory(std::string_view id, bool for_modes,
                         const std::function<bool(std::uint64_t)>& written = {});
+    /// How long the last one took here, without what had to be copied for it.
+    std::uint64_t inventory_took_ns() const { return inventory_took_ns_; }
 
     // hand_over.cpp
     /// Runs the command of the hierarchy's `flush` for each file that the inventory names and that it has not taken yet, as long as `is_wanted`; then for the
@@ -603,6 +605,7 @@ private:
     std::size_t own_count_ = 0;
     std::size_t own_most_ = 1024;
     std::unique_ptr<layout::DirectoryLayout> directory_layout_;  // null in the file layout
+    std::atomic<std::uint64_t> inventory_took_ns_ = 0;
     std::atomic<std::uint64_t> step_{0};
     mutable std::mutex directories_mutex_;
     mutable std::unordered_map<std::uint64_t, std::shared_ptr<Directory>> directories_;  // by definition link

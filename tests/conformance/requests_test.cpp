@@ -13,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <thread>
@@ -211,6 +212,30 @@ TEST_F(asking, is_refused_where_nobody_could_answer) {
     PMEM reader = open(Mode::read);
     expect(Code::permission_denied, [&] { request(reader, Request::flush, "u"); });
     EXPECT_EQ(requests(reader), 0U);
+}
+
+// In a directory that others may write, too, somebody may put a file of that name.
+TEST_F(asking, stands_in_nobodys_way_where_something_else_lies) {
+    {
+        PMEM pool = open();
+        Hierarchy h = hierarchy();
+        h.mode = Buffering::write_back;
+        h.flush.period_s = 0.01;
+        set_hierarchy(pool, h);
+    }
+    for (const bool is_directory : {true, false}) {
+        fs::remove(here_ / "pool.requests");
+        if (is_directory) {
+            fs::create_directory(here_ / "pool.requests");
+        } else {
+            std::ofstream(here_ / "pool.requests") << "no queue";
+        }
+        PMEM pool = open();
+        const std::string id = is_directory ? "u" : "w";
+        fill(pool, id);
+        EXPECT_TRUE(comes_true([&] { return is_flushed(pool, id); }));
+        EXPECT_THROW(request(pool, Request::flush, id), Error);
+    }
 }
 
 TEST_F(asking, for_more_than_there_is_room_for_is_no_space) {
