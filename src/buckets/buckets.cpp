@@ -3,6 +3,7 @@
 #include <pmemcpy/buckets.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "buckets/pool.hpp"
@@ -14,6 +15,10 @@ namespace {
 
 // Nothing here survives the machine, so nothing is flushed.
 constexpr persist::Medium medium(Durability::none);
+
+// As long as all that a process holds has room in half of a usual cache (32 MiB), it is written through that, where it is written next to, and
+// read from, three times as fast as in memory.
+constexpr std::uint64_t most_cached_bytes = std::uint64_t{16} << 20;
 
 [[noreturn]] void throw_beyond(std::uint64_t end, std::uint64_t bytes) {
     throw Error(Code::out_of_range,
@@ -83,6 +88,7 @@ std::vector<BucketId> Buckets::ids() const {
 void Buckets::write(const void* from, std::uint64_t size, std::uint64_t offset) {
     if (size > bytes() || offset > bytes() - size) throw_beyond(offset + size, bytes());
     const auto* source = static_cast<const std::byte*>(from);
+    const bool is_cached = size != 0 && pool_->held_bytes() <= most_cached_bytes;
     for (std::size_t i = 0; i < pieces() && size > 0; ++i) {
         const std::span<std::byte> all = piece(i);
         if (offset >= all.size()) {
@@ -90,7 +96,11 @@ void Buckets::write(const void* from, std::uint64_t size, std::uint64_t offset) 
             continue;
         }
         const std::uint64_t part = std::min<std::uint64_t>(size, all.size() - offset);
-        persist::copy_to_medium(medium, all.data() + offset, source, part);
+        if (is_cached) {
+            std::memcpy(all.data() + offset, source, part);
+        } else {
+            persist::copy_to_medium(medium, all.data() + offset, source, part);
+        }
         source += part;
         size -= part;
         offset = 0;

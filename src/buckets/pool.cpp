@@ -94,6 +94,7 @@ std::byte* Pool::bucket(std::uint32_t i) const {
 
 // Buckets behind each other are one piece.
 void Pool::hold(Buckets& held, members::Run run) const {
+    held_.fetch_add(run.count, std::memory_order_relaxed);
     Buckets::Piece& last = held.more_.empty() ? held.first_ : held.more_.back();
     if (last.count == 0) {
         last = {bucket(run.first), run.first, run.count};
@@ -123,7 +124,7 @@ bool Pool::acquire(std::uint64_t bytes, Region region, Buckets& held) {
     const auto wanted = static_cast<std::uint32_t>(want);
     std::uint32_t taken = 0;
     const auto give_back = [&] {
-        for (const members::Run& run : runs) release(run.first, run.count);
+        for (const members::Run& run : runs) claims_.free_own(run, members_.me());
     };
     try {
         runs.reserve(wanted);
@@ -146,6 +147,7 @@ bool Pool::acquire(std::uint64_t bytes, Region region, Buckets& held) {
 }
 
 void Pool::release(std::uint32_t first, std::uint32_t count) noexcept {
+    held_.fetch_sub(count, std::memory_order_relaxed);
     claims_.free_own({first, count}, members_.me());
 }
 
@@ -218,6 +220,7 @@ void Pool::offer(std::uint32_t i) const {
         word.state = static_cast<std::uint8_t>(BucketState::offered);
         word.owner = {};
     });
+    held_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool Pool::is_gone(const Word& word, members::Roll& roll) const {

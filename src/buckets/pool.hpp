@@ -30,6 +30,8 @@ public:
     void take(std::span<const BucketId> ids, Buckets& held);
     void release(std::uint32_t first, std::uint32_t count) noexcept;
 
+    /// By this process, through this object.
+    std::uint64_t held_bytes() const { return held_.load(std::memory_order_relaxed) * layout_.bucket_bytes; }
     BucketId id_of(std::uint32_t i) const { return {i, claims_.load(i).turn}; }
     // Of a bucket that this process holds.
     void fill(std::uint32_t i, const Note& note) const;
@@ -53,6 +55,7 @@ private:
     members::Members members_;
     Layout layout_;
     members::Claims claims_;
+    mutable std::atomic<std::uint64_t> held_ = 0;  // buckets
 };
 
 }  // namespace pmemcpy::buckets
