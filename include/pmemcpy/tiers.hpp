@@ -23,6 +23,9 @@ namespace pmemcpy {
 namespace mover {
 class Mover;
 }
+namespace operate {
+class Operator;
+}
 
 enum class TargetKind {
     dax,     ///< persistent memory, mapped
@@ -370,7 +373,8 @@ FlushProgress unflushed(const PMEM& pool);
 FlushProgress unstaged(const PMEM& pool);
 /// Does what is to be done in the background of a pool as long as it lives, in the place of the processes that store: those leave it to this one,
 /// and do not wait when they close the pool, whatever the triggers: it copies within Flush::period_s. Nobody needs one: it gives that work a process of its own, which may have
-/// processors of its own and outlive the others. A pool without a hierarchy waits for one.
+/// processors of its own and outlive the others. A pool without a hierarchy waits for one. It also does what hints want done with arrays
+/// (<pmemcpy/operations.hpp>), as far as no function is wanted that only another process has; the others do not leave that to it.
 /// Crash: of the process, another takes over within a second; nothing is lost.
 class Organizer {
 public:
@@ -388,6 +392,7 @@ public:
 
 private:
     std::unique_ptr<mover::Mover> mover_;
+    std::unique_ptr<operate::Operator> operator_;
 };
 /// Zeros where nobody promotes anything.
 ReadCounters read_counters(const PMEM& pool);

@@ -2,6 +2,7 @@
 
 #include "operate/hints.hpp"
 #include "os/fork.hpp"
+#include "os/process.hpp"
 #include "store/changes.hpp"
 
 #include <pmemcpy/error.hpp>
@@ -32,8 +33,11 @@ constexpr auto after_error = 1s;    // what is full or away now may not be then
 /// One thread, with an attachment of its own: so its locks are not those of another thread, and it sees what others see.
 class Operator::Worker {
 public:
-    explicit Worker(std::string path)
-        : path_(std::move(path)), fork_generation_(os::fork_generation()), thread_([this] { work(); }) {}
+    Worker(std::string path, std::vector<unsigned> cores)
+        : path_(std::move(path)),
+          fork_generation_(os::fork_generation()),
+          cores_(std::move(cores)),
+          thread_([this] { work(); }) {}
 
     bool is_of_another_process() const { return fork_generation_ != os::fork_generation(); }
 
@@ -69,6 +73,7 @@ public:
 
 private:
     void work() {
+        if (!cores_.empty()) os::run_on(cores_);
         std::unique_lock lock(mutex_);
         while (!stops_) {
             const std::uint64_t asked = asked_;
@@ -107,7 +112,12 @@ private:
             Options options;
             options.mode = Mode::update;
             store_ = store::Store::open(path_, options);
+            store_->announce_done();  // what it stores comes of what others have, and nobody waits for it
             sweep_drafts(*store_);
+        }
+        if (!changes_ && !has_hints(*store_)) {
+            pause_ = longest_pause;
+            return;
         }
         if (!changes_ || has_new_functions_.exchange(false))
             changes_.emplace(store_);  // then everything is looked at
@@ -174,6 +184,7 @@ private:
 
     const std::string path_;
     const std::uint64_t fork_generation_;
+    const std::vector<unsigned> cores_;
     mutable std::mutex mutex_;
     std::condition_variable wake_;
     std::condition_variable done_;
@@ -192,7 +203,8 @@ private:
     std::thread thread_;
 };
 
-Operator::Operator(const std::string& path) : worker_(std::make_unique<Worker>(path)) {}
+Operator::Operator(const std::string& path, std::vector<unsigned> cores)
+    : worker_(std::make_unique<Worker>(path, std::move(cores))) {}
 
 // A forked child's copy of the thread does not run, and its attachment is the parent's: it is left alone.
 Operator::~Operator() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <pmemcpy/operations.hpp>
 #include <string>
+#include <vector>
 
 namespace pmemcpy::operate {
 
@@ -12,7 +13,8 @@ namespace pmemcpy::operate {
 /// does this next.
 class Operator {
 public:
-    explicit Operator(const std::string& path);
+    /// `cores`: it runs on these; empty: on all.
+    explicit Operator(const std::string& path, std::vector<unsigned> cores = {});
     /// Does not wait for a function that is called in a process of its own: that is left to the next.
     ~Operator();
     Operator(const Operator&) = delete;

@@ -1,3 +1,4 @@
+#include "operate/operator.hpp"
 #include "os/file.hpp"
 #include "os/process.hpp"
 #include "pmem/sides.hpp"
@@ -18,6 +19,14 @@
 namespace pmemcpy {
 
 using pmem::Sides;
+
+namespace {
+
+std::vector<unsigned> cores_of(std::string_view text) {
+    return text.empty() ? std::vector<unsigned>{} : tier::parse_cores(text);
+}
+
+}  // namespace
 
 Hierarchy read_hierarchy(const std::string& path) {
     constexpr std::uint64_t longest = 1 << 20;
@@ -90,9 +99,8 @@ FlushProgress unstaged(const PMEM& pool) { return Sides::of(pool).shared()->unst
 FlushProgress unflushed(const PMEM& pool) { return Sides::of(pool).shared()->unflushed(); }
 
 Organizer::Organizer(const std::string& path, std::string_view cores)
-    : mover_(std::make_unique<mover::Mover>(
-          resolve_pool(path, Mode::update),
-          cores.empty() ? std::vector<unsigned>{} : tier::parse_cores(cores))) {}
+    : mover_(std::make_unique<mover::Mover>(resolve_pool(path, Mode::update), cores_of(cores))),
+      operator_(std::make_unique<operate::Operator>(resolve_pool(path, Mode::update), cores_of(cores))) {}
 Organizer::~Organizer() = default;
 std::string Organizer::trouble() const { return mover_->trouble(); }
 

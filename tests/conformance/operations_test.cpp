@@ -577,6 +577,25 @@ TEST_F(operations, are_finished_by_the_next_when_a_process_is_killed_in_the_midd
     EXPECT_TRUE(pool.verify().empty());
 }
 
+// Nobody else has the pool open for writing: who only stores, and ends, leaves the rest to it.
+TEST_F(operations, are_done_by_an_organizer_too) {
+    { const PMEM pool = open(); }
+    const Organizer organizer(path_);  // which has begun before there is any
+    const pid_t child = ::fork();
+    if (child == 0) {
+        PMEM own = open();
+        store(own, "u");
+        hint(own, "u", {operation::maximum | operation::sort});
+        ::kill(::getpid(), SIGKILL);
+    }
+    ::waitpid(child, nullptr, 0);
+    const PMEM reader = open(Mode::read);
+    for (int i = 0; i < 2000 && !(reader.exists("u.max") && reader.exists("u.sorted")); ++i)
+        os::sleep_ns(10'000'000);
+    EXPECT_EQ(reader.load<double>("u.max"), n / 2 - 1);
+    EXPECT_EQ(load(reader, "u.sorted"), in_order(numbers()));
+}
+
 // A hanging function would keep munmap waiting for a minute.
 TEST_F(operations, of_a_function_that_is_being_called_are_left_to_the_next_when_the_pool_is_closed) {
     const std::string marker = folder_ / "go";
