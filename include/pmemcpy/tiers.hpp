@@ -324,10 +324,8 @@ std::uint64_t flush(PMEM& pool, std::string_view id = "/",
                     const std::function<bool(const FlushProgress&)>& progress = {});
 /// How a pool is made again that was lost.
 struct RebuildOptions {
-    std::optional<Hierarchy>
-        hierarchy{};  ///< of the new pool; nothing: that of the lost one, if its directories are there
-    std::uint64_t max_bytes =
-        0;  ///< how large the new pool may grow; 0: as the lost one, or as large as it must be without a hierarchy
+    std::optional<Hierarchy> hierarchy{};  ///< nothing: that of the lost pool, if its directories are there
+    std::uint64_t max_bytes = 0;  ///< 0: as the lost one, or as large as it must be without a hierarchy
     std::function<void(const FlushProgress&)> progress{};  ///< called after each block
 };
 /// What rebuild() has brought back, and what it has not.
