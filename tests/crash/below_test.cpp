@@ -136,7 +136,7 @@ protected:
 
     Options options() const {
         Options options;
-        options.max_bytes = 256 * 1024;
+        options.max_bytes = std::uint64_t{256} << 10;
         options.chunk_bytes = 4096;
         return options;
     }
