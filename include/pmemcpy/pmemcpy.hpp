@@ -229,7 +229,7 @@ public:
         set_attribute(id, name, std::string(text));
     }
     /// Several, in this order: each as set_attribute() sets it, and who follows the pool's changes (the index, a watch) hears of them
-    /// once, so that an index that is up to date when this returns (`sync`) takes them in at the price of one.
+    /// once, so that an index takes them in at the price of one.
     /// Crash: the first so many of them are set; to have all or none, set them in a step.
     /// Errors: those of set_attribute(); of names before any is set, else with those before it set.
     /// Example: pmem.set_attributes("run", {{"author", "li"}, {"number", 3}, {"dt", 0.1}});
