@@ -16,7 +16,7 @@ class PMEM;
 enum class IndexMode {
     none,   ///< there is no index: a query looks at every object
     async,  ///< a thread of each process that writes the pool, in the pause behind a burst of stores
-    sync,   ///< the call that stores: when one returns, at most 256 changes are not in it, which queries look at themselves
+    sync,  ///< the call that stores: when one returns, at most 256 changes are not in it, which queries look at themselves
 };
 
 /// How far the index of a pool is.

@@ -41,8 +41,7 @@ void bind_reports(nb::module_& m) {
         .def_ro("size_bytes", &FlushProgress::of_bytes);
     nb::class_<TargetInfo>(m, "TargetInfo", "A target as it is now.")
         .def_prop_ro("name", [](const TargetInfo& info) { return info.target.name; })
-        .def_prop_ro("kind",
-                     [](const TargetInfo& info) { return std::string(name_of(info.target.kind)); })
+        .def_prop_ro("kind", [](const TargetInfo& info) { return std::string(name_of(info.target.kind)); })
         .def_prop_ro("path", [](const TargetInfo& info) { return info.target.path; })
         .def_ro("used_bytes", &TargetInfo::used_bytes)
         .def_ro("capacity_bytes", &TargetInfo::capacity_bytes)
