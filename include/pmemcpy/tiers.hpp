@@ -363,7 +363,7 @@ inline constexpr std::uint32_t most_urgent = 3;
 /// Errors: invalid_argument in a pool without a hierarchy or with no target below it, and for an urgency above most_urgent; not_found;
 ///     no_space when 1,024 are waiting; permission_denied for who only reads the pool; unsupported for a device.
 void request(PMEM& pool, Request what, std::string_view id = "/", std::uint32_t urgency = 1);
-/// How many wait, or are just being done.
+/// How many wait, or are just being done; 0 for who may not write the pool.
 std::uint64_t requests(const PMEM& pool);
 /// What is to be flushed by the hierarchy's modes, and is not yet. Looks at all blocks.
 FlushProgress unflushed(const PMEM& pool);

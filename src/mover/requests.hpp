@@ -20,7 +20,7 @@ public:
     /// The first makes the queue. Errors: no_space, when it is full; those of MessageQueue::open_or_create().
     void ask(const store::Store& store, Request what, std::string_view id, std::uint32_t urgency);
     std::uint64_t waiting(const store::Store& store);
-    /// That wait, or that somebody is at.
+    /// That wait, or that somebody is at; none for who may not look.
     std::uint64_t size(const store::Store& store);
     /// Does them one after the other, the most urgent first, until none is left or `stops`. What cannot be done is given up, and thrown
     /// when all have been tried. Who dies at one leaves it to the next.

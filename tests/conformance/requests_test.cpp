@@ -238,6 +238,41 @@ TEST_F(asking, stands_in_nobodys_way_where_something_else_lies) {
     }
 }
 
+TEST_F(asking, is_nothing_that_a_mere_reader_is_told_of) {
+    if (::getuid() != 0) GTEST_SKIP() << "another user can only be played by root";
+    fs::permissions(here_.path(), fs::perms{0755});
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy(10e3));
+    fill(pool, "u");
+    request(pool, Request::flush, "u");
+    EXPECT_EQ(requests(pool), 1U);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(2);
+        ::_exit(requests(open(Mode::read)) == 0 ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+}
+
+// It went on for ten rounds of what it had been told to stop: four minutes.
+TEST_F(asking, keeps_nobody_from_closing_the_pool) {
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy(60e3));  // a block takes 1.1 s
+    fill(pool, "u");
+    request(pool, Request::flush, "u");
+    EXPECT_TRUE(comes_true([&] {
+        for (const auto& entry : fs::recursive_directory_iterator(here_ / "pfs")) {
+            if (entry.path().filename().string().starts_with("copying-")) return true;
+        }
+        return false;
+    }));
+    const auto begin = std::chrono::steady_clock::now();
+    pool.munmap();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s) << "and not forty blocks";
+}
+
 TEST_F(asking, for_more_than_there_is_room_for_is_no_space) {
     PMEM pool = open();
     set_hierarchy(pool, hierarchy(10e3));  // so slow that none is done meanwhile

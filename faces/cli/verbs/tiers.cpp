@@ -116,6 +116,8 @@ void print_table(const PMEM& pmem) {
         if (left.of_blocks > 0)
             fmt::print("{} in {} blocks are not flushed yet; `pmemcpy drain` waits for them\n",
                        human_size(left.of_bytes), left.of_blocks);
+        if (const std::uint64_t waiting = requests(pmem); waiting > 0)
+            fmt::print("to be done in the background: {}\n", counted(waiting, "request"));
         const FlushProgress here = unstaged(pmem);
         if (here.of_blocks > 0)
             fmt::print("{} in {} files are not handed to the command of `flush` yet\n",
@@ -206,7 +208,7 @@ int drain_later(PMEM& pmem, const std::string& id, bool json) {
     if (json) {
         fmt::print("{}\n", dump({{"requests", waiting}}));
     } else {
-        fmt::print("asked; {} in all are waiting for whoever works in the background\n", waiting);
+        fmt::print("asked; to be done in the background: {}\n", counted(waiting, "request"));
     }
     return exit_ok;
 }
