@@ -358,10 +358,10 @@ inline constexpr std::uint32_t most_urgent = 3;
 /// Asks for it and returns at once: it is done by the process that moves blocks in the background, which may be another one, such as an
 /// Organizer; of several requests the most urgent first, else in their order. They wait in a queue of messages beside the pool, `<pool>.requests`, into which
 /// a program may push its own as well (MessageQueue): the type is the request, the text the id. If nobody is there, whoever opens the pool next for
-/// writing does them. Why one could not be done tells Organizer::trouble(), or the next store of who tried; it is not tried again.
+/// writing does them. What could not be done is not tried again; an Organizer tells why (trouble()).
 /// Crash: of whoever is at it, another does it once more. The requests do not survive the machine.
 /// Errors: invalid_argument in a pool without a hierarchy or with no target below it, and for an urgency above most_urgent; not_found;
-///     no_space when 1,024 are waiting; permission_denied for who only reads the pool; unsupported for a device.
+///     no_space when 1,024 are waiting; permission_denied for who only reads the pool.
 void request(PMEM& pool, Request what, std::string_view id = "/", std::uint32_t urgency = 1);
 /// How many wait, or are just being done; 0 for who may not write the pool.
 std::uint64_t requests(const PMEM& pool);

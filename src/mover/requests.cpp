@@ -1,7 +1,6 @@
 #include "mover/requests.hpp"
 
 #include "os/file.hpp"
-#include "os/process.hpp"
 #include "tier/heat.hpp"
 
 #include <pmemcpy/error.hpp>
@@ -88,10 +87,9 @@ MessageQueue* Requests::queue(const store::Store& store, bool is_to_be) {
         queue_.emplace(MessageQueue::open_or_create(path, options_for(store.permissions())));
         return &*queue_;
     }
-    if (!there->is_regular() || (there->owner() != store.owner() && there->owner() != os::user_id())) {
-        throw Error(Code::permission_denied,
-                    path + " is not the pool's: it belongs to somebody else, or is no file; remove it");
-    }
+    if (!there->is_regular())
+        throw Error(Code::permission_denied, path + " is no file of the pool's; remove it");
+    store.refuse_foreign(*there);
     queue_.emplace(MessageQueue::open(path));
     return &*queue_;
 }

@@ -215,7 +215,7 @@ private:
                 rule != nullptr ? rule->mode.value_or(tiering_.hierarchy.mode) : tiering_.hierarchy.mode;
             const bool is_copied = copied_.contains(version);
             if (!is_copied && is_copied_now(thing.id, mode)) {
-                const Copying copying(copying_ns_);
+                const Timing timing(copying_ns_);
                 try {
                     if (!store_.flush_value(tiering_, seen)) return false;
                 } catch (const layout::SourceDamage&) {
@@ -322,7 +322,7 @@ private:
         }
         std::atomic<bool> is_one_gone = false;
         std::mutex mutex;
-        const Copying copying(copying_ns_);
+        const Timing timing(copying_ns_);
         together(writers(tiering_), wanted.size(), [&](std::size_t i) {
             const BlockRecord& block = *wanted[i];
             try {
@@ -379,12 +379,12 @@ private:
         return before_;
     }
 
-    class Copying {
+    class Timing {
     public:
-        explicit Copying(std::uint64_t& all_ns) : all_ns_(all_ns) {}
-        ~Copying() { all_ns_ += os::monotonic_ns() - began_ns_; }
-        Copying(const Copying&) = delete;
-        Copying& operator=(const Copying&) = delete;
+        explicit Timing(std::uint64_t& all_ns) : all_ns_(all_ns) {}
+        ~Timing() { all_ns_ += os::monotonic_ns() - began_ns_; }
+        Timing(const Timing&) = delete;
+        Timing& operator=(const Timing&) = delete;
 
     private:
         std::uint64_t& all_ns_;

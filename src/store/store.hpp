@@ -159,13 +159,13 @@ public:
     /// Held by one process at a time, in a pool of private objects.
     pool::Pool::ScopeLock hold_scopes() { return pool::Pool::ScopeLock(pool_); }
     /// Where a file or directory that belongs to the pool lies: the pool's path and this ending.
-    /// Errors: permission_denied; invalid_argument for a pool in which nothing is done in the background.
-    void check_may_be_asked() const;
-    /// Where processes leave what they ask of whoever works in the background.
-    std::string requests_path() const { return path_beside(".requests"); }
     std::string path_beside(const std::string& ending) const {
         return pool::path_beside(pool_.file(), ending);
     }
+    /// Where processes leave what they ask of whoever works in the background.
+    std::string requests_path() const { return path_beside(".requests"); }
+    /// Errors: permission_denied; invalid_argument for a pool in which nothing is done in the background.
+    void check_may_be_asked() const;
     /// Errors: permission_denied for what is beside the pool and somebody's who may not write it.
     void refuse_foreign(const os::File& file) const { pool::refuse_foreign(file, pool_.file()); }
 

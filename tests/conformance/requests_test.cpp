@@ -3,6 +3,7 @@
 #include <pmemcpy/messages.hpp>
 #include <pmemcpy/tiers.hpp>
 
+#include "tests/conformance/pool_suite.hpp"
 #include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -81,15 +82,6 @@ protected:
         }
         return what();
     }
-    static void expect(Code code, const std::function<void()>& call) {
-        try {
-            call();
-            ADD_FAILURE() << "expected " << name_of(code);
-        } catch (const Error& error) {
-            EXPECT_EQ(error.kind(), code) << error.what();
-        }
-    }
-
     Folder here_;
 };
 
@@ -204,13 +196,14 @@ TEST_F(asking, may_be_a_program_of_its_own_that_knows_the_queue) {
 TEST_F(asking, is_refused_where_nobody_could_answer) {
     PMEM pool = open();
     fill(pool, "u");
-    expect(Code::invalid_argument, [&] { request(pool, Request::flush, "u"); });
+    conformance::expect_error(Code::invalid_argument, [&] { request(pool, Request::flush, "u"); });
     set_hierarchy(pool, hierarchy());
-    expect(Code::not_found, [&] { request(pool, Request::flush, "v"); });
-    expect(Code::invalid_argument, [&] { request(pool, Request::flush, "u", most_urgent + 1); });
+    conformance::expect_error(Code::not_found, [&] { request(pool, Request::flush, "v"); });
+    conformance::expect_error(Code::invalid_argument,
+                              [&] { request(pool, Request::flush, "u", most_urgent + 1); });
     EXPECT_FALSE(fs::exists(here_ / "pool.requests"));
     PMEM reader = open(Mode::read);
-    expect(Code::permission_denied, [&] { request(reader, Request::flush, "u"); });
+    conformance::expect_error(Code::permission_denied, [&] { request(reader, Request::flush, "u"); });
     EXPECT_EQ(requests(reader), 0U);
 }
 
@@ -277,7 +270,7 @@ TEST_F(asking, for_more_than_there_is_room_for_is_no_space) {
     PMEM pool = open();
     set_hierarchy(pool, hierarchy(10e3));  // so slow that none is done meanwhile
     fill(pool, "u");
-    expect(Code::no_space, [&] {
+    conformance::expect_error(Code::no_space, [&] {
         for (int i = 0; i < 1100; ++i) request(pool, Request::flush, "u");
     });
     EXPECT_GE(requests(pool), 1024U);
