@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -264,6 +265,30 @@ TEST_F(asking, keeps_nobody_from_closing_the_pool) {
     const auto begin = std::chrono::steady_clock::now();
     pool.munmap();
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 20s) << "and not forty blocks";
+}
+
+// The queue is the first asker's file, and was refused as a stranger's.
+TEST_F(asking, is_for_all_who_may_write_the_pool) {
+    if (::getuid() != 0) GTEST_SKIP() << "another user can only be played by root";
+    fs::permissions(here_.path(), fs::perms{0777});
+    const mode_t umask = ::umask(0);
+    fs::permissions(here_ / "pfs", fs::perms{0777});
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy());
+    fill(pool, "u");
+    const Organizer organizer(here_ / "pool");
+    const pid_t child = ::fork();
+    if (child == 0) {
+        if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(2);
+        PMEM own = open();
+        request(own, Request::flush, "u");
+        ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ::umask(umask);
+    EXPECT_EQ(status, 0);
+    EXPECT_TRUE(comes_true([&] { return is_flushed(pool, "u"); })) << organizer.trouble();
 }
 
 TEST_F(asking, for_more_than_there_is_room_for_is_no_space) {
