@@ -90,7 +90,8 @@ enum class ChunkKind : std::uint8_t {
     data_slab = 2,
     run_head = 3,
     run_body = 4,
-    hole = 5,      // free, and its space was given back to the file system
+    hole =
+        5,  // free, and the file system has promised no space for it; with an owner: who is about to get some
     bare_slab = 6  // a data slab that has its links in the table of links, and no head
 };
 
@@ -111,6 +112,9 @@ struct ChunkWord {
     constexpr std::uint64_t owner() const { return (word >> 4) & ((1ULL << 29) - 1); }
     constexpr std::uint64_t length() const { return word >> 33; }
     constexpr bool operator==(const ChunkWord&) const = default;
+    constexpr bool is_idle() const {
+        return (kind() == ChunkKind::free || kind() == ChunkKind::hole) && owner() == 0;
+    }
     constexpr ChunkWord with_owner(std::uint64_t owner) const { return make(kind(), owner, length()); }
 };
 

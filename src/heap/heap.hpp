@@ -246,7 +246,12 @@ private:
     bool find_unit(std::uint64_t offset, Slab& slab, std::uint32_t& unit) const;
 
     std::uint64_t find_free_chunks(std::uint64_t count, std::uint64_t usable, std::uint64_t& free_tail);
-    std::uint64_t obtain_chunks(std::uint64_t count, Purpose purpose);
+    /// The lock is let go while memory is made for them, and is held again on return.
+    std::uint64_t obtain_chunks(std::uint64_t count, Purpose purpose,
+                                std::optional<pool::Pool::AllocationLock>& lock);
+    void grow(std::uint64_t chunks);
+    void fill_claimed(std::uint64_t first, std::uint64_t count,
+                      std::optional<pool::Pool::AllocationLock>& lock);
     void keep_reserved(std::uint64_t count);
     void make_ready(std::uint64_t wanted);
     std::uint64_t chunks_for(std::uint64_t bytes) const;
@@ -255,6 +260,7 @@ private:
     void free_run(std::uint64_t head, std::uint64_t record_offset);
     void wipe_run(std::uint64_t head, std::uint64_t record_offset);
     std::uint64_t punch_free(bool holes_too);
+    void make_touched(std::uint64_t begin, std::uint64_t end);
     void wipe(std::uint64_t offset, std::uint64_t length);
     void wipe_unit(const Slab& slab, std::uint64_t offset);
     /// Calls f(offset, length) for what is nobody's, and for what lies behind the last byte that its owner uses.
@@ -277,6 +283,7 @@ private:
     void sweep_slabs(std::uint64_t owner, Reachability& reachable);
     void sweep_record(std::uint64_t offset, UnitState state, Reachability& reachable);
     void sweep_runs(std::uint64_t owner);
+    void empty_hole(std::uint64_t i);
     bool owns_extent(std::uint64_t record_offset, std::uint64_t extent_offset) const;
 
     pool::Pool& pool_;

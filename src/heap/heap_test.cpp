@@ -1,13 +1,20 @@
 #include "heap/heap.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
 #include <pmemcpy/error.hpp>
 #include <random>
 #include <set>
+#include <thread>
 
+#include "os/calls.hpp"
 #include "tests/folder.hpp"
 
 namespace pmemcpy::heap {
@@ -193,6 +200,75 @@ TEST_F(heap_room, trims_free_chunks_and_allocates_them_again) {
     EXPECT_GE(a.pool.file().allocated_bytes(), trimmed + (2 << 20)) << "stores never meet a hole";
     EXPECT_TRUE(is_current(a.pool, last));
     EXPECT_TRUE(is_current(a.pool, again));
+}
+
+// Once, all others waited for the kernel to make the memory of one.
+TEST_F(heap_room, others_take_theirs_while_memory_is_made_for_one) {
+    Attached a(path_);
+    Attached other(path_);
+    static std::atomic<int> calls;
+    static std::atomic<bool> may_go_on;
+    calls = 0;
+    may_go_on = false;
+    os::Calls fake = os::system_calls();
+    fake.fallocate = [](int fd, int mode, off_t offset, off_t length) {
+        if (calls++ == 0) {
+            for (int i = 0; i < 10000 && !may_go_on; ++i)
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return ::fallocate(fd, mode, offset, length);
+    };
+    const os::ScopedCalls replaced(fake);
+    Extent slow;
+    std::thread slow_one([&] { slow = a.heap.allocate_extent(2 << 20, 64 * 1000); });
+    while (calls == 0) std::this_thread::yield();
+    const Extent extent = other.heap.allocate_extent(2 << 20, 64 * 2000);
+    EXPECT_FALSE(may_go_on.exchange(true));
+    slow_one.join();
+    EXPECT_TRUE(slow.offset >= extent.offset + extent.length || extent.offset >= slow.offset + slow.length);
+}
+
+TEST_F(heap_room, who_dies_while_memory_is_made_leaves_none) {
+    Attached survivor(path_);
+    const std::uint64_t taken = survivor.heap.count_taken_chunks();
+    const pid_t child = ::fork();
+    if (child == 0) {
+        os::Calls fake = os::system_calls();
+        fake.fallocate = [](int fd, int mode, off_t offset, off_t length) -> int {
+            ::fallocate(fd, mode, offset, length);
+            ::_exit(7);
+        };
+        const os::ScopedCalls replaced(fake);
+        auto* dying = new Attached(path_);
+        dying->heap.allocate_extent(2 << 20, 64 * 1000);
+        ::_exit(1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_EQ(WEXITSTATUS(status), 7);
+    EXPECT_GT(survivor.heap.count_taken_chunks(), taken);
+    EXPECT_TRUE(survivor.pool.scavenge_dead(survivor));
+    EXPECT_EQ(survivor.heap.count_taken_chunks(), taken);
+    EXPECT_LT(survivor.pool.file().allocated_bytes(), 1U << 20);
+    const Extent extent = survivor.heap.allocate_extent(2 << 20, 64 * 1000);
+    std::memset(survivor.pool.at(extent.offset), 1, extent.length);
+}
+
+TEST_F(heap_room, where_no_memory_can_be_had_nothing_is_taken) {
+    Attached a(path_);
+    const std::uint64_t taken = a.heap.count_taken_chunks();
+    {
+        os::Calls fake = os::system_calls();
+        fake.fallocate = [](int fd, int mode, off_t offset, off_t length) {
+            if (mode != 0) return ::fallocate(fd, mode, offset, length);
+            errno = ENOSPC;
+            return -1;
+        };
+        const os::ScopedCalls replaced(fake);
+        EXPECT_THROW(a.heap.allocate_extent(2 << 20, 64 * 1000), Error);
+    }
+    EXPECT_EQ(a.heap.count_taken_chunks(), taken);
+    a.heap.allocate_extent(2 << 20, 64 * 1000);
 }
 
 // A head in the chunk had left room for one block of half a chunk, three of a quarter, and so on.

@@ -16,12 +16,26 @@ void Heap::prepare(std::uint64_t bytes) {
         const pool::Pool::AllocationLock lock(pool_);
         const std::uint64_t usable = pool_.usable_chunks();
         // What will be stored outside takes no space here.
-        if (wanted > usable && home_ == 0) pool_.grow(wanted - usable);
+        if (home_ == 0) {
+            if (wanted > usable) grow(wanted - usable);
+            fill_holes(0, std::min(wanted, pool_.usable_chunks()));
+        }
     }
-    const std::uint64_t end =
-        base::align_down(pool_.chunk_offset(pool_.usable_chunks()), os::huge_page_bytes);
-    if (end == 0 || pool_.mapping().collapse(0, end)) return;
-    pool_.mapping().populate(0, end);  // no huge pages here: at least no fault is left for the first store
+    const std::uint64_t usable = pool_.usable_chunks();
+    std::uint64_t begin = 0;  // with the tables in front of the chunks
+    for (std::uint64_t i = 0; i <= usable; ++i) {
+        if (i < usable && ChunkWord{Medium::load(&chunk(i).word)}.kind() != ChunkKind::hole) continue;
+        make_touched(begin, pool_.chunk_offset(i));
+        begin = pool_.chunk_offset(i + 1);
+    }
+}
+
+// No fault is left for the first store there; and where the kernel makes huge pages, they are.
+void Heap::make_touched(std::uint64_t begin, std::uint64_t end) {
+    begin = base::align_up(begin, os::huge_page_bytes);
+    end = base::align_down(end, os::huge_page_bytes);
+    if (begin >= end || pool_.mapping().collapse(begin, end - begin)) return;
+    pool_.mapping().populate(begin, end - begin);
 }
 
 std::uint64_t Heap::trim() { return punch_free(false); }
@@ -38,7 +52,7 @@ std::uint64_t Heap::punch_free(bool holes_too) {
         const ChunkWord word{chunk(i).word};
         // Behind a head whose run is half freed, chunks look free that are not.
         if (word.kind() == ChunkKind::run_head) i += std::max<std::uint64_t>(word.length(), 1) - 1;
-        if (word.kind() != ChunkKind::free && (word.kind() != ChunkKind::hole || !holes_too)) continue;
+        if (!word.is_idle() || (word.kind() == ChunkKind::hole && !holes_too)) continue;
         if (word.kind() == ChunkKind::free && reserved > 0) {
             --reserved;
             continue;

@@ -28,7 +28,7 @@ std::uint64_t Heap::find_free_chunks(std::uint64_t count, std::uint64_t usable, 
         std::uint64_t free = 0;
         for (std::uint64_t i = begin; i < end;) {
             const ChunkWord word{persist::Medium::load(&chunk(i).word)};
-            if (word.kind() == ChunkKind::free || word.kind() == ChunkKind::hole) {
+            if (word.is_idle()) {
                 ++i;
                 if (++free == count) return i - count;
                 continue;
@@ -41,7 +41,8 @@ std::uint64_t Heap::find_free_chunks(std::uint64_t count, std::uint64_t usable, 
     return usable;
 }
 
-std::uint64_t Heap::obtain_chunks(std::uint64_t count, Purpose purpose) {
+std::uint64_t Heap::obtain_chunks(std::uint64_t count, Purpose purpose,
+                                  std::optional<pool::Pool::AllocationLock>& lock) {
     if (purpose == Purpose::data || kept_for_records_ == 0) keep_reserved(count);
     const std::uint64_t all = pool_.super().chunk_count;
     const std::uint64_t end =
@@ -53,13 +54,44 @@ std::uint64_t Heap::obtain_chunks(std::uint64_t count, Purpose purpose) {
         tail = std::min(tail, count);  // free chunks at the end need not be grown again
         first -= tail;
         if (first + count > end) pool_.throw_full(count);
-        pool_.grow(count - tail);
+        grow(count - tail);
     }
     pool_.vouch_for_usable_chunks();
-    fill_holes(first, count);
     pool_.medium().store(&pool_.state().search_hint.value, first + count);
+    for (std::uint64_t i = first; i < first + count; ++i) {
+        if (ChunkWord{chunk(i).word}.kind() != ChunkKind::hole) continue;
+        fill_claimed(first, count, lock);
+        break;
+    }
     pool_.use_reserved(0, count * pool_.super().chunk_bytes);
     return first;
+}
+
+void Heap::grow(std::uint64_t chunks) {
+    pool_.grow(chunks, [this](std::uint64_t first, std::uint64_t count) {
+        for (std::uint64_t i = first; i < first + count; ++i)
+            set_chunk(i, ChunkWord::make(ChunkKind::hole, 0, 0), {});
+    });
+}
+
+// Nobody waits for the kernel to make our memory: meanwhile the chunks are holes that are ours, which others pass over, and
+// which whoever cleans up after our death takes back.
+void Heap::fill_claimed(std::uint64_t first, std::uint64_t count,
+                        std::optional<pool::Pool::AllocationLock>& lock) {
+    const auto set_all = [&](ChunkWord word) {
+        for (std::uint64_t i = first; i < first + count; ++i) set_chunk(i, word, {});
+    };
+    set_all(ChunkWord::make(ChunkKind::hole, pool_.owner(), 0));
+    lock.reset();
+    try {
+        pool_.promise(first, count);
+    } catch (const Error&) {
+        lock.emplace(pool_);
+        set_all(ChunkWord::make(ChunkKind::hole, 0, 0));
+        throw;
+    }
+    lock.emplace(pool_);
+    set_all({});
 }
 
 // What others have reserved is left to them.
@@ -79,12 +111,11 @@ void Heap::reserve(std::uint64_t bytes) {
 // So many chunks are free, and the file system has promised their space. Under the allocation lock.
 void Heap::make_ready(std::uint64_t wanted) {
     const std::uint64_t free = pool_.usable_chunks() - count_taken_chunks();
-    if (free < wanted) pool_.grow(wanted - free);
+    if (free < wanted) grow(wanted - free);
     std::uint64_t ready = 0;
     for (std::uint64_t i = 0; i < pool_.usable_chunks() && ready < wanted; ++i) {
-        const ChunkKind kind = ChunkWord{chunk(i).word}.kind();
-        if (kind != ChunkKind::free && kind != ChunkKind::hole) continue;
-        fill_holes(i, 1);  // what trim() gave back
+        if (!ChunkWord{chunk(i).word}.is_idle()) continue;
+        fill_holes(i, 1);
         ++ready;
     }
 }
@@ -94,13 +125,17 @@ std::uint64_t Heap::chunks_for(std::uint64_t bytes) const {
     return bytes / chunk_bytes + (bytes % chunk_bytes != 0 ? 1 : 0);
 }
 
-// What trim() gave back must be promised by the file system again before anybody stores there.
+// Under the allocation lock, for many at once: where nobody else is expected to wait.
 void Heap::fill_holes(std::uint64_t first, std::uint64_t count) {
+    const auto is_hole = [this](std::uint64_t i) {
+        const ChunkWord word{chunk(i).word};
+        return word.kind() == ChunkKind::hole && word.is_idle();
+    };
     for (std::uint64_t i = first; i < first + count; ++i) {
-        if (ChunkWord{chunk(i).word}.kind() != ChunkKind::hole) continue;
+        if (!is_hole(i)) continue;
         std::uint64_t end = i;
-        while (end < first + count && ChunkWord{chunk(end).word}.kind() == ChunkKind::hole) ++end;
-        pool_.allocate_again(i, end - i);
+        while (end < first + count && is_hole(end)) ++end;
+        pool_.promise(i, end - i);
         for (; i < end; ++i) set_chunk(i, {}, {});
     }
 }
@@ -109,8 +144,7 @@ std::uint64_t Heap::count_taken_chunks() const {
     std::uint64_t taken = 0;
     const std::uint64_t usable = pool_.usable_chunks();
     for (std::uint64_t i = 0; i < usable; ++i) {
-        const auto kind = ChunkWord{persist::Medium::load(&chunk(i).word)}.kind();
-        if (kind != ChunkKind::free && kind != ChunkKind::hole) ++taken;
+        if (!ChunkWord{persist::Medium::load(&chunk(i).word)}.is_idle()) ++taken;
     }
     return taken;
 }
@@ -128,8 +162,8 @@ Extent Heap::allocate_extent(std::uint64_t length, std::uint64_t record_offset, 
                                         " of at most " + std::to_string(pool_.super().max_bytes) + " bytes");
     }
     const std::uint64_t count = (length + chunk_bytes - 1) / chunk_bytes;
-    const pool::Pool::AllocationLock lock(pool_);
-    const std::uint64_t head = obtain_chunks(count, Purpose::data);
+    std::optional<pool::Pool::AllocationLock> lock(std::in_place, pool_);
+    const std::uint64_t head = obtain_chunks(count, Purpose::data, lock);
     for (std::uint64_t i = 1; i < count; ++i) {
         set_chunk(head + i, ChunkWord::make(ChunkKind::run_body, pool_.owner(), 0), {});
     }

@@ -120,9 +120,16 @@ void Heap::sweep_runs(std::uint64_t owner) {
             i += count;
         } else {
             if (word.kind() == ChunkKind::run_body) set_chunk(i, {}, {});  // bodies without a head
+            if (word.kind() == ChunkKind::hole && word.owner() == owner) empty_hole(i);
             ++i;
         }
     }
+}
+
+// Its owner died while memory was made for it.
+void Heap::empty_hole(std::uint64_t i) {
+    set_chunk(i, ChunkWord::make(ChunkKind::hole, 0, 0), {});
+    pool_.file().punch(pool_.chunk_offset(i), pool_.super().chunk_bytes);
 }
 
 // Whether the record at `record_offset` is taken and names the extent at `extent_offset` as its own.

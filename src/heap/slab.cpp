@@ -115,12 +115,12 @@ bool Heap::claim_at(const Slab& slab, std::uint32_t unit, std::uint64_t claim_wo
 }
 
 std::uint64_t Heap::obtain_slab(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cache) {
-    const pool::Pool::AllocationLock lock(pool_);
+    std::optional<pool::Pool::AllocationLock> lock(std::in_place, pool_);
     std::uint64_t chunk = 0;
     if (adopt_slab(purpose, unit_bytes, cache, adopt_at_once, chunk)) return chunk;
     for (;;) {
         try {
-            chunk = obtain_chunks(1, purpose);
+            chunk = obtain_chunks(1, purpose, lock);
         } catch (const Error&) {
             if (adopt_slab(purpose, unit_bytes, cache, pool_.usable_chunks(), chunk)) return chunk;
             throw;

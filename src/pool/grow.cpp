@@ -27,19 +27,24 @@ void Pool::throw_full(std::uint64_t chunks) const {
                                     " more are needed; erase something, or create a larger pool");
 }
 
-void Pool::grow(std::uint64_t chunks) {
+void Pool::grow(std::uint64_t chunks, const std::function<void(std::uint64_t, std::uint64_t)>& note_holes) {
     const std::uint64_t usable = usable_chunks();
     const std::uint64_t left = super_.chunk_count - usable;
     if (chunks > left) throw_full(chunks);
-    const std::uint64_t room = check_headroom(chunks);
+    const std::uint64_t room = check_headroom(chunks, os::headroom_bytes(file_));
     std::uint64_t step = std::min({growth_step(chunks, usable, super_.chunk_bytes), left, room});
     check_table(usable, step);
-    try {
-        allocate(usable, step);
-    } catch (const Error& error) {
-        if (error.kind() != Code::no_space || step == chunks) throw;
-        step = chunks;  // what is asked may fit where more did not
-        allocate(usable, step);
+    if (file_.fs_kind() == os::FileSystem::tmpfs) {
+        // Making memory takes longer than the copy into it. Each makes that of the chunks he takes, at the same time as others.
+        note_holes(usable, step);
+    } else {
+        try {
+            allocate(usable, step);
+        } catch (const Error& error) {
+            if (error.kind() != Code::no_space || step == chunks) throw;
+            step = chunks;  // what is asked may fit where more did not
+            allocate(usable, step);
+        }
     }
     if (durability() != Durability::none && !probe_.is_devdax)
         medium_.sync(file_);  // before anything says it is ours
@@ -62,8 +67,8 @@ void Pool::vouch_for_usable_chunks() {
     durable_chunks_ = usable;
 }
 
-void Pool::allocate_again(std::uint64_t first, std::uint64_t chunks) {
-    check_headroom(chunks);
+void Pool::promise(std::uint64_t first, std::uint64_t chunks) {
+    check_headroom(chunks, os::recent_headroom_bytes(file_));  // often, for little
     allocate(first, chunks);
     if (durability() != Durability::none) medium_.sync(file_);
 }
@@ -98,8 +103,8 @@ void Pool::make_huge(std::uint64_t begin, std::uint64_t bytes) {
 }
 
 // Asked before allocating, because on tmpfs an overrun of the memory cgroup kills. Returns chunks.
-std::uint64_t Pool::check_headroom(std::uint64_t chunks) {
-    const std::uint64_t room = os::headroom_bytes(file_) / super_.chunk_bytes;
+std::uint64_t Pool::check_headroom(std::uint64_t chunks, std::uint64_t headroom_bytes) const {
+    const std::uint64_t room = headroom_bytes / super_.chunk_bytes;
     if (chunks <= room) return room;
     throw Error(Code::no_space, "the file system or memory cgroup of " + path() + " has room for " +
                                     std::to_string(room * super_.chunk_bytes) + " bytes and " +

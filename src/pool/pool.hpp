@@ -197,13 +197,16 @@ public:
     std::uint64_t draw_version();
 
     /// Makes at least `chunks` more chunks usable. Caller holds the allocation lock. Throws no_space.
-    void grow(std::uint64_t chunks);
+    /// On tmpfs nothing is promised of them yet: who takes one calls promise(). `note_holes(first, count)` is called for those
+    /// before anybody can see them.
+    void grow(std::uint64_t chunks, const std::function<void(std::uint64_t, std::uint64_t)>& note_holes);
     /// Errors: no_space, as grow() says it.
     [[noreturn]] void throw_full(std::uint64_t chunks) const;
     /// Before the chunk table says anything of chunks that another may have made usable. Caller holds the allocation lock.
     void vouch_for_usable_chunks();
-    /// Space for usable chunks that trim() had given back. Caller holds the allocation lock. Throws no_space.
-    void allocate_again(std::uint64_t first, std::uint64_t chunks);
+    /// Space for usable chunks that have none, which are the caller's: new ones of tmpfs, and what trim() had given back.
+    /// Throws no_space, and then none of them has any.
+    void promise(std::uint64_t first, std::uint64_t chunks);
 
     /// Done before anything says that what was stored is durable: for whoever keeps data outside the pool file.
     void set_before_sync(std::function<void()> before_sync) { before_sync_ = std::move(before_sync); }
@@ -406,7 +409,7 @@ private:
     std::uint64_t open_step_of(std::uint64_t i) const;
     void note_death_in_step(std::uint64_t i);
     bool somebody_waits();
-    std::uint64_t check_headroom(std::uint64_t chunks);
+    std::uint64_t check_headroom(std::uint64_t chunks, std::uint64_t headroom_bytes) const;
     void allocate(std::uint64_t first, std::uint64_t chunks);
     void make_huge(std::uint64_t begin, std::uint64_t bytes);
     void set_clean(bool clean);

@@ -34,6 +34,8 @@ struct Counting final : Lifecycle {
     bool leaves_empty = true;
 };
 
+constexpr auto nobody = [](std::uint64_t, std::uint64_t) {};  // notes the holes
+
 /// A process that has the pool open for writing.
 struct Attached {
     explicit Attached(const std::string& path) : pool(path, false, MapSync::automatic) {
@@ -197,15 +199,16 @@ TEST_F(pool, grows_to_its_maximum_and_no_further) {
     const std::uint64_t all = mine.super().chunk_count;
     {
         const Pool::AllocationLock lock(mine);
-        while (mine.usable_chunks() < all) mine.grow(1);
-        expect(Code::no_space, [&] { mine.grow(1); });
+        while (mine.usable_chunks() < all) mine.grow(1, nobody);
+        expect(Code::no_space, [&] { mine.grow(1, nobody); });
     }
+    mine.promise(all - 1, 1);
     std::memset(mine.at(mine.chunk_offset(all - 1)), 1,
                 mine.super().chunk_bytes);  // no SIGBUS at the very end
 }
 
 // Each store into a pool that grew met a fault for each 4 KiB, and took five times as long as the copy.
-TEST_F(pool, grows_in_huge_pages_where_the_kernel_can_make_them) {
+TEST_F(pool, makes_huge_pages_where_the_kernel_can_make_them) {
     create_with_huge_chunks();
     Attached attached(path_);
     Pool& mine = attached.pool;
@@ -220,15 +223,16 @@ TEST_F(pool, grows_in_huge_pages_where_the_kernel_can_make_them) {
     const os::ScopedCalls watched(fake);
     {
         const Pool::AllocationLock lock(mine);
-        mine.grow(8);
+        mine.grow(8, nobody);
     }
+    mine.promise(first, 8);
     const std::uint64_t faults =
         faults_of_writing(mine.at(mine.chunk_offset(first)), 8 * mine.super().chunk_bytes);
     if (!can) GTEST_SKIP() << "this kernel makes no huge pages of a tmpfs";
     EXPECT_LE(faults, 8U);
 }
 
-TEST_F(pool, grows_in_small_pages_where_there_are_no_huge_ones) {
+TEST_F(pool, makes_small_pages_where_there_are_no_huge_ones) {
     create_with_huge_chunks();
     Attached attached(path_);
     Pool& mine = attached.pool;
@@ -243,7 +247,8 @@ TEST_F(pool, grows_in_small_pages_where_there_are_no_huge_ones) {
     {
         const os::ScopedCalls replaced(fake);
         const Pool::AllocationLock lock(mine);
-        mine.grow(8);
+        mine.grow(8, nobody);
+        mine.promise(first, 8);
     }
     EXPECT_GE(mine.file().allocated_bytes(), before + 8 * mine.super().chunk_bytes)
         << "all of it is promised";
@@ -251,7 +256,7 @@ TEST_F(pool, grows_in_small_pages_where_there_are_no_huge_ones) {
 }
 
 // The file system is full after some of what was asked: what was had by then is given back, for nobody knows of it.
-TEST_F(pool, keeps_nothing_of_a_growth_that_failed) {
+TEST_F(pool, keeps_nothing_of_a_promise_that_failed) {
     create_with_huge_chunks();
     Attached attached(path_);
     Pool& mine = attached.pool;
@@ -262,14 +267,16 @@ TEST_F(pool, keeps_nothing_of_a_growth_that_failed) {
         errno = ENOSPC;
         return -1;
     };
-    const std::uint64_t usable = mine.usable_chunks();
+    const std::uint64_t first = mine.usable_chunks();
+    {
+        const Pool::AllocationLock lock(mine);
+        mine.grow(8, nobody);
+    }
     const std::uint64_t before = mine.file().allocated_bytes();
     for (int successes = 0; successes < 9; ++successes) {
         left = successes;
         const os::ScopedCalls replaced(fake);
-        const Pool::AllocationLock lock(mine);
-        expect(Code::no_space, [&] { mine.grow(8); });
-        EXPECT_EQ(mine.usable_chunks(), usable);
+        expect(Code::no_space, [&] { mine.promise(first, 8); });
         EXPECT_EQ(mine.file().allocated_bytes(), before) << "after " << successes << " calls";
     }
 }
@@ -298,8 +305,8 @@ TEST_F(pool, grows_no_further_than_its_memory_cgroup_allows) {
     {
         const os::ScopedCalls replaced(fake);
         const Pool::AllocationLock lock(mine);
-        mine.grow(3);  // 192 KiB of 200,000 bytes
-        expect(Code::no_space, [&] { mine.grow(4); });
+        mine.grow(3, nobody);  // 192 KiB of 200,000 bytes
+        expect(Code::no_space, [&] { mine.grow(4, nobody); });
     }
     EXPECT_EQ(mine.usable_chunks(), before + 3);
 }
