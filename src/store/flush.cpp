@@ -47,7 +47,8 @@ bool Store::has_copy(const Tiering& t, const BlockRecord& block) const {
            targets_.files_of(target)->has_copy(mark_of(block));
 }
 
-bool Store::is_being_copied(const Tiering& t, const BlockRecord& block) const {
+bool Store::is_in_transit(const Tiering& t, const BlockRecord& block) const {
+    if (in_transit_.has(block.version)) return true;
     const std::uint32_t target = t.numbers[t.flush_level];
     return t.flush_level > 0 && !targets_.is_away(target) &&
            targets_.files_of(target)->is_being_copied(block.version);
@@ -123,6 +124,8 @@ bool Store::flush_block(const std::string& id, const BlockRecord& block,
                         const std::function<bool(std::uint64_t)>& written, IfBusy if_busy) {
     const auto t = tiering();
     if (!t || t->flush_level == 0) return false;
+    const InTransit::Claim claim(in_transit_, block.version);
+    if (!claim.is_first() && if_busy == IfBusy::leave) return false;
     const Pin pin(heap_, block.link);
     if (!pin) return false;
     const auto called = [&] { return "block " + to_string(block.box) + " of '" + id + "'"; };

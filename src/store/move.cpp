@@ -40,6 +40,8 @@ bool Store::move_block(const std::string& id, Directory& directory, const BlockR
     if (t && t->flush_level > 0 && target == t->numbers[t->flush_level] &&
         (t->has_background() || targets_.files_of(target)->has_copy(mark_of(from))))
         return move_to_copy(id, directory, from, target, if_busy);
+    const InTransit::Claim claim(in_transit_, from.version);
+    if (!claim.is_first() && if_busy == IfBusy::leave) return false;
     Block block = from.block;
     const std::uint64_t length = catalog::write_block(block, from.box, from.version).length();
     catalog::Draft draft(heap_, length);

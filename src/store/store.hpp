@@ -10,6 +10,7 @@
 #include "layout/targets.hpp"
 #include "os/map.hpp"
 #include "pool/pool.hpp"
+#include "store/in_transit.hpp"
 #include "store/tiering.hpp"
 #include "tier/bursts.hpp"
 #include "tier/command.hpp"
@@ -522,7 +523,8 @@ private:
     static layout::CopyMark mark_of(const BlockRecord& block);
     /// Whether the flush target has one.
     bool has_copy(const Tiering& tiering, const BlockRecord& block) const;
-    bool is_being_copied(const Tiering& tiering, const BlockRecord& block) const;
+    /// By this process, or to the flush target by any.
+    bool is_in_transit(const Tiering& tiering, const BlockRecord& block) const;
     using IfBusy = layout::PayloadFiles::IfBusy;
     class Copying;
     /// Copies what a value has outside of its record. False if it is gone.
@@ -606,6 +608,7 @@ private:
     std::size_t own_most_ = 1024;
     std::unique_ptr<layout::DirectoryLayout> directory_layout_;  // null in the file layout
     std::atomic<std::uint64_t> inventory_took_ns_ = 0;
+    InTransit in_transit_;
     std::atomic<std::uint64_t> step_{0};
     mutable std::mutex directories_mutex_;
     mutable std::unordered_map<std::uint64_t, std::shared_ptr<Directory>> directories_;  // by definition link

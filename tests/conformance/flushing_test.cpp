@@ -10,7 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -663,6 +665,49 @@ TEST_F(flushing, what_one_is_copying_others_wait_for) {
     pace.read(reinterpret_cast<char*>(&busy_until_ns), sizeof busy_until_ns);
     EXPECT_TRUE(pace);
     EXPECT_EQ(targets(pool).at(1).used_bytes, 8 * (mebibyte + 48)) << "counted once";
+}
+
+// Both had taken the bandwidth of a slow target, where one of them was enough; max-locality lost a tenth of it.
+TEST_F(flushing, what_is_just_being_moved_is_left_until_the_others_are_copied) {
+    fs::create_directory(below_ / "slow");
+    PMEM pool = open(32 * mebibyte);
+    Hierarchy h = hierarchy(Buffering::none);
+    h.flush.threads = 1;
+    h.targets[1].write.bytes_per_second = 1.0 * mebibyte;  // so it says
+    h.targets.insert(h.targets.begin() + 1, {.name = "slow",
+                                             .kind = TargetKind::shared,
+                                             .path = below_ / "slow",
+                                             .write = {2.0 * mebibyte, 1e-4},
+                                             .read = {2e8, 1e-4},
+                                             .limited = true});
+    set_hierarchy(pool, h);
+    for (const char* id : {"moved", "other"}) {
+        alloc(pool, id);
+        store(pool, 0, 1, id);
+    }
+    std::atomic<bool> is_moved = false;
+    std::thread moving([&] {
+        move(pool, "moved", "slow");
+        is_moved = true;
+    });
+    const auto has_begun = [&] {
+        for (const auto& entry : fs::recursive_directory_iterator(below_ / "slow"))
+            if (entry.is_regular_file() && fs::file_size(entry) >= mebibyte) return true;
+        return false;
+    };
+    while (!has_begun()) std::this_thread::yield();
+    std::vector<std::string> order;
+    flush(pool, "/", [&](const FlushProgress&) {
+        for (const char* id : {"moved", "other"}) {
+            if (flushed(pool, id) == 1 && std::find(order.begin(), order.end(), id) == order.end())
+                order.emplace_back(id);
+        }
+        return true;
+    });
+    moving.join();
+    EXPECT_EQ(order, (std::vector<std::string>{"other", "moved"})) << is_moved;
+    EXPECT_EQ(count_in(pool, "slow", "moved"), 1U);
+    expect(pool, 0, 1, "moved");
 }
 
 TEST_F(flushing, refuses_what_makes_no_sense) {
