@@ -221,7 +221,8 @@ private:
         bursts_.look(os::monotonic_ns(), store_->stored_bytes());
         if (!bursts_.is_quiet()) stored_at_ = Clock::now();
         for (const store::Store::Emptying& each : store_->to_empty(bursts_))
-            begin(emptying_.at(each.level), [this, each] { store_->empty(each); });
+            begin(emptying_.at(each.level),
+                  [this, each, goes_on = as_it_is()] { store_->empty(each, goes_on); });
         if (store_->moves_by_heat() &&
             Clock::now() >= settled_at_ + std::chrono::duration<double>(duty->period_s)) {
             settled_at_ = Clock::now();

@@ -4,13 +4,14 @@
 #include "array/selection.hpp"
 #include "os/process.hpp"
 #include "store/store.hpp"
+#include "store/together.hpp"
 #include "tier/bursts.hpp"
 #include "tier/hierarchy.hpp"
 #include "tier/writing.hpp"
 
 #include <algorithm>
 #include <array>
-#include <future>
+#include <atomic>
 #include <vector>
 
 namespace pmemcpy::store {
@@ -61,14 +62,14 @@ bool Store::Spared::has(const Resident& resident) const {
 
 // Moves blocks to the next target until `bytes` find room in this one, or nothing is left that may go. The next target makes room
 // itself first, and so on down.
-bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool in_haste,
-                      const Spared& spared) {
+bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool in_haste, const Spared& spared,
+                      const std::function<bool()>& goes_on) {
     if (level + 1 >= t.numbers.size()) return false;
     bool has_moved = false;
     bool is_next_stuck = false;  // nothing there may go: it is not looked through again for each block
     // What somebody is copying just now is left to him, as long as others may go.
     constexpr std::array looks = {IfBusy::leave, IfBusy::leave, IfBusy::copy_too};
-    for (std::size_t look = 0;;) {
+    for (std::size_t look = 0; !goes_on || goes_on();) {
         // One at a time, so that no two move more than both need; a piece at a time, for others wait for room too.
         if (has_moved) os::sleep_ns(others_turn_ns);
         const pool::Pool::RoomLock one_at_a_time(pool_, level);
@@ -87,6 +88,7 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
         const std::uint64_t excess = now.movable - std::min(now.movable, now.capacity);
         if (now.remaining >= bytes && excess == 0) return true;
         const std::uint64_t missing = bytes - std::min(bytes, now.remaining);
+        const bool is_all = std::max(missing, excess) <= most_room_at_once;
         std::uint64_t wanted = std::min(std::max(missing, excess), most_room_at_once);
         if (leaving.empty()) {
             if (++look == looks.size()) return has_moved;
@@ -116,27 +118,31 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
                 wanted -= std::min(wanted, next.bytes);
                 continue;
             }
-            std::vector<Resident> together;
+            std::vector<Resident> going;
             std::uint64_t bytes_together = next.bytes;
-            together.push_back(std::move(next));
-            const std::size_t most = at_a_time(t, level + 1, together.front().bytes);
-            while (together.size() < most && !leaving.empty() && !spared.has(leaving.front()) &&
-                   (in_haste || bytes_together < wanted) && !is_left(leaving.front()) &&
-                   !may_live_on_in_copy(t, level, leaving.front(), in_haste)) {
+            going.push_back(std::move(next));
+            const std::size_t threads = at_a_time(t, level + 1, going.front().bytes);
+            const auto goes_too = [&] {
+                return bytes_together < wanted || (in_haste && going.size() < threads);
+            };
+            while (threads > 1 && goes_too() && !leaving.empty() && !spared.has(leaving.front()) &&
+                   !is_left(leaving.front()) && !may_live_on_in_copy(t, level, leaving.front(), in_haste)) {
                 bytes_together += leaving.front().bytes;
-                together.push_back(std::move(leaving.front()));
+                going.push_back(std::move(leaving.front()));
                 leaving.pop_front();
             }
             // In haste past a target that is full, if it is emptied in the background.
             const std::size_t end = in_haste && t.has_background() ? t.numbers.size() : level + 2;
             if (!is_next_stuck && !has_room_below(t, level, end, bytes_together))
                 is_next_stuck = !make_room(t, level + 1, bytes_together, in_haste);
-            const std::uint64_t moved = move_down_together(t, level + 1, together, looks.at(look));
+            const std::uint64_t moved = move_down_together(t, level + 1, going, threads, looks.at(look));
             has_moved = has_moved || moved > 0;
             wanted -= std::min(wanted, moved);
         }
         take_back_space();
+        if (is_all && wanted == 0) return true;
     }
+    return has_moved;
 }
 
 // Where the next target is nearly full itself: it costs nothing to have a block live on in the copy that the flush target has.
@@ -198,9 +204,10 @@ std::vector<Store::Emptying> Store::to_empty(const tier::Bursts& bursts) const {
     return all;
 }
 
-void Store::empty(const Emptying& what) {
+void Store::empty(const Emptying& what, const std::function<bool()>& goes_on) {
     const auto t = tiering();
-    if (t && what.level + 1 < t->numbers.size()) make_room(*t, what.level, what.free_bytes, what.in_haste);
+    if (t && what.level + 1 < t->numbers.size())
+        make_room(*t, what.level, what.free_bytes, what.in_haste, Spared{}, goes_on);
 }
 
 // To a target that takes long for each block, several at a time: it is at the next while the last is still under way.
@@ -221,16 +228,12 @@ bool Store::has_room_below(Tiering& t, std::size_t level, std::size_t end, std::
 
 // Returns how many bytes were moved.
 std::uint64_t Store::move_down_together(Tiering& t, std::size_t to, const std::vector<Resident>& blocks,
-                                        IfBusy if_busy) {
-    std::vector<std::future<bool>> others;
-    for (std::size_t i = 1; i < blocks.size(); ++i) {
-        others.push_back(std::async(std::launch::async | std::launch::deferred,
-                                    [&, i] { return move_down(t, to, blocks[i], if_busy); }));
-    }
-    std::uint64_t moved = move_down(t, to, blocks.front(), if_busy) ? blocks.front().bytes : 0;
-    for (std::size_t i = 1; i < blocks.size(); ++i) {
-        if (others[i - 1].get()) moved += blocks[i].bytes;
-    }
+                                        std::size_t threads, IfBusy if_busy) {
+    std::atomic<std::uint64_t> moved = 0;
+    together(threads, blocks.size(), [&](std::size_t i) {
+        if (move_down(t, to, blocks[i], if_busy)) moved += blocks[i].bytes;
+        return true;
+    });
     return moved;
 }
 

@@ -235,7 +235,8 @@ public:
     };
     /// What the watermarks ask for now.
     std::vector<Emptying> to_empty(const tier::Bursts& bursts) const;
-    void empty(const Emptying& what);
+    /// As long as `goes_on`.
+    void empty(const Emptying& what, const std::function<bool()>& goes_on);
     /// Removes copies whose blocks are gone. `also_odd`: and such as only look like copies, after a power loss. True if some blocks are
     /// going, so that their copies can be removed later.
     bool sweep_copies(bool also_odd);
@@ -476,7 +477,7 @@ private:
     };
     /// True if anything was moved, or there was room for a moment, which others may have taken: who asked for it tries again.
     bool make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes, bool in_haste,
-                   const Spared& spared);
+                   const Spared& spared, const std::function<bool()>& goes_on = {});
     bool make_room(Tiering& tiering, std::size_t level, std::uint64_t bytes, bool in_haste) {
         return make_room(tiering, level, bytes, in_haste, Spared{});
     }
@@ -486,7 +487,7 @@ private:
     bool has_room_below(Tiering& tiering, std::size_t level, std::size_t end, std::uint64_t bytes) const;
     static std::size_t at_a_time(const Tiering& tiering, std::size_t to, std::uint64_t bytes);
     std::uint64_t move_down_together(Tiering& tiering, std::size_t to, const std::vector<Resident>& blocks,
-                                     layout::PayloadFiles::IfBusy if_busy);
+                                     std::size_t threads, layout::PayloadFiles::IfBusy if_busy);
     bool move_down(Tiering& tiering, std::size_t to, const Resident& resident,
                    layout::PayloadFiles::IfBusy if_busy);
     std::vector<Resident> residents_of(const Tiering& tiering, std::size_t level) const;
