@@ -15,7 +15,7 @@ MEMORY = ("pmemcpy", "malloc", "tcmalloc")
 TCMALLOC = "libtcmalloc_minimal.so.4"
 SIZES_OF_MEMORY = tuple(KIB << shift for shift in range(6, 12))  # 64 KiB to 2 MiB
 METADATA = ("pmemcpy", "memcached", "redis", "redis-pipelined", "mpi", "mpi-handed-over")
-MESSAGES = ("pmemcpy", "nats", "nats-flushed", "memcached", "mpi", "mpi-handed-over")
+MESSAGES = ("pmemcpy", "pmemcpy-collected", "nats", "nats-flushed", "memcached", "mpi", "mpi-handed-over")
 
 # Figures 8 to 11. Bandwidths of Figure 7 in units of the parallel file system's, and latencies in seconds.
 WRITE_RATIO = {"ram": 118.0, "nvme": 45.0, "burst-buffer": 3.8, "pfs": 1.0}
@@ -81,14 +81,16 @@ def contenders(folder: Path, kind: str) -> dict[str, Contender]:
     def of(name: str, library: str, **more: object) -> Contender:
         return Contender(name, folder / f"hermes_{kind}_{library}", **more)
 
-    ours = of("pmemcpy", "pmemcpy")
+    ours = [of("pmemcpy", "pmemcpy")]
+    if kind == "messages":
+        ours.append(of("pmemcpy-collected", "pmemcpy", variant="pmemcpy-collected"))
     mpi = [of(name, "mpi", variant=name, is_mpi=True, part=20) for name in ("mpi", "mpi-handed-over")]
     redis = [of(name, "redis", variant=name, server="redis") for name in ("redis", "redis-pipelined")]
     nats = [
         of(name, "nats", variant=name, server="nats", part=part) for name, part in (("nats", 1), ("nats-flushed", 20))
     ]
     peers = redis if kind == "metadata" else nats
-    found = [ours, *mpi, *peers, of("memcached", "memcached", server="memcached")]
+    found = [*ours, *mpi, *peers, of("memcached", "memcached", server="memcached")]
     return {contender.name: contender for contender in found}
 
 

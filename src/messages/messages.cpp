@@ -121,16 +121,28 @@ MessageQueue MessageQueue::open_or_create(const std::string& path, const Message
     }
 }
 
+void MessageQueue::check(const Message& message) const {
+    if (message.priority < priorities()) return;
+    throw Error(Code::out_of_range, "a message of priority " + std::to_string(message.priority) + " for '" +
+                                        path() + "', whose priorities are 0 to " +
+                                        std::to_string(priorities() - 1));
+}
+
 bool MessageQueue::try_push(const Message& message) {
     queue_->members().check();
-    if (message.priority >= priorities()) {
-        throw Error(Code::out_of_range, "a message of priority " + std::to_string(message.priority) +
-                                            " for '" + path() + "', whose priorities are 0 to " +
-                                            std::to_string(priorities() - 1));
-    }
+    check(message);
     if (queue_->push(message)) return true;
     queue_->recover_now_and_then();
     return queue_->push(message);
+}
+
+std::size_t MessageQueue::try_push_many(std::span<const Message> messages) {
+    queue_->members().check();
+    for (const Message& each : messages) check(each);
+    const std::size_t pushed = queue_->push(messages);
+    if (pushed == messages.size()) return pushed;
+    queue_->recover_now_and_then();
+    return pushed + queue_->push(messages.subspan(pushed));
 }
 
 void MessageQueue::push(const Message& message) {

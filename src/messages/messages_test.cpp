@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <fstream>
 #include <functional>
 #include <mutex>
 #include <set>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -96,6 +98,35 @@ TEST_F(MessagesOfAFile, are_as_many_as_there_is_room_for_also_after_many_rounds)
             for (std::uint64_t i = 0; i <= capacity / 2; ++i) EXPECT_EQ(queue.try_pop(), numbered(popped++));
         }
     }
+}
+
+TEST_F(MessagesOfAFile, may_be_pushed_many_at_a_time) {
+    for (const std::uint64_t capacity : {1U, 3U, 64U, 200U}) {
+        ::unlink(path_.c_str());
+        MessageQueue queue = make(capacity, 3);
+        EXPECT_EQ(queue.try_push_many(std::span<const Message>()), 0U);
+        std::uint64_t next = 0;
+        for (std::uint64_t round = 0; round < 60; ++round) {
+            std::vector<Message> many;
+            for (std::uint64_t i = 0; i < 1 + round * 7 % 150; ++i)
+                many.push_back(numbered(next + i, static_cast<std::uint32_t>((next + i) % 3)));
+            const std::uint64_t room = std::min<std::uint64_t>(capacity - queue.size(), many.size());
+            EXPECT_EQ(queue.try_push_many(many), room);
+            next += room;
+            const bool has_room = queue.size() < capacity;
+            EXPECT_EQ(queue.try_push(numbered(next)), has_room) << "one among them";
+            if (round % 3 == 0) continue;
+            std::array<std::uint64_t, 3> last{};
+            while (const auto message = queue.try_pop()) {
+                EXPECT_GE(message->attributes[0], last.at(message->priority));
+                last.at(message->priority) = message->attributes[0];
+            }
+        }
+    }
+    MessageQueue queue = MessageQueue::open_or_create(folder_ / "other", {.capacity = 8});
+    const std::array bad = {numbered(1), numbered(2, 4)};
+    EXPECT_EQ(code_of([&] { queue.try_push_many(bad); }), Code::out_of_range);
+    EXPECT_EQ(queue.size(), 0U) << "then none is pushed";
 }
 
 TEST_F(MessagesOfAFile, that_are_claimed_are_nobodys_else_until_they_are_done) {

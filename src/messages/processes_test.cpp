@@ -1,5 +1,6 @@
 // Processes that push, pop, claim and die at any moment.
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -52,7 +53,19 @@ void produce(const std::string& path, Diary& diary) {
     for (;;) {
         const std::uint64_t number = diary.next++;
         if (number >= Diary::most_numbers) ::pause();
-        if (queue.push({1, static_cast<std::uint32_t>(number % 3), {number}}, 1h)) diary.pushed[number] = 1;
+        const auto message = [](std::uint64_t of) {
+            return Message{1, static_cast<std::uint32_t>(of % 3), {of}};
+        };
+        if (number % 4 != 0) {
+            if (queue.push(message(number), 1h)) diary.pushed[number] = 1;
+            continue;
+        }
+        std::array<Message, 20> many;
+        const std::uint64_t first = diary.next.fetch_add(many.size());
+        if (first + many.size() > Diary::most_numbers) ::pause();
+        for (std::size_t i = 0; i < many.size(); ++i) many[i] = message(first + i);
+        const std::size_t pushed = queue.try_push_many(many);
+        for (std::size_t i = 0; i < pushed; ++i) diary.pushed[first + i] = 1;
     }
 }
 

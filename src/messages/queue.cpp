@@ -1,7 +1,10 @@
 #include "messages/queue.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
+#include <vector>
 
 #include "base/checked.hpp"
 #include "os/process.hpp"
@@ -13,6 +16,7 @@ using members::Word;
 namespace {
 
 constexpr std::uint64_t between_recoveries_ns = 100'000'000;
+constexpr std::size_t at_once = 64;  // as a word of hints has
 
 NodeState state_of(const Word& word) { return static_cast<NodeState>(word.state); }
 
@@ -110,25 +114,82 @@ bool Queue::push(const Message& message) {
     return true;
 }
 
+std::size_t Queue::push(std::span<const Message> messages) {
+    std::size_t pushed = 0;
+    for (std::size_t more = 1; more != 0 && pushed < messages.size(); pushed += more)
+        more = push_row(messages.subspan(pushed, std::min(at_once, messages.size() - pushed)));
+    if (pushed != 0) news().ring();
+    return pushed;
+}
+
+// What is paid for each message otherwise, once: the search for nodes, and the tail, which all who push change.
+std::size_t Queue::push_row(std::span<const Message> messages) {
+    struct Filled {
+        std::uint32_t node;
+        Word word;
+    };
+    std::array<Filled, at_once> all;
+    std::size_t count = 0;
+    static thread_local std::vector<members::Run> runs;  // to allocate nothing in the usual case
+    runs.clear();
+    runs.reserve(messages.size());
+    claims_.take(static_cast<std::uint32_t>(messages.size()), as(NodeState::filling), runs);
+    for (const members::Run& run : runs) {
+        for (std::uint32_t n = run.first; n < run.first + run.count; ++n) {
+            node(n).message = messages[count];
+            node(n).deliveries = 0;
+            all.at(count++) = {n, claims_.load(n)};
+        }
+    }
+    std::array<std::uint64_t, most_priorities> behind{};  // what was put into the queue here; 0: nothing was
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::uint32_t priority = messages[i].priority;
+        const std::uint64_t from = std::max(behind.at(priority), tail(priority).load());
+        behind.at(priority) = put_into_slot(all.at(i).node, priority, from) + 1;
+    }
+    for (std::uint64_t priority = 0; priority < layout_.priorities; ++priority) {
+        if (behind.at(priority) != 0) move_tail(priority, behind.at(priority));
+    }
+    // As in push(): somebody may have claimed some of them already.
+    for (std::size_t i = 0; i < count; ++i)
+        claims_.change(all.at(i).node, all.at(i).word, as(NodeState::queued, all.at(i).word.turn));
+    return count;
+}
+
 // Rule 2: one CAS on the slot puts a message into the queue; who comes next moves the tail if we do not.
 void Queue::publish(std::uint32_t n, std::uint64_t priority) {
-    for (;;) {
-        std::uint64_t position = tail(priority).load();
+    move_tail(priority, put_into_slot(n, priority, tail(priority).load()) + 1);
+}
+
+/// Into the first slot that is free, from one on before which none is. Returns its position.
+std::uint64_t Queue::put_into_slot(std::uint32_t n, std::uint64_t priority, std::uint64_t from) {
+    for (std::uint64_t position = from;;) {
         std::uint64_t found = slot(priority, position).load();
         if (found == waiting_for(position)) {
             aim(n).store(
                 packed_aim(priority, position));  // before the slot: who finds us dead looks there (rule 4)
-            if (!slot(priority, position).compare_exchange_strong(found, filled(n, position))) continue;
-            tail(priority).compare_exchange_strong(position, position + 1);
-            return;
+            if (slot(priority, position).compare_exchange_strong(found, filled(n, position))) return position;
+            continue;
         }
         const bool is_taken = (is_filled(found) && (found & position_mask) == waiting_for(position)) ||
                               found == waiting_for(position + layout_.ring_slots);
+        const std::uint64_t now = tail(priority).load();
         if (is_taken) {
-            tail(priority).compare_exchange_strong(position, position + 1);
-        } else if (tail(priority).load() == position) {
+            // Past the tail only as far as it is sure to follow: others look from there on.
+            if (now == position) move_tail(priority, position + 1);
+            position = std::max(now, position + 1);
+        } else if (now > position) {
+            position = now;  // others have filled this slot again, and again
+        } else {
             throw_slot(priority, position);
         }
+    }
+}
+
+// All before `behind` are taken.
+void Queue::move_tail(std::uint64_t priority, std::uint64_t behind) {
+    std::uint64_t now = tail(priority).load();
+    while (now < behind && !tail(priority).compare_exchange_weak(now, behind)) {
     }
 }
 

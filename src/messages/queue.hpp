@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "members/bell.hpp"
@@ -27,6 +28,8 @@ public:
 
     /// False if all nodes are taken.
     bool push(const Message& message);
+    /// One after the other, until all nodes are taken. Returns how many.
+    std::size_t push(std::span<const Message> messages);
     /// The node of the oldest message of the highest priority, which is this process's then.
     std::optional<std::uint32_t> claim();
     void finish(std::uint32_t node);
@@ -63,6 +66,9 @@ private:
     members::Word as(NodeState state, std::uint32_t turn = 0) const;
     std::optional<std::uint32_t> claim_of(std::uint64_t priority);
     void publish(std::uint32_t n, std::uint64_t priority);
+    std::uint64_t put_into_slot(std::uint32_t n, std::uint64_t priority, std::uint64_t from);
+    void move_tail(std::uint64_t priority, std::uint64_t behind);
+    std::size_t push_row(std::span<const Message> messages);
     void empty_slot(std::uint64_t priority, std::uint64_t position, std::uint64_t found) const;
     bool recover(std::uint32_t n, const members::Word& word);
     void return_to_queue(std::uint32_t n, const members::Word& mine);

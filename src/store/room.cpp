@@ -66,12 +66,13 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
                       const std::function<bool()>& goes_on) {
     if (level + 1 >= t.numbers.size()) return false;
     bool has_moved = false;
+    bool may_be_enough = false;
     bool is_next_stuck = false;  // nothing there may go: it is not looked through again for each block
     // What somebody is copying just now is left to him, as long as others may go.
     constexpr std::array looks = {IfBusy::leave, IfBusy::leave, IfBusy::copy_too};
     for (std::size_t look = 0; !goes_on || goes_on();) {
         // One at a time, so that no two move more than both need; a piece at a time, for others wait for room too.
-        if (has_moved) os::sleep_ns(others_turn_ns);
+        if (has_moved && !may_be_enough) os::sleep_ns(others_turn_ns);
         const pool::Pool::RoomLock one_at_a_time(pool_, level);
         auto& leaving = t.leaving[level];
         if (const auto tally = this->tally()) {
@@ -88,7 +89,7 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
         const std::uint64_t excess = now.movable - std::min(now.movable, now.capacity);
         if (now.remaining >= bytes && excess == 0) return true;
         const std::uint64_t missing = bytes - std::min(bytes, now.remaining);
-        const bool is_all = std::max(missing, excess) <= most_room_at_once;
+        const bool is_last_piece = std::max(missing, excess) <= most_room_at_once;
         std::uint64_t wanted = std::min(std::max(missing, excess), most_room_at_once);
         if (leaving.empty()) {
             if (++look == looks.size()) return has_moved;
@@ -140,7 +141,7 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
             wanted -= std::min(wanted, moved);
         }
         take_back_space();
-        if (is_all && wanted == 0) return true;
+        may_be_enough = is_last_piece && wanted == 0;
     }
     return has_moved;
 }

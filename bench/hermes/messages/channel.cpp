@@ -13,6 +13,7 @@ Spans send_and_take(Channel& channel, const Client& client, std::uint64_t messag
     spans[0] = timed(client, [&] {
         for (std::uint64_t i = 0; i < share_of(client, messages); ++i)
             channel.publish(client, i, instruction(i));
+        channel.publish_rest(client);
     });
     spans[1] = timed(client, [&] {
         for (std::uint64_t i = 0; i < share_of(client, messages); ++i) check(channel.take(client, i));

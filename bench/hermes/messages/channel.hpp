@@ -11,8 +11,10 @@ namespace pmemcpy::hermes {
 class Channel {
 public:
     virtual ~Channel() = default;
-    /// Returns when others can take it. Numbers count up from 0 in each client.
+    /// Returns when others can take it, or will be able to after publish_rest(). Numbers count up from 0 in each client.
     virtual void publish(const Client& client, std::uint64_t number, const Instruction& instruction) = 0;
+    /// Of a channel that collects some: returns when others can take all.
+    virtual void publish_rest(const Client&) {}
     /// The next; `number` is how many this client has taken already.
     virtual Instruction take(const Client& client, std::uint64_t number) = 0;
 };

@@ -4,6 +4,8 @@
 
 #include <pmemcpy/messages.hpp>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <unistd.h>
 
@@ -15,10 +17,19 @@ namespace {
 
 class Queue : public Channel {
 public:
-    explicit Queue(const std::string& path) : queue_(MessageQueue::open(path)) {}
+    Queue(const std::string& path, std::size_t at_once)
+        : queue_(MessageQueue::open(path)), at_once_(at_once) {}
 
-    void publish(const Client&, std::uint64_t, const Instruction& sent) override {
-        queue_.push({sent.type, sent.priority, sent.attributes});
+    void publish(const Client& client, std::uint64_t, const Instruction& sent) override {
+        const Message message{sent.type, sent.priority, sent.attributes};
+        if (at_once_ == 1) return queue_.push(message);
+        collected_.push_back(message);
+        if (collected_.size() == at_once_) publish_rest(client);
+    }
+    void publish_rest(const Client&) override {
+        if (queue_.try_push_many(collected_) != collected_.size())
+            throw std::runtime_error("there is no room for a message");
+        collected_.clear();
     }
 
     Instruction take(const Client&, std::uint64_t) override {
@@ -29,6 +40,8 @@ public:
 
 private:
     MessageQueue queue_;
+    std::size_t at_once_;
+    std::vector<Message> collected_;
 };
 
 }  // namespace
@@ -40,8 +53,12 @@ int main(int argc, char** argv) {
     std::string path;
     std::uint64_t messages = 1'000'000;
     int processes = 1;
+    std::string variant = "pmemcpy";
     CLI::App app("Messages through a queue in shared memory, as in Figure 6 of the Hermes paper");
     app.add_option("--path", path, "The queue's file, which is made anew")->required();
+    app.add_option("--variant", variant,
+                   "pmemcpy: each is there when its push returns; pmemcpy-collected: 64 at a time")
+        ->check(CLI::IsMember({"pmemcpy", "pmemcpy-collected"}));
     app.add_option("--messages", messages)->check(CLI::Range(1, 1 << 20));
     app.add_option("--processes", processes)->check(CLI::Range(1, 64));
     CLI11_PARSE(app, argc, argv);
@@ -50,7 +67,7 @@ int main(int argc, char** argv) {
         pmemcpy::MessageQueue::create(path, {.capacity = messages});
         return result_of_messages(run_clients(processes,
                                               [&](const Client& client) {
-                                                  Queue channel(path);
+                                                  Queue channel(path, variant == "pmemcpy" ? 1 : 64);
                                                   return send_and_take(channel, client, messages);
                                               }),
                                   messages, processes);
