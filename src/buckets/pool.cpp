@@ -69,15 +69,11 @@ Pool::Pool(members::Members members)
     : members_(std::move(members)),
       layout_(layout_of(members_.shape())),
       claims_(members_.base() + layout_.hints, members_.base() + layout_.words, sizeof(std::uint64_t),
-              static_cast<std::uint32_t>(layout_.count), members_.me().seat * std::uint64_t{7}) {}
+              static_cast<std::uint32_t>(layout_.count), members_.me().seat) {}
 
 void Pool::prepare() {
     members_.check();
-    const std::uint64_t bytes = layout_.file_bytes - layout_.data;
-    members_.mapping().populate(layout_.data, bytes);
-    members_.mapping().collapse(layout_.data, bytes);
-    members_.mapping().populate(layout_.data,
-                                bytes);  // what was collapsed is mapped at its next use otherwise
+    members_.touch_all(layout_.data);
 }
 
 Word Pool::mine(Region region, BucketState state) const {

@@ -7,6 +7,8 @@ namespace pmemcpy::members {
 
 namespace {
 
+constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+
 constexpr std::uint64_t bit(std::uint64_t i) { return std::uint64_t{1} << i; }
 
 std::uint64_t low_bits(std::uint32_t n) { return n >= 64 ? ~std::uint64_t{0} : bit(n) - 1; }
@@ -36,8 +38,10 @@ void append(std::vector<Run>& runs, std::uint32_t i) {
 Claims::Claims(std::byte* hints, std::byte* words, std::uint64_t stride, std::uint32_t count,
                std::uint64_t number)
     : hints_(hints), words_(words), stride_(stride), count_(count), hint_words_((count + 63) / 64) {
+    // Far from each other: one that comes to where another has begun follows it through all words.
+    const std::uint64_t first = (number * golden_ratio >> 32) * hint_words_ >> 32;
     for (std::uint64_t i = 0; i < cursors_.size(); ++i)
-        cursors_[i].at = (number + i * hint_words_ / cursors_.size()) % hint_words_;
+        cursors_[i].at = (first + i * hint_words_ / cursors_.size()) % hint_words_;
 }
 
 void Claims::set_up() {
@@ -117,6 +121,8 @@ std::uint32_t Claims::take(std::uint32_t want, const Word& as, std::vector<Run>&
     for (std::uint64_t step = 0; step < hint_words_ && taken < want; ++step) {
         const std::uint64_t at = (home + step) % hint_words_;
         taken += take_of(at, hint(at).load(std::memory_order_relaxed), want - taken, as, runs);
+        // Or the next one would look through all these again.
+        if (taken == want && step >= near) cursor().store(at, std::memory_order_relaxed);
     }
     for (std::uint32_t i = 0; i < count_ && taken < want; ++i) {
         if (!try_take(i, as)) continue;

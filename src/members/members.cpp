@@ -136,6 +136,13 @@ void Members::check() const {
     }
 }
 
+void Members::touch_all(std::uint64_t from) {
+    const std::uint64_t bytes = map_.size() - from;
+    map_.populate(from, bytes);
+    map_.collapse(from, bytes);
+    map_.populate(from, bytes);  // what was collapsed is mapped at its next use otherwise
+}
+
 bool Members::is_dead(Owner owner) const {
     if (owner == me_) return false;
     if ((life(owner.seat).load() & ((1U << life_bits) - 1)) != owner.life) return true;

@@ -46,7 +46,8 @@ public:
     const std::string& path() const { return file_.path(); }
     const Shape& shape() const { return shape_; }
     std::byte* base() const { return map_.base(); }
-    os::Mapping& mapping() { return map_; }
+    /// All memory of the file from there on is there afterwards, in huge pages where that can be.
+    void touch_all(std::uint64_t from);
     Owner me() const { return me_; }
 
     /// Throws `busy` in a forked child, which has neither the mapping nor the seat.

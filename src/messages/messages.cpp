@@ -191,6 +191,11 @@ std::optional<Message> MessageQueue::pop(std::chrono::nanoseconds at_most) {
     return found;
 }
 
+void MessageQueue::prepare() {
+    queue_->members().check();
+    queue_->prepare();
+}
+
 std::uint64_t MessageQueue::recover() {
     queue_->members().check();
     return queue_->recover();

@@ -34,6 +34,26 @@ std::uint64_t packed_aim(std::uint64_t priority, std::uint64_t position) {
     return priority << 56 | (position & position_mask);
 }
 
+/// Who has lost a race for a line of memory leaves it to the winner for a while. Else the line goes to and fro, and each of the two
+/// takes several times as long.
+class Courtesy {
+public:
+    void wait() {
+        for (unsigned i = 0; i < turns_; ++i) {
+#if defined(__x86_64__)
+            __builtin_ia32_pause();
+#elif defined(__aarch64__)
+            asm volatile("isb");
+#endif
+        }
+        turns_ = std::min(2 * turns_, most_turns);
+    }
+
+private:
+    static constexpr unsigned most_turns = 8192;
+    unsigned turns_ = 256;
+};
+
 }  // namespace
 
 Layout lay_out(std::uint64_t capacity, std::uint64_t priorities) {
@@ -85,7 +105,7 @@ Queue::Queue(members::Members members)
     : members_(std::move(members)),
       layout_(layout_of(members_.shape())),
       claims_(members_.base() + layout_.hints, members_.base() + layout_.nodes, sizeof(Node),
-              static_cast<std::uint32_t>(layout_.capacity), members_.me().seat * std::uint64_t{7}) {}
+              static_cast<std::uint32_t>(layout_.capacity), members_.me().seat) {}
 
 Word Queue::as(NodeState state, std::uint32_t turn) const {
     Word word;
@@ -144,7 +164,7 @@ std::size_t Queue::push_row(std::span<const Message> messages) {
     std::array<std::uint64_t, most_priorities> behind{};  // what was put into the queue here; 0: nothing was
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t priority = messages[i].priority;
-        const std::uint64_t from = std::max(behind.at(priority), tail(priority).load());
+        const std::uint64_t from = behind.at(priority) != 0 ? behind.at(priority) : tail(priority).load();
         behind.at(priority) = put_into_slot(all.at(i).node, priority, from) + 1;
     }
     for (std::uint64_t priority = 0; priority < layout_.priorities; ++priority) {
@@ -163,26 +183,29 @@ void Queue::publish(std::uint32_t n, std::uint64_t priority) {
 
 /// Into the first slot that is free, from one on before which none is. Returns its position.
 std::uint64_t Queue::put_into_slot(std::uint32_t n, std::uint64_t priority, std::uint64_t from) {
+    Courtesy courtesy;
     for (std::uint64_t position = from;;) {
         std::uint64_t found = slot(priority, position).load();
         if (found == waiting_for(position)) {
+            // Past what others have put there the tail moves before the slot is filled. So it lags behind by what one process has put
+            // there in one go, which is less than a ring, however many die before they move it.
+            if (position != from) move_tail(priority, position);
             aim(n).store(
                 packed_aim(priority, position));  // before the slot: who finds us dead looks there (rule 4)
             if (slot(priority, position).compare_exchange_strong(found, filled(n, position))) return position;
+            courtesy.wait();
+            position = std::max(position, tail(priority).load());
             continue;
         }
         const bool is_taken = (is_filled(found) && (found & position_mask) == waiting_for(position)) ||
                               found == waiting_for(position + layout_.ring_slots);
-        const std::uint64_t now = tail(priority).load();
         if (is_taken) {
-            // Past the tail only as far as it is sure to follow: others look from there on.
-            if (now == position) move_tail(priority, position + 1);
-            position = std::max(now, position + 1);
-        } else if (now > position) {
-            position = now;  // others have filled this slot again, and again
-        } else {
-            throw_slot(priority, position);
+            ++position;
+            continue;
         }
+        const std::uint64_t now = tail(priority).load();
+        if (now <= position) throw_slot(priority, position);
+        position = now;  // others have filled this slot again, and again
     }
 }
 
@@ -206,6 +229,7 @@ std::optional<std::uint32_t> Queue::claim() {
 }
 
 std::optional<std::uint32_t> Queue::claim_of(std::uint64_t priority) {
+    Courtesy courtesy;
     for (;;) {
         std::uint64_t position = head(priority).load();
         const std::uint64_t found = slot(priority, position).load();
@@ -230,7 +254,10 @@ std::optional<std::uint32_t> Queue::claim_of(std::uint64_t priority) {
         if (state == NodeState::free || state > NodeState::returning) throw_slot(priority, position);
         const bool is_ours =
             state != NodeState::claimed && claims_.change(n, word, as(NodeState::claimed, word.turn));
-        if (!is_ours && state != NodeState::claimed) continue;
+        if (!is_ours && state != NodeState::claimed) {
+            courtesy.wait();
+            continue;
+        }
         empty_slot(priority, position, found);
         head(priority).compare_exchange_strong(position, position + 1);
         if (is_ours) {

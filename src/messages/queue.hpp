@@ -26,6 +26,8 @@ public:
     members::Bell news() const { return members::Bell(bells().news); }
     members::Bell room() const { return members::Bell(bells().room); }
 
+    void prepare() { members_.touch_all(layout_.bells); }
+
     /// False if all nodes are taken.
     bool push(const Message& message);
     /// One after the other, until all nodes are taken. Returns how many.

@@ -18,7 +18,9 @@ namespace {
 class Queue : public Channel {
 public:
     Queue(const std::string& path, std::size_t at_once)
-        : queue_(MessageQueue::open(path)), at_once_(at_once) {}
+        : queue_(MessageQueue::open(path)), at_once_(at_once) {
+        queue_.prepare();
+    }
 
     void publish(const Client& client, std::uint64_t, const Instruction& sent) override {
         const Message message{sent.type, sent.priority, sent.attributes};
@@ -64,7 +66,7 @@ int main(int argc, char** argv) {
     CLI11_PARSE(app, argc, argv);
     return print_result(argv[0], [&] {
         ::unlink(path.c_str());
-        pmemcpy::MessageQueue::create(path, {.capacity = messages});
+        pmemcpy::MessageQueue::create(path, {.capacity = messages}).prepare();
         return result_of_messages(run_clients(processes,
                                               [&](const Client& client) {
                                                   Queue channel(path, variant == "pmemcpy" ? 1 : 64);
