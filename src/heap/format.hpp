@@ -90,8 +90,7 @@ enum class ChunkKind : std::uint8_t {
     data_slab = 2,
     run_head = 3,
     run_body = 4,
-    hole =
-        5,  // free, and the file system has promised no space for it; with an owner: who is about to get some
+    hole = 5,      // free, and without space; with an owner: who is about to get it some
     bare_slab = 6  // a data slab that has its links in the table of links, and no head
 };
 
@@ -112,6 +111,7 @@ struct ChunkWord {
     constexpr std::uint64_t owner() const { return (word >> 4) & ((1ULL << 29) - 1); }
     constexpr std::uint64_t length() const { return word >> 33; }
     constexpr bool operator==(const ChunkWord&) const = default;
+    /// It can be taken.
     constexpr bool is_idle() const {
         return (kind() == ChunkKind::free || kind() == ChunkKind::hole) && owner() == 0;
     }

@@ -32,8 +32,6 @@ void Heap::prepare(std::uint64_t bytes) {
 
 // No fault is left for the first store there; and where the kernel makes huge pages, they are.
 void Heap::make_touched(std::uint64_t begin, std::uint64_t end) {
-    begin = base::align_up(begin, os::huge_page_bytes);
-    end = base::align_down(end, os::huge_page_bytes);
     if (begin >= end || pool_.mapping().collapse(begin, end - begin)) return;
     pool_.mapping().populate(begin, end - begin);
 }

@@ -85,7 +85,7 @@ void Heap::fill_claimed(std::uint64_t first, std::uint64_t count,
     lock.reset();
     try {
         pool_.promise(first, count);
-    } catch (const Error&) {
+    } catch (...) {
         lock.emplace(pool_);
         set_all(ChunkWord::make(ChunkKind::hole, 0, 0));
         throw;

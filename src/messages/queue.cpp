@@ -238,6 +238,7 @@ std::optional<std::uint32_t> Queue::claim_of(std::uint64_t priority) {
             continue;
         }
         if (found == waiting_for(position + layout_.ring_slots)) {
+            courtesy.wait();
             head(priority).compare_exchange_strong(position, position + 1);
             continue;
         }
@@ -254,9 +255,10 @@ std::optional<std::uint32_t> Queue::claim_of(std::uint64_t priority) {
         if (state == NodeState::free || state > NodeState::returning) throw_slot(priority, position);
         const bool is_ours =
             state != NodeState::claimed && claims_.change(n, word, as(NodeState::claimed, word.turn));
-        if (!is_ours && state != NodeState::claimed) {
+        if (!is_ours) {
+            // Who has it moves the head, unless he has died or is stopped.
             courtesy.wait();
-            continue;
+            if (state != NodeState::claimed || head(priority).load() != position) continue;
         }
         empty_slot(priority, position, found);
         head(priority).compare_exchange_strong(position, position + 1);
