@@ -32,6 +32,8 @@ constexpr std::uint64_t most_changes_behind = pool::feed_slots / 4;
 // The same where who stores brings them in (`sync`): one transaction for all takes a fifth of what one for each of them does, and a query looks
 // at so many itself in 0.3 ms.
 constexpr std::uint64_t most_changes_behind_sync = 256;
+// From half of it on one brings them in, while the others store on. When each waited for him, storing stood still meanwhile.
+constexpr std::uint64_t changes_worth_bringing_in = 128;
 
 std::uint64_t bytes_to_map() {
     if (const char* wanted = std::getenv("PMEMCPY_INDEX_BYTES"))
@@ -181,7 +183,7 @@ std::shared_ptr<Keeper> Index::keeper() {
     if (keeper_) return keeper_;
     if (!reader_.is_mapped()) reader_.open_alone(path_, options_);
     const Generations generations(*store_);
-    keeper_ = std::make_shared<Keeper>(reader_, reader_.opened(), generations, bytes_to_map());
+    keeper_ = std::make_shared<Keeper>(reader_, reader_.opened(), *store_, generations, bytes_to_map());
     return keeper_;
 }
 
@@ -190,15 +192,15 @@ void Index::note(const std::string& trouble) {
     trouble_ = trouble;
 }
 
-bool Index::follow(std::uint64_t may_be_behind) {
-    const About about = keeper()->follow(may_be_behind);
+bool Index::follow(Keeper::MayMiss most) {
+    const About about = keeper()->follow(most);
     has_heard_ = about.position;
     return about.is_complete != 0;
 }
 
-bool Index::try_follow(std::uint64_t may_be_behind) {
+bool Index::try_follow(Keeper::MayMiss most) {
     try {
-        if (!follow(may_be_behind)) wake();
+        if (!follow(most)) wake();
         note({});
         return true;
     } catch (const Error& error) {
@@ -213,8 +215,8 @@ void Index::after_change(std::uint64_t place) {
     if (has_own_modes_) mode = mode_of_place(place);
     // What is left for the next ones is brought in by the thread, if none comes.
     wake();
-    if (mode == IndexMode::sync && position() > has_heard_ + most_changes_behind_sync)
-        try_follow(most_changes_behind_sync);
+    if (mode == IndexMode::sync && position() > has_heard_ + changes_worth_bringing_in)
+        try_follow({changes_worth_bringing_in, most_changes_behind_sync});
 }
 
 // Of a step that is committed nobody knows what is in it.

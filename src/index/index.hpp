@@ -70,8 +70,8 @@ private:
     void after_change(std::uint64_t place);
     IndexMode mode_of_place(std::uint64_t place) const;
     /// All that was changed before is in the index, but for so many. False when more is to be looked at. Errors: those of Keeper::follow().
-    bool follow(std::uint64_t may_be_behind = 0);
-    bool try_follow(std::uint64_t may_be_behind = 0);
+    bool follow(Keeper::MayMiss most = {});
+    bool try_follow(Keeper::MayMiss most = {});
     void note(const std::string& trouble);
     bool keeps() const { return is_writer() && mode_ != IndexMode::none; }
     /// What a query of this process reads; null where there is none.

@@ -68,9 +68,13 @@ std::uint64_t place_in(std::string_view key) {
     return place;
 }
 
-Keeper::Keeper(const PMEM& reader, const store::Store& store, Generations generations,
-               std::uint64_t at_most_bytes)
-    : reader_(reader), store_(store), generations_(std::move(generations)), at_most_bytes_(at_most_bytes) {}
+Keeper::Keeper(const PMEM& reader, const store::Store& store, const store::Store& program,
+               Generations generations, std::uint64_t at_most_bytes)
+    : reader_(reader),
+      store_(store),
+      program_(program),
+      generations_(std::move(generations)),
+      at_most_bytes_(at_most_bytes) {}
 
 std::shared_ptr<Engine> Keeper::engine() {
     const std::lock_guard lock(mutex_);
@@ -143,29 +147,34 @@ void Keeper::retried(F&& f) {
     }
 }
 
-About Keeper::follow(std::uint64_t may_be_behind) {
+About Keeper::follow(MayMiss most) {
     const std::lock_guard lock(mutex_);
     // What others change meanwhile they see to themselves: who stores waits for what he has stored.
     const std::uint64_t position = store_.feed().position();
-    const std::uint64_t target = position - std::min(position, may_be_behind);
+    const auto behind = [&](std::uint64_t changes) { return position - std::min(position, changes); };
     std::optional<About> about;
     retried([&](Engine& engine) {
         do {
-            about = follow_some(engine, target);
+            about = follow_some(engine, behind(most.changes), behind(most.while_another_is_at_it));
         } while (!about);
     });
     return *about;
 }
 
-std::optional<About> Keeper::follow_some(Engine& engine, std::uint64_t target) {
-    const auto has_come_to_it = [&](const About& about) {
-        return !store_.feed().since(about.position, 0).lost && about.position >= target;
+std::optional<About> Keeper::follow_some(Engine& engine, std::uint64_t target,
+                                         std::uint64_t target_of_another) {
+    const auto has_come_to = [&](std::uint64_t place, const About& about) {
+        return !store_.feed().since(about.position, 0).lost && about.position >= place;
     };
-    if (const About about = about_in(*engine.read()); has_come_to_it(about)) return about;
+    const About before = about_in(*engine.read());
+    if (has_come_to(target, before)) return before;
+    const auto is_at_it = program_.try_to_index();
+    if (!is_at_it && has_come_to(target_of_another, before)) return before;
     has_own_modes_ = store_.has_own_index_words();
     const auto writing = engine.write();
+    const auto is_at_it_now = program_.try_to_index();  // who had to wait
     About about = about_in(*writing);
-    if (has_come_to_it(about)) return about;  // who was writing while we waited has come by ours
+    if (has_come_to(target, about)) return about;  // who was writing while we waited has come by ours
     pool::Changes changes = store_.feed().since(about.position, changes_at_once);
     about.position = changes.next;
     if (changes.lost) {

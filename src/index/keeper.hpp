@@ -36,15 +36,20 @@ std::uint64_t place_in(std::string_view key);
 /// Sharing: threads may share one, and processes have one each.
 class Keeper {
 public:
-    /// `reader` has the pool open for reading.
-    Keeper(const PMEM& reader, const store::Store& store, Generations generations,
-           std::uint64_t at_most_bytes);
+    /// `reader`, whose `store` this is, has the pool open for reading; `program` for writing.
+    Keeper(const PMEM& reader, const store::Store& store, const store::Store& program,
+           Generations generations, std::uint64_t at_most_bytes);
 
     /// The index, made if it is missing or useless. Errors: those of open_engine(); not_found when the pool is to have none any more.
     std::shared_ptr<Engine> engine();
-    /// Everything that was changed before the call is in it, where more than so many changes were not. Returns what it says of itself then:
+    /// So many changes may be missing.
+    struct MayMiss {
+        std::uint64_t changes = 0;
+        std::uint64_t while_another_is_at_it = 0;  // not less than those
+    };
+    /// Everything that was changed before the call is in it, where more than may be missing was not. Returns what it says of itself then:
     /// if it is not complete, more is to be looked at.
-    About follow(std::uint64_t may_be_behind);
+    About follow(MayMiss most);
     /// Looks at everything, if that is due and nobody else is at it, until done or `stops`. True when the index is complete.
     bool complete(const std::function<bool()>& stops);
     /// For who may read the pool but not write: a copy that never changes, if the last one is older than the index.
@@ -60,7 +65,7 @@ private:
     std::shared_ptr<Engine> begin(std::uint64_t generation);
     bool is_of_this_pool(Engine& engine);
     /// What the index says of itself once it has come to this position of the feed; nothing before.
-    std::optional<About> follow_some(Engine& engine, std::uint64_t target);
+    std::optional<About> follow_some(Engine& engine, std::uint64_t target, std::uint64_t target_of_another);
     void look_at(Writing& writing, std::uint64_t place);
     bool is_posted(const std::string& id) const;
     std::uint64_t fingerprint(const std::string& id) const;
@@ -70,6 +75,7 @@ private:
 
     const PMEM& reader_;
     const store::Store& store_;
+    const store::Store& program_;
     Generations generations_;
     std::uint64_t at_most_bytes_;
     std::mutex mutex_;

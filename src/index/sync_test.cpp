@@ -1,6 +1,7 @@
 // An index that who stores keeps: many changes are brought in at a time, and none is missed meanwhile.
 
 #include "index/index_suite.hpp"
+#include "store/store.hpp"
 
 namespace pmemcpy {
 namespace {
@@ -65,6 +66,26 @@ TEST_F(index_beside_a_pool, is_never_far_behind_several_who_store) {
     EXPECT_EQ(found(pool, "value >= 0").size(), 1200U);
     flush_index(pool);
     EXPECT_EQ(found(pool, "value >= 0").size(), 1200U);
+}
+
+// Once, all who stored stood still while one brought in what all had changed. But who says that he is at it, and is stopped there, holds
+// nobody up for ever.
+TEST_F(index_beside_a_pool, is_not_waited_for_as_long_as_it_is_not_far_behind) {
+    PMEM pool = open(IndexMode::sync);
+    flush_index(pool);
+    const auto other = store::Store::open(path_, Options{.mode = Mode::update});
+    {
+        const auto is_at_it = other->try_to_index();
+        ASSERT_TRUE(is_at_it);
+        for (int i = 0; i < 600; ++i) {
+            pool.store("v" + std::to_string(i), i);
+            EXPECT_LE(index_info(pool).changes_behind, most_behind) << i;
+        }
+        EXPECT_EQ(found(pool, "value >= 0").size(), 600U);
+    }
+    other->close();
+    wait_until_all_is_in(pool);
+    EXPECT_EQ(found(pool, "value >= 0").size(), 600U);
 }
 
 TEST_F(index_beside_a_pool, has_soon_what_is_to_be_there_soon) {

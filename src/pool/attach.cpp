@@ -75,6 +75,7 @@ Pool::ScopeLock::ScopeLock(Pool& pool) : TriedLock(pool.runtime_->file(), scope_
 Pool::LeadLock::LeadLock(Pool& pool) : TriedLock(pool.runtime_->file(), lead_byte) {}
 Pool::HandOverLock::HandOverLock(Pool& pool) : TriedLock(pool.runtime_->file(), hand_over_byte) {}
 Pool::OrganizerLock::OrganizerLock(Pool& pool) : TriedLock(pool.runtime_->file(), organizer_byte) {}
+Pool::IndexLock::IndexLock(Pool& pool) : TriedLock(pool.runtime_->file(), index_byte) {}
 
 bool Pool::has_organizer() {
     return os::conflicts(runtime_->file(), os::LockKind::exclusive, organizer_byte, 1);

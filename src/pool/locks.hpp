@@ -19,6 +19,7 @@ inline constexpr std::uint64_t lead_byte = attach_byte + 11;
 inline constexpr std::uint64_t organizer_byte = attach_byte + 12;
 inline constexpr std::uint64_t inventory_byte = attach_byte + 13;
 inline constexpr std::uint64_t hand_over_byte = attach_byte + 14;
+inline constexpr std::uint64_t index_byte = attach_byte + 16;
 inline constexpr std::uint64_t room_byte = attach_byte + 32;  // and those of the other levels behind it
 inline constexpr std::uint64_t registry_byte = attach_byte + 15;
 // Of these each stands for some of the variables that are operated on.

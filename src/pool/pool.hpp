@@ -314,6 +314,10 @@ public:
     };
     /// Whether another process holds that.
     bool has_organizer();
+    /// By whoever brings changes into the index, so that others need not wait for it.
+    struct IndexLock : TriedLock {
+        explicit IndexLock(Pool& pool);
+    };
 
     /// By whoever operates on a variable, or what is left of that, in the background; `number` is below operation_byte_count.
     struct OperationLock : TriedLock {

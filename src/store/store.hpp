@@ -312,6 +312,8 @@ public:
     /// By who does nothing but work in the background: others leave it to him.
     pool::Pool::OrganizerLock try_organize() { return pool::Pool::OrganizerLock(pool_); }
     bool has_organizer() const { return pool_.has_organizer(); }
+    /// By whoever brings changes into the index.
+    pool::Pool::IndexLock try_to_index() const { return pool::Pool::IndexLock(pool_); }
 
     // heat.cpp
     /// Says of the blocks of an array that meet a box, or of all blocks in a group, whether they will be read. Returns them.
