@@ -18,8 +18,8 @@ inline constexpr std::uint64_t most_priorities = 16;
 /// What may be a node's state, in its word. "Whose" is the word's owner.
 enum class NodeState : std::uint8_t {
     free = 0,
-    filling = 1,    // is being pushed; whether it was, its slot tells
-    queued = 2,     // was pushed; nobody's
+    filling = 1,    // is being pushed, or was: its slot tells
+    queued = 2,     // was pushed, and whoever did it has gone, or gave it back; nobody's
     claimed = 3,    // was taken out of the ring, or is about to be
     returning = 4,  // was claimed, and is being pushed once more
 };

@@ -51,7 +51,7 @@ public:
 
 private:
     static constexpr unsigned most_turns = 8192;
-    unsigned turns_ = 256;
+    unsigned turns_ = 1024;
 };
 
 }  // namespace
@@ -124,12 +124,10 @@ bool Queue::push(const Message& message) {
     const auto taken = claims_.take_one(as(NodeState::filling));
     if (!taken) return false;
     const std::uint32_t n = *taken;
-    Word mine = claims_.load(n);
     node(n).message = message;
     node(n).deliveries = 0;
+    // From the slot on it is in the queue, whatever becomes of us. Its word stays ours until somebody claims it, or we are gone.
     publish(n, message.priority);
-    // From the slot on it is in the queue, also if we die here; and somebody may have claimed it already.
-    claims_.change(n, mine, as(NodeState::queued, mine.turn));
     news().ring();
     return true;
 }
@@ -144,11 +142,7 @@ std::size_t Queue::push(std::span<const Message> messages) {
 
 // What is paid for each message otherwise, once: the search for nodes, and the tail, which all who push change.
 std::size_t Queue::push_row(std::span<const Message> messages) {
-    struct Filled {
-        std::uint32_t node;
-        Word word;
-    };
-    std::array<Filled, at_once> all;
+    std::array<std::uint32_t, at_once> nodes;
     std::size_t count = 0;
     static thread_local std::vector<members::Run> runs;  // to allocate nothing in the usual case
     runs.clear();
@@ -158,21 +152,18 @@ std::size_t Queue::push_row(std::span<const Message> messages) {
         for (std::uint32_t n = run.first; n < run.first + run.count; ++n) {
             node(n).message = messages[count];
             node(n).deliveries = 0;
-            all.at(count++) = {n, claims_.load(n)};
+            nodes.at(count++) = n;
         }
     }
     std::array<std::uint64_t, most_priorities> behind{};  // what was put into the queue here; 0: nothing was
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t priority = messages[i].priority;
         const std::uint64_t from = behind.at(priority) != 0 ? behind.at(priority) : tail(priority).load();
-        behind.at(priority) = put_into_slot(all.at(i).node, priority, from) + 1;
+        behind.at(priority) = put_into_slot(nodes.at(i), priority, from) + 1;
     }
     for (std::uint64_t priority = 0; priority < layout_.priorities; ++priority) {
         if (behind.at(priority) != 0) move_tail(priority, behind.at(priority));
     }
-    // As in push(): somebody may have claimed some of them already.
-    for (std::size_t i = 0; i < count; ++i)
-        claims_.change(all.at(i).node, all.at(i).word, as(NodeState::queued, all.at(i).word.turn));
     return count;
 }
 
