@@ -119,6 +119,37 @@ public:
     void set_prefetcher(std::shared_ptr<const Prefetcher> next) { reads_.set_prefetcher(std::move(next)); }
 
 private:
+    /// Spreads what is written over the time that it may take, for all who write it together.
+    class Pace {
+    public:
+        Pace(Worker& worker, double bytes_per_second, std::uint64_t hierarchy)
+            : worker_(worker), bytes_per_second_(bytes_per_second), hierarchy_(hierarchy) {}
+        /// False when it is to be given up: this process closes the pool, somebody has set another hierarchy, or there is an organizer.
+        bool allows(std::uint64_t bytes) {
+            auto until = Clock::now();
+            if (bytes_per_second_ > 0) {
+                const std::lock_guard lock(mutex_);
+                next_ = std::max(next_, until - nap) +
+                        std::chrono::duration_cast<Clock::duration>(
+                            std::chrono::duration<double>(static_cast<double>(bytes) / bytes_per_second_));
+                until = next_;
+            }
+            while (!worker_.stops_ && !worker_.yields_ && worker_.store_->hierarchy_number() == hierarchy_) {
+                const auto left = until - Clock::now();
+                if (left <= 0ms) return true;
+                std::this_thread::sleep_for(std::min<Clock::duration>(left, nap));
+            }
+            return false;
+        }
+
+    private:
+        Worker& worker_;
+        double bytes_per_second_;
+        std::uint64_t hierarchy_;
+        std::mutex mutex_;
+        Clock::time_point next_ = Clock::now();
+    };
+
     struct Task {
         std::future<void> done{};  // of the thread that is at it
         std::atomic<Clock::time_point> not_before{Clock::time_point{}};
@@ -217,7 +248,10 @@ private:
         yields_ = !organizes_ && store_->has_organizer();
         if (yields_) return step_back();
         if (!leads()) return;
-        if (std::exchange(hierarchy_, hierarchy) != hierarchy) is_news_ = true;  // it may want other things
+        if (std::exchange(hierarchy_, hierarchy) != hierarchy || !pace_) {
+            is_news_ = true;  // it may want other things
+            pace_ = std::make_shared<Pace>(*this, duty->bytes_per_second, hierarchy);
+        }
         bursts_.look(os::monotonic_ns(), store_->stored_bytes());
         if (!bursts_.is_quiet()) stored_at_ = Clock::now();
         for (const store::Store::Emptying& each : store_->to_empty(bursts_))
@@ -237,7 +271,7 @@ private:
         const bool on_store = store_->flushes_on(Trigger::store) && newest != flushed_at_;
         const auto late = Clock::now() - due_.load();
         if (is_news_ || on_store || (late >= 0s && newest != looked_at_) || late >= look_anyway)
-            begin(flushing_, [this, its = *duty, hierarchy] { flush(its, hierarchy); });
+            begin(flushing_, [this, its = *duty, pace = pace_] { flush(its, *pace); });
         if (!duty->command.empty() && is_to_hand_over_) begin(handing_, [this] { hand_over(); });
         if (!duty->as.empty() &&
             Clock::now() >= finished_at_ + std::chrono::duration<double>(duty->period_s)) {
@@ -245,8 +279,9 @@ private:
             begin(finishing_, [this] { finish_files(); });
         }
         if (has_requests())
-            begin(answering_,
-                  [this, goes_on = as_it_is()] { requests_.answer(*store_, [&] { return !goes_on(); }); });
+            begin(answering_, [this, pace = pace_] {
+                requests_.answer(*store_, [&](std::uint64_t bytes) { return pace->allows(bytes); });
+            });
     }
 
     // Whatever lies where the requests should keeps nobody from all else that there is to do.
@@ -324,7 +359,7 @@ private:
         }
     }
 
-    void flush(const Flush& duty, std::uint64_t hierarchy) {
+    void flush(const Flush& duty, Pace& pace) {
         const auto begun = Clock::now();
         const bool is_due = is_news_.exchange(false) || begun >= due_.load();
         const std::uint64_t before = store_->newest_version();
@@ -332,7 +367,6 @@ private:
             !organizes_ && !store_->flushes_on(Trigger::store) && !store_->flushes_on(Trigger::period);
         // Of what is copied when the pool is closed, that is due which others had not copied when they were gone.
         const std::uint64_t stored_before = waits ? store_->session_began_at() : ~std::uint64_t{0};
-        Pace pace(*this, duty.bytes_per_second, hierarchy);
         Clock::duration looking_takes{};
         try {
             store_->flush(
@@ -401,37 +435,6 @@ private:
         store_->finish_files("/", nullptr, [] { return true; });
     }
 
-    /// Spreads what is written over the time that it may take, for all who write it together.
-    class Pace {
-    public:
-        Pace(Worker& worker, double bytes_per_second, std::uint64_t hierarchy)
-            : worker_(worker), bytes_per_second_(bytes_per_second), hierarchy_(hierarchy) {}
-        /// False when it is to be given up: this process closes the pool, somebody has set another hierarchy, or there is an organizer.
-        bool allows(std::uint64_t bytes) {
-            auto until = Clock::now();
-            if (bytes_per_second_ > 0) {
-                const std::lock_guard lock(mutex_);
-                next_ = std::max(next_, until - nap) +
-                        std::chrono::duration_cast<Clock::duration>(
-                            std::chrono::duration<double>(static_cast<double>(bytes) / bytes_per_second_));
-                until = next_;
-            }
-            while (!worker_.stops_ && !worker_.yields_ && worker_.store_->hierarchy_number() == hierarchy_) {
-                const auto left = until - Clock::now();
-                if (left <= 0ms) return true;
-                std::this_thread::sleep_for(std::min<Clock::duration>(left, nap));
-            }
-            return false;
-        }
-
-    private:
-        Worker& worker_;
-        double bytes_per_second_;
-        std::uint64_t hierarchy_;
-        std::mutex mutex_;
-        Clock::time_point next_ = Clock::now();
-    };
-
     const std::string path_;
     const std::uint64_t fork_generation_;
     store::Store* const program_ = nullptr;
@@ -445,6 +448,7 @@ private:
     mutable std::mutex trouble_mutex_;
     std::string trouble_;
     Reads reads_;
+    std::shared_ptr<Pace> pace_;  // of all that is copied to the flush target
     const std::vector<unsigned> own_cores_{};
     const std::vector<unsigned> all_cores_ = os::cores();
     std::shared_ptr<store::Store> store_;        // set before any task begins

@@ -42,18 +42,18 @@ std::optional<std::string> id_in(const store::Store& store, const Message& messa
     return id;
 }
 
-void answer_one(store::Store& store, const Message& message, const std::function<bool()>& stops) {
+void answer_one(store::Store& store, const Message& message,
+                const std::function<bool(std::uint64_t)>& written) {
     const auto id = id_in(store, message);
     if (!id) return;
     switch (static_cast<Request>(message.type & ~by_place)) {
         case Request::flush:
             store.flush(
-                *id, false, [&](const FlushProgress&) { return !stops(); },
-                [&](std::uint64_t) { return !stops(); });
+                *id, false, [&](const FlushProgress&) { return written(0); }, written);
             return;
         case Request::bring_up:
             for (const auto& block : store.say(*id, std::nullopt, tier::Need::soon)) {
-                if (stops()) return;
+                if (!written(0)) return;
                 store.bring_up(block, store::Store::Why::wanted);
             }
             return;
@@ -110,16 +110,16 @@ std::uint64_t Requests::waiting(const store::Store& store) {
     return queue->size();
 }
 
-void Requests::answer(store::Store& store, const std::function<bool()>& stops) {
+void Requests::answer(store::Store& store, const std::function<bool(std::uint64_t)>& written) {
     MessageQueue* const queue = this->queue(store);
     if (queue == nullptr) return;
     std::exception_ptr first_error;
-    while (!stops()) {
+    while (written(0)) {
         auto request = queue->try_claim();
         if (!request) break;
         try {
-            answer_one(store, request->message(), stops);
-            if (stops()) break;  // it may be half done, and goes back
+            answer_one(store, request->message(), written);
+            if (!written(0)) break;  // it may be half done, and goes back
         } catch (const Error&) {
             if (!first_error) first_error = std::current_exception();
         }

@@ -22,9 +22,10 @@ public:
     std::uint64_t waiting(const store::Store& store);
     /// That wait, or that somebody is at; none for who may not look.
     std::uint64_t size(const store::Store& store);
-    /// Does them one after the other, the most urgent first, until none is left or `stops`. What cannot be done is given up, and thrown
-    /// when all have been tried. Who dies at one leaves it to the next.
-    void answer(store::Store& store, const std::function<bool()>& stops);
+    /// Does them one after the other, the most urgent first, until none is left or `written` has had enough, which is told what was
+    /// written for it, as of flush(). What cannot be done is given up, and thrown when all have been tried. Who dies at one leaves it to
+    /// the next.
+    void answer(store::Store& store, const std::function<bool(std::uint64_t)>& written);
 
 private:
     MessageQueue* queue(const store::Store& store, bool is_to_be = false);

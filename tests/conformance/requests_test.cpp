@@ -100,6 +100,19 @@ TEST_F(asking, has_a_variable_flushed_and_no_other) {
     EXPECT_TRUE(comes_true([&] { return is_flushed(pool, "w"); }));
 }
 
+// It was as fast as it went.
+TEST_F(asking, takes_no_more_of_the_bandwidth_than_flushing_may) {
+    PMEM pool = open();
+    Hierarchy h = hierarchy();
+    h.flush.bytes_per_second = 1 << 20;
+    set_hierarchy(pool, h);
+    fill(pool, "u", 8);  // half a MiB
+    const auto begun = std::chrono::steady_clock::now();
+    request(pool, Request::flush, "u");
+    EXPECT_TRUE(comes_true([&] { return is_flushed(pool, "u") && requests(pool) == 0; }));
+    EXPECT_GE(std::chrono::steady_clock::now() - begun, 250ms);
+}
+
 TEST_F(asking, has_what_lies_below_brought_up) {
     PMEM pool = open();
     set_hierarchy(pool, hierarchy());
