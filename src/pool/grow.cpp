@@ -1,5 +1,6 @@
 #include "base/checked.hpp"
 #include "os/lock.hpp"
+#include "os/process.hpp"
 #include "os/space.hpp"
 #include "pool/locks.hpp"
 #include "pool/pool.hpp"
@@ -12,6 +13,7 @@ namespace pmemcpy::pool {
 namespace {
 
 constexpr std::uint64_t largest_step_bytes = 1ULL << 30;
+constexpr std::uint64_t huge_again_ns = 200'000'000;
 constexpr std::uint64_t made_huge_at_once = 16 * os::huge_page_bytes;
 
 // Small pools grow by what is asked, large ones by an eighth, so that growing stays rare and never wasteful.
@@ -90,15 +92,17 @@ void Pool::allocate(std::uint64_t first, std::uint64_t chunks) {
 
 // On tmpfs a store into new memory takes several times as long as the copy, because each small page is allocated, zeroed and mapped
 // by itself, and processes that do so in one file wait for each other. A huge page is made in one go, of its first small page.
-// No more are tried after one that cannot be: memory may be in pieces, and looking for a whole one takes long then.
+// None is tried for a while after one that could not be: memory may be in pieces, and looking for a whole one takes long then.
 void Pool::make_huge(std::uint64_t begin, std::uint64_t bytes) {
-    if (begin % os::huge_page_bytes != 0) return;
+    if (begin % os::huge_page_bytes != 0 || os::monotonic_ns() < no_huge_before_ns_) return;
     const std::uint64_t end = begin + base::align_down(bytes, os::huge_page_bytes);
     for (std::uint64_t group = begin; group < end; group += made_huge_at_once) {
         const std::uint64_t length = std::min(made_huge_at_once, end - group);
         for (std::uint64_t at = group; at < group + length; at += os::huge_page_bytes)
             file_.allocate(at, page_bytes);
-        if (!map_.collapse(group, length)) return;
+        if (map_.collapse(group, length)) continue;
+        no_huge_before_ns_ = os::monotonic_ns() + huge_again_ns;
+        return;
     }
 }
 

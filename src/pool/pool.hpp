@@ -434,6 +434,7 @@ private:
     std::uint64_t process_id_ = os::process_id();
     bool attached_ = false;
     std::uint64_t durable_chunks_ = 0;  // so many usable ones are known to be so on the medium
+    std::atomic<std::uint64_t> no_huge_before_ns_ = 0;
     std::mutex allocation_mutex_;
     std::mutex sync_mutex_;
     std::mutex step_mutex_;

@@ -255,6 +255,31 @@ TEST_F(pool, makes_small_pages_where_there_are_no_huge_ones) {
     std::memset(mine.at(mine.chunk_offset(first)), 1, 8 * mine.super().chunk_bytes);
 }
 
+// Each store would wait for a look through all of memory.
+TEST_F(pool, that_finds_no_huge_page_does_not_look_again_at_once) {
+    create_with_huge_chunks();
+    Attached attached(path_);
+    Pool& mine = attached.pool;
+    const std::uint64_t first = mine.usable_chunks();
+    static int looks = 0;
+    looks = 0;
+    os::Calls fake = os::system_calls();
+    fake.madvise = [](void* address, size_t length, int advice) {
+        if (advice != advice_collapse) return ::madvise(address, length, advice);
+        ++looks;
+        errno = EINVAL;
+        return -1;
+    };
+    {
+        const os::ScopedCalls replaced(fake);
+        const Pool::AllocationLock lock(mine);
+        mine.grow(8, nobody);
+        for (std::uint64_t i = first; i < first + 8; ++i) mine.promise(i, 1);
+    }
+    EXPECT_GT(looks, 0);
+    EXPECT_LT(looks, 8);
+}
+
 // The file system is full after some of what was asked: what was had by then is given back, for nobody knows of it.
 TEST_F(pool, keeps_nothing_of_a_promise_that_failed) {
     create_with_huge_chunks();
