@@ -1,3 +1,4 @@
+// Length: one rule of the room after another, all of the same small pool.
 #include "pool/pool.hpp"
 
 #include <fcntl.h>
