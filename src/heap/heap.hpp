@@ -246,7 +246,7 @@ private:
     bool find_unit(std::uint64_t offset, Slab& slab, std::uint32_t& unit) const;
 
     std::uint64_t find_free_chunks(std::uint64_t count, std::uint64_t usable, std::uint64_t& free_tail);
-    /// The lock is let go while memory is made for them, and is held again on return.
+    /// The lock may be let go while memory is made for them, and is held again on return.
     std::uint64_t obtain_chunks(std::uint64_t count, Purpose purpose,
                                 std::optional<pool::Pool::AllocationLock>& lock);
     void grow(std::uint64_t chunks);

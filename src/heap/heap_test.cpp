@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -206,6 +207,7 @@ TEST_F(heap_room, trims_free_chunks_and_allocates_them_again) {
 TEST_F(heap_room, others_take_theirs_while_memory_is_made_for_one) {
     Attached a(path_);
     Attached other(path_);
+    if (!a.pool.has_ample_room(32)) GTEST_SKIP() << "there is too little memory here";
     static std::atomic<int> calls;
     static std::atomic<bool> may_go_on;
     calls = 0;
@@ -226,6 +228,37 @@ TEST_F(heap_room, others_take_theirs_while_memory_is_made_for_one) {
     EXPECT_FALSE(may_go_on.exchange(true));
     slow_one.join();
     EXPECT_TRUE(slow.offset >= extent.offset + extent.length || extent.offset >= slow.offset + slow.length);
+}
+
+// Each had looked whether there is room, and both had taken it: on tmpfs the memory cgroup kills then.
+TEST_F(heap_room, where_little_is_left_no_two_count_on_the_same) {
+    static std::atomic<int> at_it;
+    static std::atomic<int> most;
+    at_it = 0;
+    most = 0;
+    os::Calls fake = os::system_calls();
+    fake.fstatvfs = [](int fd, struct statvfs* status) {
+        const int result = ::fstatvfs(fd, status);
+        status->f_bavail = (std::uint64_t{100} << 20) / status->f_frsize;
+        return result;
+    };
+    fake.fallocate = [](int fd, int mode, off_t offset, off_t length) {
+        most = std::max<int>(most, ++at_it);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        const int result = ::fallocate(fd, mode, offset, length);
+        --at_it;
+        return result;
+    };
+    const os::ScopedCalls replaced(fake);
+    Attached a(path_);
+    Attached b(path_);
+    const auto take_some = [](Attached& from) {
+        for (std::uint64_t i = 0; i < 3; ++i) from.heap.allocate_extent(1 << 20, 64 * (1000 + i));
+    };
+    std::thread one([&] { take_some(a); });
+    take_some(b);
+    one.join();
+    EXPECT_EQ(most, 1);
 }
 
 TEST_F(heap_room, who_dies_while_memory_is_made_leaves_none) {

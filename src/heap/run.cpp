@@ -74,23 +74,26 @@ void Heap::grow(std::uint64_t chunks) {
     });
 }
 
-// Nobody waits for the kernel to make our memory: meanwhile the chunks are holes that are ours, which others pass over, and
-// which whoever cleans up after our death takes back.
+// Nobody waits for the kernel to make our memory, unless there is little left: meanwhile the chunks are holes that are ours, which
+// others pass over, and which whoever cleans up after our death takes back.
 void Heap::fill_claimed(std::uint64_t first, std::uint64_t count,
                         std::optional<pool::Pool::AllocationLock>& lock) {
     const auto set_all = [&](ChunkWord word) {
         for (std::uint64_t i = first; i < first + count; ++i) set_chunk(i, word, {});
     };
     set_all(ChunkWord::make(ChunkKind::hole, pool_.owner(), 0));
-    lock.reset();
+    if (pool_.has_ample_room(count)) lock.reset();
+    const auto lock_again = [&] {
+        if (!lock) lock.emplace(pool_);
+    };
     try {
         pool_.promise(first, count);
     } catch (...) {
-        lock.emplace(pool_);
+        lock_again();
         set_all(ChunkWord::make(ChunkKind::hole, 0, 0));
         throw;
     }
-    lock.emplace(pool_);
+    lock_again();
     set_all({});
 }
 

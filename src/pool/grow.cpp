@@ -13,6 +13,8 @@ namespace pmemcpy::pool {
 namespace {
 
 constexpr std::uint64_t largest_step_bytes = 1ULL << 30;
+constexpr std::uint64_t ample_bytes = 1ULL << 30;
+constexpr std::uint64_t ample_times = 64;  // as many at the same time are few enough
 constexpr std::uint64_t huge_again_ns = 200'000'000;
 constexpr std::uint64_t made_huge_at_once = 16 * os::huge_page_bytes;
 
@@ -33,7 +35,7 @@ void Pool::grow(std::uint64_t chunks, const std::function<void(std::uint64_t, st
     const std::uint64_t usable = usable_chunks();
     const std::uint64_t left = super_.chunk_count - usable;
     if (chunks > left) throw_full(chunks);
-    const std::uint64_t room = check_headroom(chunks, os::headroom_bytes(file_));
+    const std::uint64_t room = check_headroom(chunks);
     std::uint64_t step = std::min({growth_step(chunks, usable, super_.chunk_bytes), left, room});
     check_table(usable, step);
     if (file_.fs_kind() == os::FileSystem::tmpfs) {
@@ -70,7 +72,7 @@ void Pool::vouch_for_usable_chunks() {
 }
 
 void Pool::promise(std::uint64_t first, std::uint64_t chunks) {
-    check_headroom(chunks, os::recent_headroom_bytes(file_));  // often, for little
+    if (!has_ample_room(chunks)) check_headroom(chunks);
     allocate(first, chunks);
     if (durability() != Durability::none) medium_.sync(file_);
 }
@@ -107,12 +109,17 @@ void Pool::make_huge(std::uint64_t begin, std::uint64_t bytes) {
 }
 
 // Asked before allocating, because on tmpfs an overrun of the memory cgroup kills. Returns chunks.
-std::uint64_t Pool::check_headroom(std::uint64_t chunks, std::uint64_t headroom_bytes) const {
-    const std::uint64_t room = headroom_bytes / super_.chunk_bytes;
+std::uint64_t Pool::check_headroom(std::uint64_t chunks) const {
+    const std::uint64_t room = os::headroom_bytes(file_) / super_.chunk_bytes;
     if (chunks <= room) return room;
     throw Error(Code::no_space, "the file system or memory cgroup of " + path() + " has room for " +
                                     std::to_string(room * super_.chunk_bytes) + " bytes and " +
                                     std::to_string(chunks * super_.chunk_bytes) + " more are needed");
+}
+
+bool Pool::has_ample_room(std::uint64_t chunks) const {
+    const std::uint64_t room = os::recent_headroom_bytes(file_);  // asked often
+    return room > ample_bytes && room / super_.chunk_bytes / ample_times > chunks;
 }
 
 void Pool::sync() {

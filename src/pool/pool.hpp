@@ -207,6 +207,9 @@ public:
     /// Space for usable chunks that have none, which are the caller's: new ones of tmpfs, and what trim() had given back.
     /// Throws no_space, and then none of them has any.
     void promise(std::uint64_t first, std::uint64_t chunks);
+    /// Whether there is room for so many more that others may take theirs at the same time. Else who asks for some holds the allocation
+    /// lock until he has them, so that no two count on the same room: on tmpfs an overrun kills.
+    bool has_ample_room(std::uint64_t chunks) const;
 
     /// Done before anything says that what was stored is durable: for whoever keeps data outside the pool file.
     void set_before_sync(std::function<void()> before_sync) { before_sync_ = std::move(before_sync); }
@@ -413,7 +416,7 @@ private:
     std::uint64_t open_step_of(std::uint64_t i) const;
     void note_death_in_step(std::uint64_t i);
     bool somebody_waits();
-    std::uint64_t check_headroom(std::uint64_t chunks, std::uint64_t headroom_bytes) const;
+    std::uint64_t check_headroom(std::uint64_t chunks) const;
     void allocate(std::uint64_t first, std::uint64_t chunks);
     void make_huge(std::uint64_t begin, std::uint64_t bytes);
     void set_clean(bool clean);
