@@ -33,7 +33,7 @@ constexpr std::uint64_t most_changes_behind = pool::feed_slots / 4;
 // at so many itself in 0.3 ms.
 constexpr std::uint64_t most_changes_behind_sync = 256;
 // From half of it on one brings them in, while the others store on. When each waited for him, storing stood still meanwhile.
-constexpr std::uint64_t changes_worth_bringing_in = 128;
+constexpr std::uint64_t changes_worth_bringing_in = most_changes_behind_sync / 2;
 
 std::uint64_t bytes_to_map() {
     if (const char* wanted = std::getenv("PMEMCPY_INDEX_BYTES"))

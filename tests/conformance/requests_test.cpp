@@ -83,6 +83,20 @@ protected:
         }
         return what();
     }
+    /// Of a process that does this, and leaves from within it by _exit(), so that what it has open is not closed.
+    static int status_of_a_process(const std::function<void()>& what) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            what();
+            ::_exit(3);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        return status;
+    }
+    static void be_another_user() {
+        if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(2);
+    }
     Folder here_;
 };
 
@@ -142,14 +156,11 @@ TEST_F(asking, may_be_another_process_and_the_answer_too) {
         fill(pool, "u");
     }
     const Organizer organizer(here_ / "pool");
-    const pid_t child = ::fork();
-    if (child == 0) {
+    const int status = status_of_a_process([&] {
         PMEM pool = open();
         request(pool, Request::flush, "u", most_urgent);
         ::_exit(0);  // at once, so that it is not it that does it
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
+    });
     EXPECT_EQ(status, 0);
     const PMEM reader = open(Mode::read);
     EXPECT_TRUE(comes_true([&] { return is_flushed(reader, "u"); }));
@@ -253,13 +264,10 @@ TEST_F(asking, is_nothing_that_a_mere_reader_is_told_of) {
     fill(pool, "u");
     request(pool, Request::flush, "u");
     EXPECT_EQ(requests(pool), 1U);
-    const pid_t child = ::fork();
-    if (child == 0) {
-        if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(2);
+    const int status = status_of_a_process([&] {
+        be_another_user();
         ::_exit(requests(open(Mode::read)) == 0 ? 0 : 1);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
+    });
     EXPECT_EQ(status, 0);
 }
 
@@ -290,15 +298,12 @@ TEST_F(asking, is_for_all_who_may_write_the_pool) {
     set_hierarchy(pool, hierarchy());
     fill(pool, "u");
     const Organizer organizer(here_ / "pool");
-    const pid_t child = ::fork();
-    if (child == 0) {
-        if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(2);
+    const int status = status_of_a_process([&] {
+        be_another_user();
         PMEM own = open();
         request(own, Request::flush, "u");
         ::_exit(0);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
+    });
     ::umask(umask);
     EXPECT_EQ(status, 0);
     EXPECT_TRUE(comes_true([&] { return is_flushed(pool, "u"); })) << organizer.trouble();
