@@ -32,7 +32,7 @@ endfunction()
 
 target_link_libraries(pmemcpy PUBLIC Threads::Threads)
 if(NOT PMEMCPY_CROSS_CHECK)
-    target_link_options(pmemcpy PRIVATE -Wl,--as-needed)
+    target_link_options(pmemcpy PRIVATE -Wl,--as-needed -Wl,-Bsymbolic-functions)
     pmemcpy_use_plain(xxhash xxhash)
     pmemcpy_use_plain(isal isal)
     if(TARGET pmemcpy_plain_blosc)

@@ -56,7 +56,7 @@ private:
             return false;
         }
         const auto& header = pool_.as<RecordHeader>(record.offset());
-        const std::uint64_t room = pool_.super().chunk_bytes - record.offset() % pool_.super().chunk_bytes;
+        const std::uint64_t room = pool_.room_in_chunk(record.offset());
         if (static_cast<RecordKind>(header.kind) != kind || !heap::is_whole(pool_, record.offset(), room)) {
             ++audit_.lost;
             complain(what + at(record.offset()) + " is damaged");

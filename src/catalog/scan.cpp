@@ -107,7 +107,7 @@ bool Scan::is_whole(Link link, RecordKind kind, std::uint64_t incarnation) const
 // A record that is whole and left out all the same: of a step that nobody committed.
 bool Scan::is_uncommitted(Link link) const {
     if (!pool_.contains(link.offset(), sizeof(RecordHeader))) return false;
-    const std::uint64_t room = pool_.super().chunk_bytes - link.offset() % pool_.super().chunk_bytes;
+    const std::uint64_t room = pool_.room_in_chunk(link.offset());
     return !whole_.contains(link.offset()) && heap::is_current(pool_, link) &&
            heap::is_whole(pool_, link.offset(), room);
 }

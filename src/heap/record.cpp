@@ -20,12 +20,25 @@ std::uint32_t covered_end(const RecordHeader& h) {
     return static_cast<RecordKind>(h.kind) == RecordKind::segment ? segment_covered_end : h.length;
 }
 
+using FirstWords = std::array<std::uint64_t, offsetof(RecordHeader, incarnation) / sizeof(std::uint64_t)>;
+
+// As racy_copy(), and inlined: each hop along a chain asks for these, twice.
+#if defined(__SANITIZE_THREAD__)
+__attribute__((no_sanitize("thread"), noinline))
+#endif
+FirstWords
+first_words(const void* record) {
+    const auto* words = static_cast<const volatile std::uint64_t*>(record);
+    return {words[0], words[1], words[2]};
+}
+
 /// Of the first line the three words that tell whether the record is the one that `link` names, and which kind it is.
 /// Others may free it and write there meanwhile, so they are looked at in a copy.
 bool copy_current(const pool::Pool& pool, Link link, RecordHeader& h) {
     if (!is_plausible(pool, link)) return false;
-    racy_copy(&h, pool.at(link.offset()), offsetof(RecordHeader, incarnation));
-    const std::uint64_t room = pool.super().chunk_bytes - link.offset() % pool.super().chunk_bytes;
+    const FirstWords words = first_words(pool.at(link.offset()));
+    std::memcpy(static_cast<void*>(&h), words.data(), sizeof words);
+    const std::uint64_t room = pool.room_in_chunk(link.offset());
     return h.magic == record_magic && (h.version & Link::tag_mask) == link.tag() && has_sane_length(h, room);
 }
 
@@ -79,7 +92,7 @@ bool is_current(const pool::Pool& pool, Link link) {
 
 bool read_record(const pool::Pool& pool, Link link, RecordKind kind, RecordCopy& out) {
     if (!is_plausible(pool, link)) return false;
-    const std::uint64_t room = pool.super().chunk_bytes - link.offset() % pool.super().chunk_bytes;
+    const std::uint64_t room = pool.room_in_chunk(link.offset());
     const std::byte* const there = pool.at(link.offset());
     const auto fits = [&](const RecordHeader& h) {
         return h.magic == record_magic && (h.version & Link::tag_mask) == link.tag() &&

@@ -86,7 +86,7 @@ void Heap::sweep_slabs(std::uint64_t owner, Reachability& reachable) {
 
 void Heap::sweep_record(std::uint64_t offset, UnitState state, Reachability& reachable) {
     const auto& header = pool_.as<RecordHeader>(offset);
-    const std::uint64_t room = pool_.super().chunk_bytes - offset % pool_.super().chunk_bytes;
+    const std::uint64_t room = pool_.room_in_chunk(offset);
     // Claimed and never finished, so never published and without a reader of its extent.
     if (!is_whole(pool_, offset, room)) {
         if (header.length >= sizeof(RecordHeader) && header.length <= room)

@@ -189,6 +189,10 @@ public:
     std::uint64_t chunk_offset(std::uint64_t chunk) const {
         return super_.first_chunk_offset + chunk * super_.chunk_bytes;
     }
+    /// From there to the end of its chunk, whose bytes are a power of two.
+    std::uint64_t room_in_chunk(std::uint64_t offset) const {
+        return super_.chunk_bytes - (offset & (super_.chunk_bytes - 1));
+    }
     std::uint64_t chunk_of(std::uint64_t offset) const {
         return (offset - super_.first_chunk_offset) / super_.chunk_bytes;
     }
