@@ -22,16 +22,18 @@ struct Listed {
 };
 
 // Of those with the same id one stays, which is sure if one of them was.
+void add(std::vector<Candidate>& sorted, const Listed& object) {
+    if (sorted.empty() || sorted.back().id != object.id)
+        sorted.push_back({std::string(object.id), object.is_sure});
+    else if (object.is_sure)
+        sorted.back().is_sure = true;
+}
+
 std::vector<Candidate> sorted_by_id(std::vector<Listed> objects) {
     array::sort_by_id(objects, [](const Listed& object) { return object.id; });
     std::vector<Candidate> sorted;
     sorted.reserve(objects.size());
-    for (const Listed& object : objects) {
-        if (sorted.empty() || sorted.back().id != object.id)
-            sorted.push_back({std::string(object.id), object.is_sure});
-        else if (object.is_sure)
-            sorted.back().is_sure = true;
-    }
+    for (const Listed& object : objects) add(sorted, object);
     return sorted;
 }
 
@@ -173,6 +175,11 @@ std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool:
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
     candidates.is_suspicious = plan.is_suspicious;
     candidates.steps = std::move(plan.steps);
+    if (plan.postings.is_by_id && changed.empty()) {
+        candidates.objects.reserve(plan.postings.sure.size());
+        for (const Posting& posting : plan.postings.sure) add(candidates.objects, {posting.id, true});
+        return candidates;
+    }
     listed.reserve(plan.postings.sure.size() + plan.postings.maybe.size() + changed.size());
     for (const bool is_sure : {true, false}) {
         for (const Posting& posting : is_sure ? plan.postings.sure : plan.postings.maybe) {

@@ -33,7 +33,7 @@ TEST_F(index_beside_a_pool, is_read_anew_whenever_anything_has_changed) {
             EXPECT_EQ(found(*one, "n = " + std::to_string(round + 1)), (std::vector<std::string>{"b"}));
         }
         if (round % 5 == 4) flush_index(pool);
-        if (round == 10) std::filesystem::remove_all(path_ + ".idx");
+        if (round == 10) remove_index();
     }
 }
 
@@ -76,6 +76,32 @@ TEST_F(index_beside_a_pool, leaves_out_groups_without_a_look_at_anything) {
     EXPECT_NE(explain(pool, text).find("found by the index: 20; looked at: 0"), std::string::npos)
         << explain(pool, text);
     expect(Code::type_mismatch, [&] { found(pool, "under \"g\" and kind != 7"); });
+}
+
+// Each posting says whether it is a group's; what is the same otherwise is posted anew when that changes.
+TEST_F(index_beside_a_pool, tells_a_group_from_the_variable_that_comes_in_its_place) {
+    PMEM pool = open(IndexMode::sync);
+    flush_index(pool);
+    for (int round = 0; round < 60; ++round) {
+        bool is_group = false;
+        for (int i = 0; i < 1 + round % 3;
+             ++i) {  // so that it may lie where it lay when the index saw it last
+            is_group = (round + i) / 2 % 2 == 0;
+            if (pool.exists("x")) pool.erase("x");
+            if (is_group)
+                pool.make_group("x");
+            else
+                pool.store("x", 1);
+            pool.set_attribute("x", "a", 1);
+        }
+        flush_index(pool);
+        const std::vector<std::string> wanted =
+            is_group ? std::vector<std::string>{} : std::vector<std::string>{"x"};
+        for (const char* text : {"a >= 1 and kind != \"group\"", "name begins \"x\" and kind != \"group\""}) {
+            ASSERT_TRUE(by_index(pool, text));
+            ASSERT_EQ(found(pool, text), wanted) << text << ", round " << round;
+        }
+    }
 }
 
 // A list has more than one value, long texts are not posted whole, and an object that is too large is looked at itself.

@@ -55,10 +55,17 @@ std::string draw_change(std::mt19937& random, PMEM& pool) {
                 break;
             }
             default:
-                if (draw(2) == 0)
-                    pool.rename(id, "r" + std::to_string(draw(5)));
-                else
-                    pool.remove_attribute(id, "a");
+                switch (draw(3)) {
+                    case 0:
+                        pool.rename(id, "r" + std::to_string(draw(5)));
+                        break;
+                    case 1:
+                        pool.remove_attribute(id, "a");
+                        break;
+                    default:  // where a variable was, or will be
+                        pool.make_group(id);
+                        break;
+                }
                 break;
         }
     } catch (const Error&) {
@@ -92,6 +99,9 @@ const std::vector<std::string> questions = {
     "under \"g\"",
     "under \"g\" and kind != \"group\"",
     "kind != \"group\" and kind != \"array\"",
+    "a > 0 and kind != \"group\"",
+    "name begins \"v\" and kind != \"group\"",
+    "exists(a) and kind = \"group\"",
     "a > 0 and kind != \"value\" and kind != \"array\"",
     "name contains \"v\" and kind != \"array\"",
     "name = \"g/v1\"",
@@ -118,7 +128,7 @@ const std::vector<std::string> questions = {
 TEST_F(index_beside_a_pool, finds_what_a_look_at_all_objects_finds) {
     for (const IndexMode mode : {IndexMode::sync, IndexMode::async}) {
         for (unsigned seed = 0; seed < 6; ++seed) {
-            std::filesystem::remove_all(path_ + ".idx");
+            remove_index();
             std::filesystem::remove(path_);
             std::filesystem::remove(path_ + ".rt");
             PMEM pool = open(mode);
@@ -133,7 +143,7 @@ TEST_F(index_beside_a_pool, finds_what_a_look_at_all_objects_finds) {
                         for (int i = 0; i < 20; ++i) draw_change(own, other);
                     });
                 }
-                if (round == 12) std::filesystem::remove_all(path_ + ".idx");
+                if (round == 12) remove_index();
                 if (round % 10 == 9) {
                     pool.munmap();
                     pool = open();

@@ -14,6 +14,7 @@
 #include <pmemcpy/pmemcpy.hpp>
 #include <pmemcpy/query.hpp>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "index/evaluation.hpp"
@@ -62,6 +63,13 @@ protected:
     static void wait_until_all_is_in(const PMEM& pool) {
         for (int i = 0; i < 2000 && index_info(pool).changes_behind != 0; ++i) ::usleep(10'000);
         EXPECT_EQ(index_info(pool).changes_behind, 0U);
+    }
+    /// While somebody keeps it, who may just be making a new one in there.
+    void remove_index() const {
+        for (std::error_code error;;) {
+            std::filesystem::remove_all(path_ + ".idx", error);
+            if (!error) return;
+        }
     }
     bool is_there() const { return std::filesystem::exists(path_ + ".idx"); }
     static void expect(Code code, const std::function<void()>& call) {

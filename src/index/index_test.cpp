@@ -209,7 +209,7 @@ TEST_F(index_beside_a_pool, may_be_deleted_at_any_moment) {
     PMEM pool = open(IndexMode::sync);
     for (int i = 0; i < 20; ++i) pool.store("v" + std::to_string(i), i);
     flush_index(pool);
-    std::filesystem::remove_all(path_ + ".idx");
+    remove_index();
     pool.store("v20", 7);
     EXPECT_EQ(found(pool, "value = 7").size(), 2U);
     flush_index(pool);
@@ -217,7 +217,7 @@ TEST_F(index_beside_a_pool, may_be_deleted_at_any_moment) {
     EXPECT_TRUE(by_index(pool, "value = 7"));
     EXPECT_EQ(found(pool, "value = 7").size(), 2U);
     pool.munmap();
-    std::filesystem::remove_all(path_ + ".idx");
+    remove_index();
     {
         const PMEM reader = open(IndexMode::none, Mode::read);
         EXPECT_FALSE(by_index(reader, "value = 7"));

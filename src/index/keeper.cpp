@@ -244,6 +244,7 @@ void Keeper::look_at(Writing& writing, std::uint64_t place) {
         } else
             try {
                 Object object(reader_, *id);
+                fresh.is_group = object.info().kind == VariableKind::group;
                 fresh.postings =
                     postings_of(object, [&](const std::string& name) { return number_of(writing, name); });
             } catch (const Error& error) {
@@ -258,7 +259,7 @@ void Keeper::look_at(Writing& writing, std::uint64_t place) {
     }
     std::vector<std::string> gone;
     std::vector<std::string> come;
-    if (is_named_anew) {  // each posting has the id
+    if (is_named_anew || fresh.is_group != old.is_group) {  // which each posting says
         gone = old.postings;
         come = fresh.postings;
     } else {
@@ -268,9 +269,10 @@ void Keeper::look_at(Writing& writing, std::uint64_t place) {
                             old.postings.end(), std::back_inserter(come));
     }
     for (const std::string& posting : gone)
-        writing.unpost(table_of(posting), posting, {place, posted_id(old_id)});
+        writing.unpost(table_of(posting), posting, {place, posted_id(old_id), old.is_group});
     for (const std::string& posting : come)
-        writing.post(table_of(posting), posting, {place, posted_id(id ? *id : std::string_view())});
+        writing.post(table_of(posting), posting,
+                     {place, posted_id(id ? *id : std::string_view()), fresh.is_group});
     if (!id) {
         writing.erase(Table::objects, key);
         writing.erase(Table::posted, key);

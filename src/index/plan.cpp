@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "index/posted.hpp"
 #include "index/posting.hpp"
@@ -44,9 +45,17 @@ List without(const List& a, const List& b) {
     return all;
 }
 
+/// By object, for what is to be combined with others.
+Postings& settle(Postings& postings) {
+    if (std::exchange(postings.is_by_id, false)) settle(postings.sure);
+    return postings;
+}
+
 std::size_t count(const Postings& postings) { return postings.sure.size() + postings.maybe.size(); }
 
-Postings of_all(const Postings& a, const Postings& b) {
+Postings of_all(Postings& a, Postings& b) {
+    settle(a);
+    settle(b);
     const List any_a = either(a.sure, a.maybe);
     const List any_b = either(b.sure, b.maybe);
     Postings postings;
@@ -54,7 +63,9 @@ Postings of_all(const Postings& a, const Postings& b) {
     postings.maybe = without(both(any_a, any_b), postings.sure);
     return postings;
 }
-Postings of_any(const Postings& a, const Postings& b) {
+Postings of_any(Postings& a, Postings& b) {
+    settle(a);
+    settle(b);
     Postings postings;
     postings.sure = either(a.sure, b.sure);
     postings.maybe = without(either(a.maybe, b.maybe), postings.sure);
@@ -111,6 +122,9 @@ private:
         });
         return has;
     }
+    static bool is_name(const Key& key) {
+        return !key.is_attribute() && key.parts().front() == word_of(Known::name);
+    }
     static bool can_look(const Node& node) {
         const Key& key = *node.key;
         if (key.is_attribute()) return true;
@@ -146,10 +160,18 @@ private:
                test.key->parts().front() != word_of(Known::kind);
     }
     bool exclude(const Node& test, std::size_t most, Postings& postings) {
+        if (test.operands.front().value() == Literal("group").value()) {
+            const auto is_group = [](const Posting& posting) { return posting.is_group; };
+            std::erase_if(postings.sure, is_group);
+            std::erase_if(postings.maybe, is_group);
+            tell({&test}, postings);
+            return true;
+        }
         made_.push_back(index::test(Relation::equal, *test.key, test.operands));
         Postings equal;
         if (look_at_test(*made_.back(), most, equal) != Outcome::answered || !equal.maybe.empty())
             return false;
+        settle(postings);
         postings.sure = without(postings.sure, equal.sure);
         postings.maybe = without(postings.maybe, equal.sure);
         tell({&test}, postings);
@@ -168,7 +190,7 @@ private:
         std::vector<Outcome> outcomes(parts.size(), Outcome::too_many);
         std::vector<Postings> found(parts.size());
         bool is_any_answered = false;
-        for (std::size_t tried = std::min(first_try, most);;) {
+        for (std::size_t tried = parts.size() == 1 ? most : std::min(first_try, most);;) {
             bool is_worth_more = false;
             for (std::size_t i = 0; i < parts.size(); ++i) {
                 if (outcomes[i] != Outcome::too_many) continue;
@@ -206,6 +228,7 @@ private:
             is_all_answered = exclude(*part.front(), worth, postings) && is_all_answered;
         }
         if (!is_all_answered) {
+            settle(postings);
             postings.maybe = either(postings.maybe, postings.sure);
             postings.sure.clear();
         }
@@ -256,11 +279,13 @@ private:
             if (tests.size() > 1 && posted.has_several)
                 collect_all(posting_of_several(*posted.number), postings.maybe);
         }
+        postings.is_by_id = is_name(key) && ranges.size() == 1;
         for (const Range& range : ranges) {
             if (!collect(range, node, is_direct, most, postings)) return Outcome::too_many;
         }
         if (root.has_more) collect_all(posting_of_more(*root.number), postings.maybe);
-        settle(postings.sure);
+        if (!postings.maybe.empty()) postings.is_by_id = false;
+        if (!postings.is_by_id) settle(postings.sure);
         settle(postings.maybe);
         if (!postings.sure.empty() && !postings.maybe.empty()) {
             List& weaker = tests.size() > 1 ? postings.sure : postings.maybe;
@@ -275,15 +300,18 @@ private:
         std::size_t seen = 0;
         bool is_too_many = false;
         const bool is_text = is_direct && is_of_text(node.relation);
-        const bool is_name = !node.key->is_attribute() && node.key->parts().front() == word_of(Known::name);
+        const bool has_ids = is_name(*node.key);
         const auto visit = [&](std::string_view key, Posting posting) {
             if (key >= range.end) return false;
             if (++seen > most) {
                 is_too_many = true;
                 return false;
             }
-            const auto text = is_text || is_name ? text_in(key) : std::nullopt;
-            if (is_name && text && text->is_whole) posting.id = text->text;
+            const auto text = is_text || has_ids ? text_in(key) : std::nullopt;
+            if (has_ids && text && text->is_whole)
+                posting.id = text->text;
+            else
+                postings.is_by_id = false;
             if (!is_text) {
                 (range.is_exact ? postings.sure : postings.maybe).push_back(posting);
                 return true;
@@ -350,7 +378,7 @@ Plan plan_of(const Lookup& lookup, const NodePointer& condition, Steps steps) {
     plan.steps = std::move(planner.steps);
     if (!plan.is_answered) return plan;
     if (const List unposted = planner.unposted(); !unposted.empty()) {
-        plan.postings.maybe = either(plan.postings.maybe, unposted);
+        plan.postings.maybe = either(settle(plan.postings).maybe, unposted);
         plan.postings.sure = without(plan.postings.sure, unposted);
     }
     plan.is_suspicious = planner.is_suspicious();

@@ -99,6 +99,7 @@ private:
 std::string bytes_of(const Posted& posted) {
     std::string bytes;
     add(bytes, posted.fingerprint);
+    add(bytes, static_cast<std::uint8_t>(posted.is_group));
     for (const std::string& posting : posted.postings) {
         add(bytes, static_cast<std::uint16_t>(posting.size()));
         bytes += posting;
@@ -110,6 +111,7 @@ Posted posted_in(std::string_view all) {
     Bytes bytes(all);
     Posted posted;
     posted.fingerprint = bytes.take<std::uint64_t>();
+    posted.is_group = bytes.take<std::uint8_t>() != 0;
     while (!bytes.is_empty()) posted.postings.emplace_back(bytes.take(bytes.take<std::uint16_t>()));
     return posted;
 }

@@ -13,6 +13,7 @@ namespace pmemcpy::index {
 /// What an index knows of one object beside its id: all that it is posted under.
 struct Posted {
     std::uint64_t fingerprint = 0;      // of what was looked at
+    bool is_group = false;              // which each posting says
     std::vector<std::string> postings;  // sorted
 };
 

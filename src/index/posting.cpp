@@ -247,14 +247,6 @@ std::string posting_of_several(std::uint32_t key) { return head(key, PostedSort:
 
 std::string_view key_in(std::string_view posting) { return posting.substr(0, posting_head_bytes - 1); }
 
-PostedSort sort_in(std::string_view posting) { return static_cast<PostedSort>(posting[4]); }
-
-std::optional<PostedText> text_in(std::string_view posting) {
-    if (sort_in(posting) != PostedSort::text) return {};
-    const std::string_view text = posting.substr(posting_head_bytes);
-    return PostedText{text.substr(0, longest_posted_text), text.size() <= longest_posted_text};
-}
-
 std::vector<Range> ranges_of(std::uint32_t key, const Node& test) {
     std::vector<Range> ranges;
     if (test.relation == Relation::differs && is_nan(test.operands.front())) {

@@ -42,9 +42,13 @@ struct PostedText {
     std::string_view text;
     bool is_whole;
 };
+inline PostedSort sort_in(std::string_view posting) { return static_cast<PostedSort>(posting[4]); }
 /// Nothing if it is no text's.
-std::optional<PostedText> text_in(std::string_view posting);
-PostedSort sort_in(std::string_view posting);
+inline std::optional<PostedText> text_in(std::string_view posting) {
+    if (sort_in(posting) != PostedSort::text) return {};
+    const std::string_view text = posting.substr(posting_head_bytes);
+    return PostedText{text.substr(0, longest_posted_text), text.size() <= longest_posted_text};
+}
 
 /// Postings from `from` on, as far as they are before `end`.
 struct Range {

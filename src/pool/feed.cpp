@@ -66,7 +66,7 @@ void Feed::make_ring() {
         file.fs_kind() == os::FileSystem::xfs)
         file.allocate(0, sizeof(Ring));  // else a full device is a signal, later
     file.set_mode_bits(feed_mode(pool_.file().mode_bits()));
-    auto fresh = std::make_shared<Joined>();
+    auto fresh = std::make_unique<Joined>();
     fresh->map = os::Mapping(file, sizeof(Ring));
     fresh->number = pool_.draw_version();
     Ring& ring = fresh->ring();
@@ -81,11 +81,12 @@ void Feed::make_ring() {
     std::atomic_ref(pool_.state().feed.value).exchange(joined_->number);
 }
 
-std::shared_ptr<Feed::Joined> Feed::joined() {
+const Feed::Joined* Feed::joined() {
     const std::uint64_t number = Medium::load(&pool_.state().feed.value);
-    const std::lock_guard joining(joining_);
     if (number == 0) return nullptr;
-    if (joined_ && joined_->number == number) return joined_;
+    if (const Joined* ring = current_; ring != nullptr && ring->number == number) return ring;
+    const std::lock_guard joining(joining_);
+    if (joined_ && joined_->number == number) return joined_.get();
     const int flags = (pool_.read_only() ? O_RDONLY : O_RDWR) | O_NOFOLLOW;
     std::optional<os::File> file;
     try {
@@ -95,7 +96,7 @@ std::shared_ptr<Feed::Joined> Feed::joined() {
         file.reset();  // as if it were not there
     }
     if (!file || !file->is_regular() || file->size() < sizeof(Ring)) return nullptr;
-    auto found = std::make_shared<Joined>();
+    auto found = std::make_unique<Joined>();
     const os::MapRequest request{pool_.read_only() ? os::Access::read : os::Access::read_write};
     found->map = os::Mapping(*file, sizeof(Ring), request);
     found->number = number;
@@ -103,7 +104,7 @@ std::shared_ptr<Feed::Joined> Feed::joined() {
     if (joined_) old_.push_back(std::move(joined_));
     joined_ = std::move(found);
     current_ = joined_.get();
-    return joined_;
+    return current_;
 }
 
 // Somebody has removed the file. Then nobody hears any more what this process changes: so nobody may go on believing the ring.
@@ -114,15 +115,13 @@ void Feed::give_up(std::uint64_t number) {
 void Feed::say(std::uint64_t what) {
     const std::uint64_t number = Medium::load(&pool_.state().feed.value);
     if (number == 0) return;
-    const Joined* ring = current_;
-    if (ring == nullptr || ring->number != number) {
-        try {
-            ring = joined().get();  // which stays, in joined_ or old_
-        } catch (const Error&) {
-            ring = nullptr;  // what was published stays so
-        }
-        if (ring == nullptr) return give_up(number);
+    const Joined* ring = nullptr;
+    try {
+        ring = joined();
+    } catch (const Error&) {
+        ring = nullptr;  // what was published stays so
     }
+    if (ring == nullptr) return give_up(number);
     fill_next_slot(ring->ring(), what);
     if (after_append_) after_append_(what == commit_mark || what == lost_mark ? 0 : what * 64);
 }
@@ -145,14 +144,15 @@ void Feed::fill_next_slot(Ring& ring, std::uint64_t what) {
 }
 
 std::uint64_t Feed::position() {
-    const auto ring = joined();
-    return ring ? Medium::load(&ring->ring().head) : Medium::load(&pool_.state().feed_position.value);
+    const Joined* ring = joined();
+    return ring != nullptr ? Medium::load(&ring->ring().head)
+                           : Medium::load(&pool_.state().feed_position.value);
 }
 
 Changes Feed::since(std::uint64_t position, std::uint64_t at_most) {
-    const auto joined = this->joined();
+    const Joined* joined = this->joined();
     Changes changes;
-    if (!joined) {
+    if (joined == nullptr) {
         changes.next = position;
         changes.lost = position != Medium::load(&pool_.state().feed_position.value);
         return changes;
@@ -192,7 +192,7 @@ void Feed::reset(bool was_clean) {
 void Feed::settle() {
     PoolState& state = pool_.state();
     if (state.feed.value == 0) return;
-    if (const auto ring = joined()) pool_.medium().store(&state.feed_position.value, ring->ring().head);
+    if (const Joined* ring = joined()) pool_.medium().store(&state.feed_position.value, ring->ring().head);
     pool_.medium().store(&state.feed.value, 0);
     os::remove_file(path());
 }

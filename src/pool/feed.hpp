@@ -85,16 +85,16 @@ private:
     void make_ring();
     void say(std::uint64_t what);
     void fill_next_slot(Ring& ring, std::uint64_t what);
-    /// The ring that the pool's state names; null if there is none, or it can't be opened.
-    std::shared_ptr<Joined> joined();
+    /// The ring that the pool's state names, which stays as long as this object; null if there is none, or it can't be opened.
+    const Joined* joined();
     void give_up(std::uint64_t number);
 
     Pool& pool_;
     std::function<void(std::uint64_t)> after_append_;
     std::mutex joining_;
-    std::shared_ptr<Joined> joined_;            // under joining_
-    std::atomic<Joined*> current_ = nullptr;    // the same, without the mutex
-    std::vector<std::shared_ptr<Joined>> old_;  // other threads may still be at them
+    std::unique_ptr<Joined> joined_;                // under joining_
+    std::atomic<const Joined*> current_ = nullptr;  // the same, without the mutex
+    std::vector<std::unique_ptr<Joined>> old_;      // other threads may still be at them
 };
 
 }  // namespace pmemcpy::pool

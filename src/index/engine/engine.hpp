@@ -29,8 +29,10 @@ inline constexpr std::size_t longest_posted_id = 500;
 
 /// An object under a key.
 struct Posting {
-    std::uint64_t place = 0;
-    std::string_view id{};  // if it is with it: in `attributes`, if it is not longer than longest_posted_id
+    std::uint64_t place = 0;  // even
+    std::string_view id{};    // if it is with it: in `attributes`, if it is not longer than longest_posted_id
+    bool is_group =
+        false;  // most questions want no groups, of which there may be as many as of anything else
 
     /// By object, whether its id is with it or not.
     bool operator<(const Posting& other) const { return place < other.place; }
@@ -73,7 +75,7 @@ public:
     virtual void put(Table table, std::string_view key, std::string_view value) = 0;
     virtual void erase(Table table, std::string_view key) = 0;
     virtual void post(Table table, std::string_view key, const Posting& posting) = 0;
-    /// Of what was posted so, with the same id.
+    /// Of what was posted so, with the same id, as a group or not.
     virtual void unpost(Table table, std::string_view key, const Posting& posting) = 0;
     virtual void commit() = 0;
 };

@@ -25,8 +25,8 @@ namespace {
 
 struct Content {
     std::array<std::map<std::string, std::string>, table_count> tables;
-    /// Key, place and id.
-    using Posted = std::tuple<std::string, std::uint64_t, std::string>;
+    /// Key, place, whether it is a group, and id.
+    using Posted = std::tuple<std::string, std::uint64_t, bool, std::string>;
     std::array<std::set<Posted>, table_count> posted;
     std::uint64_t commits = 0;
     const auto& of(Table table) const { return tables[static_cast<std::size_t>(table)]; }
@@ -55,8 +55,10 @@ class Plain final : public Engine {
         void walk_postings(Table table, std::string_view from,
                            const Reading::VisitPosting& visit) const override {
             const auto& postings = content_.postings(table);
-            for (auto at = postings.lower_bound({std::string(from), 0, {}}); at != postings.end(); ++at) {
-                if (!visit(std::get<0>(*at), {std::get<1>(*at), std::get<2>(*at)})) return;
+            for (auto at = postings.lower_bound({std::string(from), 0, false, {}}); at != postings.end();
+                 ++at) {
+                const auto& [key, place, is_group, id] = *at;
+                if (!visit(key, {place, id, is_group})) return;
             }
         }
         void add_posted(Table table, std::string_view key, std::vector<Posting>& postings) const override {
@@ -94,7 +96,7 @@ class Plain final : public Engine {
             content_.postings(table).erase(posted(table, key, posting));
         }
         static Content::Posted posted(Table table, std::string_view key, const Posting& posting) {
-            return {std::string(key), posting.place,
+            return {std::string(key), posting.place, posting.is_group,
                     std::string(table == Table::known ? std::string_view() : posting.id)};
         }
         void commit() override {
@@ -185,7 +187,7 @@ TEST_P(engine, a_snapshot_can_be_had_again_as_of_a_later_moment) {
     EXPECT_EQ(snapshot->commits(), commits);
     for (std::uint64_t place = 1; place < 4; ++place) {
         const auto writing = one->write();
-        writing->post(asked, "k", {place});
+        writing->post(asked, "k", {2 * place});
         writing->put(Table::keys, "a", std::to_string(place));
         writing->commit();
         EXPECT_EQ(postings(*snapshot, "").size(), place - 1);
@@ -204,7 +206,7 @@ TEST_P(engine, has_the_places_under_one_posting) {
     std::vector<std::uint64_t> wanted;
     for (std::uint64_t place = 3000; place-- > 0;) writing->post(asked, "b", {place * 64});
     for (std::uint64_t place = 0; place < 3000; ++place) wanted.push_back(place * 64);
-    for (const char* other : {"a", "ba", "c"}) writing->post(asked, other, {1});
+    for (const char* other : {"a", "ba", "c"}) writing->post(asked, other, {2});
     const auto places = [](const Reading& reading, std::string_view key) {
         std::vector<Posting> postings;
         reading.add_posted(asked, key, postings);
@@ -217,7 +219,31 @@ TEST_P(engine, has_the_places_under_one_posting) {
     const auto snapshot = one->read();
     EXPECT_EQ(places(*snapshot, "b"), wanted);
     EXPECT_TRUE(places(*snapshot, "bb").empty());
-    EXPECT_EQ(places(*snapshot, "ba"), std::vector<std::uint64_t>{1});
+    EXPECT_EQ(places(*snapshot, "ba"), std::vector<std::uint64_t>{2});
+}
+
+TEST_P(engine, says_with_each_posting_whether_it_is_a_groups) {
+    const auto one = open();
+    const auto writing = one->write();
+    for (const Table table : {Table::attributes, Table::known}) {
+        writing->post(table, "k", {64, "g", true});
+        writing->post(table, "k", {128, "v"});
+        const auto groups = [&] {
+            std::vector<std::pair<std::uint64_t, bool>> all;
+            writing->walk_postings(table, "k", [&](std::string_view, const Posting& posting) {
+                all.emplace_back(posting.place, posting.is_group);
+                return true;
+            });
+            return all;
+        };
+        using Groups = std::vector<std::pair<std::uint64_t, bool>>;
+        EXPECT_EQ(groups(), (Groups{{64, true}, {128, false}}));
+        writing->unpost(table, "k", {64, "g"});  // which is not there
+        writing->unpost(table, "k", {128, "v"});
+        EXPECT_EQ(groups(), (Groups{{64, true}}));
+        writing->unpost(table, "k", {64, "g", true});
+        EXPECT_TRUE(groups().empty());
+    }
 }
 
 TEST_P(engine, has_ids_with_the_postings_of_attributes) {
@@ -282,14 +308,14 @@ TEST_P(engine, walks_within_a_walk) {
 TEST_P(engine, sorts_keys_as_bytes_and_places_as_numbers) {
     const auto one = open();
     const auto writing = one->write();
-    for (const std::uint64_t place : {300ULL, 2ULL, 1ULL << 40, 255ULL, 2ULL})
+    for (const std::uint64_t place : {300ULL, 2ULL, 1ULL << 40, 254ULL, 2ULL})
         writing->post(asked, "b", {place});
-    writing->post(asked, std::string("b\0", 2), {1});
-    writing->post(asked, "\xff", {1});
-    writing->post(asked, "a", {9});
+    writing->post(asked, std::string("b\0", 2), {4});
+    writing->post(asked, "\xff", {4});
+    writing->post(asked, "a", {8});
     writing->commit();
     const std::vector<std::pair<std::string, std::uint64_t>> wanted = {
-        {"b", 2}, {"b", 255}, {"b", 300}, {"b", 1ULL << 40}, {std::string("b\0", 2), 1}, {"\xff", 1}};
+        {"b", 2}, {"b", 254}, {"b", 300}, {"b", 1ULL << 40}, {std::string("b\0", 2), 4}, {"\xff", 4}};
     EXPECT_EQ(postings(*one->read(), "b"), wanted);
     EXPECT_EQ(postings(*one->read(), "aa"), wanted);
     EXPECT_EQ(one->read()->size(asked), 7U);
@@ -312,8 +338,9 @@ TEST_P(engine, does_as_a_map_does) {
         auto next = wanted;
         for (int i = 0; i < 40; ++i) {
             const std::string key = draw_key();
-            const std::uint64_t place = random() % 5;
-            const Posting posting{place, names[place]};
+            const std::uint64_t drawn = random() % 5;
+            const std::uint64_t place = 2 * drawn;
+            const Posting posting{place, names[drawn], drawn == 3};
             if (random() % 3 != 0) {
                 writing->post(asked, key, posting);
                 next.emplace(key, place);

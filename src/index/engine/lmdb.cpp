@@ -104,7 +104,8 @@ std::string_view bytes_of(const MDB_val& value) {
 class PostedValue {
 public:
     PostedValue(Table table, const Posting& posting) {
-        const std::uint64_t place = table == Table::known ? posting.place : big_endian(posting.place);
+        const std::uint64_t marked = posting.place | (posting.is_group ? group_mark : 0);
+        const std::uint64_t place = table == Table::known ? marked : big_endian(marked);
         std::memcpy(bytes_.data(), &place, sizeof place);
         if (table == Table::known) return;
         size_ += posting.id.copy(bytes_.data() + sizeof place, longest_posted_id);
@@ -112,15 +113,16 @@ public:
     std::string_view bytes() const { return {bytes_.data(), size_}; }
 
     static Posting posting_in(Table table, const MDB_val& value) {
-        Posting posting;
-        std::memcpy(&posting.place, value.mv_data, sizeof posting.place);
-        if (table == Table::known) return posting;
-        posting.place = big_endian(posting.place);
-        posting.id = bytes_of(value).substr(sizeof posting.place);
+        std::uint64_t marked = 0;
+        std::memcpy(&marked, value.mv_data, sizeof marked);
+        if (table != Table::known) marked = big_endian(marked);
+        Posting posting{marked & ~group_mark, {}, (marked & group_mark) != 0};
+        if (table != Table::known) posting.id = bytes_of(value).substr(sizeof marked);
         return posting;
     }
 
 private:
+    static constexpr std::uint64_t group_mark = 1;
     static std::uint64_t big_endian(std::uint64_t number) { return __builtin_bswap64(number); }
 
     alignas(std::uint64_t) std::array<char, sizeof(std::uint64_t) + longest_posted_id> bytes_;
