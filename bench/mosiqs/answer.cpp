@@ -44,7 +44,7 @@ Answer answer(const AnswerTask& task) {
     Laps laps;
     library->open(task.path, Access::read);
     result.open_seconds = laps.next();
-    library->make_ready(false);
+    library->make_ready();
     result.ready_seconds = laps.next();
     const std::uint64_t found = ask(*library, question, ids);
     result.verified = found > 0;

@@ -9,7 +9,7 @@ namespace {
 
 }  // namespace
 
-void Library::make_ready(bool /*many*/) {}
+void Library::make_ready() {}
 void Library::prepare(std::string_view /*group*/, std::uint64_t /*bytes*/, std::uint64_t /*bytes_in_all*/) {}
 void Library::publish() {}
 void Library::catch_up() {}

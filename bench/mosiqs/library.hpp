@@ -47,9 +47,8 @@ public:
     virtual ~Library() = default;
 
     virtual void open(const std::string& path, Access access) = 0;
-    /// What has to be read before the first question can be answered: an index that lives in memory only. `many` is true
-    /// when so many questions will follow that whatever makes them faster pays.
-    virtual void make_ready(bool many);
+    /// What has to be read before the first question can be answered: an index that lives in memory only.
+    virtual void make_ready();
     virtual void close() = 0;
 
     /// Memory of the medium, ahead of the stores: for so many bytes of `group`, and of all groups together. Never timed.

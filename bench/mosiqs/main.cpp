@@ -111,7 +111,7 @@ ordered_json ask(const Arguments& arguments) {
     const auto library = mosiqs::make_library(arguments.variant);
     const std::int64_t start = mosiqs::now_ns();
     library->open(arguments.path, mosiqs::Access::read);
-    library->make_ready(true);
+    library->make_ready();
     ordered_json result = {{"ready_seconds", static_cast<double>(mosiqs::now_ns() - start) * 1e-9},
                            {"verified", true}};
     for (const std::string& what : split(arguments.what)) {

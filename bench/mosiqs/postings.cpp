@@ -1,6 +1,5 @@
 #include "postings.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace mosiqs {
@@ -21,11 +20,11 @@ typename Map::mapped_type& at(Map& map, std::string_view key) {
 }  // namespace
 
 std::uint32_t Postings::add_object(std::string_view group, std::string_view name) {
-    const auto object = static_cast<std::uint32_t>(begin_.size());
-    begin_.push_back(names_.size());
-    if (!group.empty()) (names_ += group) += '/';
-    (names_ += name) += '\n';
-    at(members_, group).push_back(object);
+    std::string path(group);
+    if (!path.empty()) path += '/';
+    const auto object = static_cast<std::uint32_t>(ids_.size());
+    ids_.emplace_back(*paths_.insert(paths_.end(), path += name));  // they come in order, mostly
+    if (made_) at(made_->members, group).push_back(object);
     return object;
 }
 
@@ -41,15 +40,15 @@ void Postings::add(std::uint32_t object, std::string_view key, const Value& valu
 }
 
 void Postings::add_group(std::string_view group, std::uint64_t attributes) {
-    at(group_attributes_, group) = attributes;
+    if (made_) at(made_->group_attributes, group) = attributes;
 }
 
-void Postings::index_names() {
-    trigrams_.clear();
-    for (std::uint32_t object = 0; object < begin_.size(); ++object) {
-        const std::string_view name = id(object);
+void Postings::finish() {
+    if (!made_) return;
+    for (std::uint32_t object = 0; object < ids_.size(); ++object) {
+        const std::string_view name = ids_[object];
         for (std::size_t i = 0; i + 3 <= name.size(); ++i) {
-            Objects& objects = trigrams_[trigram(name.data() + i)];
+            Objects& objects = made_->trigrams[trigram(name.data() + i)];
             if (objects.empty() || objects.back() != object) objects.push_back(object);
         }
     }
@@ -80,50 +79,44 @@ void Postings::between(const std::string& key, double first, double last,
 }
 
 void Postings::containing(std::string_view text, std::vector<std::string>& ids) const {
-    if (!trigrams_.empty() && text.size() >= 3) {
-        // Of the lists of all three bytes in the text, the shortest; the names in it are looked at.
-        const Objects* fewest = nullptr;
-        for (std::size_t i = 0; i + 3 <= text.size(); ++i) {
-            const auto found = trigrams_.find(trigram(text.data() + i));
-            if (found == trigrams_.end()) return;
-            if (fewest == nullptr || found->second.size() < fewest->size()) fewest = &found->second;
-        }
-        for (const std::uint32_t object : *fewest) {
-            if (id(object).find(text) != std::string_view::npos) ids.emplace_back(id(object));
+    if (!made_ || text.size() < 3) {
+        for (const std::string& path : paths_) {
+            if (path.find(text) != std::string::npos) ids.push_back(path);
         }
         return;
     }
-    const char* from = names_.data();
-    const char* const end = from + names_.size();
-    while (from < end) {
-        const void* found = ::memmem(from, static_cast<std::size_t>(end - from), text.data(), text.size());
-        if (found == nullptr) return;
-        const auto place = static_cast<std::uint64_t>(static_cast<const char*>(found) - names_.data());
-        const auto next = std::upper_bound(begin_.begin(), begin_.end(), place);
-        const std::string_view name = id(static_cast<std::uint32_t>(next - begin_.begin() - 1));
-        if (place + text.size() <= static_cast<std::uint64_t>(name.data() - names_.data()) + name.size())
-            ids.emplace_back(name);
-        from = next == begin_.end() ? end : names_.data() + *next;
+    // Of the lists of all three bytes in the text, the shortest; the names in it are looked at.
+    const Objects* fewest = nullptr;
+    for (std::size_t i = 0; i + 3 <= text.size(); ++i) {
+        const auto found = made_->trigrams.find(trigram(text.data() + i));
+        if (found == made_->trigrams.end()) return;
+        if (fewest == nullptr || found->second.size() < fewest->size()) fewest = &found->second;
+    }
+    for (const std::uint32_t object : *fewest) {
+        if (ids_[object].find(text) != std::string_view::npos) ids.emplace_back(ids_[object]);
     }
 }
 
 void Postings::members(std::string_view group, std::vector<std::string>& ids) const {
-    const auto found = members_.find(group);
-    if (found != members_.end()) append(found->second, ids);
+    if (made_) {
+        const auto found = made_->members.find(group);
+        if (found != made_->members.end()) append(found->second, ids);
+        return;
+    }
+    std::string begin(group);
+    begin += '/';
+    for (auto it = paths_.lower_bound(begin); it != paths_.end() && it->starts_with(begin); ++it)
+        ids.push_back(*it);
 }
 
-std::uint64_t Postings::count_attributes(std::string_view group) const {
-    const auto found = group_attributes_.find(group);
-    return found == group_attributes_.end() ? 0 : found->second;
-}
-
-std::string_view Postings::id(std::uint32_t object) const {
-    const std::uint64_t end = object + 1 < begin_.size() ? begin_[object + 1] : names_.size();
-    return std::string_view(names_).substr(begin_[object], end - begin_[object] - 1);
+std::optional<std::uint64_t> Postings::count_attributes(std::string_view group) const {
+    if (!made_) return std::nullopt;
+    const auto found = made_->group_attributes.find(group);
+    return found == made_->group_attributes.end() ? 0 : found->second;
 }
 
 void Postings::append(const Objects& objects, std::vector<std::string>& ids) const {
-    for (const std::uint32_t object : objects) ids.emplace_back(id(object));
+    for (const std::uint32_t object : objects) ids.emplace_back(ids_[object]);
 }
 
 }  // namespace mosiqs
