@@ -211,6 +211,7 @@ TEST_P(engine, has_the_places_under_one_posting) {
         std::vector<Posting> postings;
         reading.add_posted(asked, key, postings);
         std::vector<std::uint64_t> all;
+        all.reserve(postings.size());
         for (const Posting& posting : postings) all.push_back(posting.place);
         return all;
     };
