@@ -88,7 +88,8 @@ def test_end_to_end_has_its_target_from_a_tenth_of_the_size_on():
         found = rows.table1(table1_runs(scale))
         row = row_named(found, "Q1 at")
         assert (row.ratio, row.target) == (1.5, 1.0)
-        assert round(row_named(found, "Q1 to Q3 on average").ratio, 9) == 1.5
+        row = row_named(found, "Q1 to Q3 on average")  # which no target is for: one query may not make up for another
+        assert (round(row.ratio, 9), row.target) == (1.5, None)
         row = row_named(found, "Q1, lists made for it")
         assert (row.ratio, row.target) == (0.1, None)
         row = row_named(found, "Q2 from end to end, at")
