@@ -155,6 +155,7 @@ def table1_ask(runs: Runs, about: dict, names: tuple[str, ...], options: dict) -
         path = table1_path(runs, contender)
         now = about | {"repetition": repetition}
         for what in whats:
+            # Nobody makes lists for one question.
             if contender.name != "miqs-made" and (contender.name, what) not in enough:
                 result = runs.run(now | {"what": what}, contender, "end-to-end", path, what=what, **end_to_end)
                 if result is None or result["seconds"] > ENOUGH_SECONDS:

@@ -24,7 +24,13 @@ std::uint32_t Postings::add_object(std::string_view group, std::string_view name
     if (!path.empty()) path += '/';
     const auto object = static_cast<std::uint32_t>(ids_.size());
     ids_.emplace_back(*paths_.insert(paths_.end(), path += name));  // they come in order, mostly
-    if (made_) at(made_->members, group).push_back(object);
+    if (!made_) return object;
+    at(made_->members, group).push_back(object);
+    const std::string_view id = ids_.back();
+    for (std::size_t i = 0; i + 3 <= id.size(); ++i) {
+        Objects& objects = made_->trigrams[trigram(id.data() + i)];
+        if (objects.empty() || objects.back() != object) objects.push_back(object);
+    }
     return object;
 }
 
@@ -41,17 +47,6 @@ void Postings::add(std::uint32_t object, std::string_view key, const Value& valu
 
 void Postings::add_group(std::string_view group, std::uint64_t attributes) {
     if (made_) at(made_->group_attributes, group) = attributes;
-}
-
-void Postings::finish() {
-    if (!made_) return;
-    for (std::uint32_t object = 0; object < ids_.size(); ++object) {
-        const std::string_view name = ids_[object];
-        for (std::size_t i = 0; i + 3 <= name.size(); ++i) {
-            Objects& objects = made_->trigrams[trigram(name.data() + i)];
-            if (objects.empty() || objects.back() != object) objects.push_back(object);
-        }
-    }
 }
 
 void Postings::equal(const std::string& key, const Value& value, std::vector<std::string>& ids) const {

@@ -29,8 +29,6 @@ public:
     std::uint32_t add_object(std::string_view group, std::string_view name);
     void add(std::uint32_t object, std::string_view key, const Value& value);
     void add_group(std::string_view group, std::uint64_t attributes);
-    /// All objects have come.
-    void finish();
 
     void equal(const std::string& key, const Value& value, std::vector<std::string>& ids) const;
     void between(const std::string& key, double first, double last, std::vector<std::string>& ids) const;

@@ -19,7 +19,6 @@ Postings three_objects(bool is_made) {
         postings.add(object, "rank", static_cast<std::int64_t>(object));
     }
     postings.add_group("GLAH_1", 37);
-    postings.finish();
     return postings;
 }
 

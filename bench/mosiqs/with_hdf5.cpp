@@ -156,7 +156,6 @@ public:
                 for (std::size_t i = process; i < all.size(); i += processes) read_file(all[i], findings);
             },
             postings_);
-        postings_.finish();
     }
 
     /// Nothing in the file changes: its pages are there when HDF5 writes to them.
