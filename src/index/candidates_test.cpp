@@ -84,8 +84,8 @@ TEST_F(index_beside_a_pool, tells_a_group_from_the_variable_that_comes_in_its_pl
     flush_index(pool);
     for (int round = 0; round < 60; ++round) {
         bool is_group = false;
-        for (int i = 0; i < 1 + round % 3;
-             ++i) {  // so that it may lie where it lay when the index saw it last
+        // Several times, so that it may lie where it lay when the index saw it last.
+        for (int i = 0; i < 1 + round % 3; ++i) {
             is_group = (round + i) / 2 % 2 == 0;
             if (pool.exists("x")) pool.erase("x");
             if (is_group)

@@ -66,10 +66,10 @@ protected:
     }
     /// While somebody keeps it, who may just be making a new one in there.
     void remove_index() const {
-        for (std::error_code error;;) {
-            std::filesystem::remove_all(path_ + ".idx", error);
-            if (!error) return;
-        }
+        std::error_code error;
+        do std::filesystem::remove_all(path_ + ".idx", error);
+        while (error == std::errc::directory_not_empty);
+        ASSERT_FALSE(error) << error.message();
     }
     bool is_there() const { return std::filesystem::exists(path_ + ".idx"); }
     static void expect(Code code, const std::function<void()>& call) {

@@ -118,8 +118,7 @@ void Feed::say(std::uint64_t what) {
     const Joined* ring = nullptr;
     try {
         ring = joined();
-    } catch (const Error&) {
-        ring = nullptr;  // what was published stays so
+    } catch (const Error&) {  // what was published stays so
     }
     if (ring == nullptr) return give_up(number);
     fill_next_slot(ring->ring(), what);

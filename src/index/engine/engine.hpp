@@ -31,8 +31,8 @@ inline constexpr std::size_t longest_posted_id = 500;
 struct Posting {
     std::uint64_t place = 0;  // even
     std::string_view id{};    // if it is with it: in `attributes`, if it is not longer than longest_posted_id
-    bool is_group =
-        false;  // most questions want no groups, of which there may be as many as of anything else
+    // Most questions want no groups, of which there may be as many as of anything else.
+    bool is_group = false;
 
     /// By object, whether its id is with it or not.
     bool operator<(const Posting& other) const { return place < other.place; }
