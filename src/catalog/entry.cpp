@@ -67,7 +67,7 @@ std::optional<Link> Catalog::definition(Link entry) const {
     const auto* there = follow<Entry>(pool_, entry);
     if (there == nullptr) return std::nullopt;
     const Link link{Medium::load(&there->header.word)};
-    if (!link.is_live() || !heap::is_current_unguarded(pool_, entry)) return std::nullopt;
+    if (!link.is_live() || !heap::is_still_current_unguarded(pool_, entry)) return std::nullopt;
     return link;
 }
 
@@ -136,7 +136,7 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
             const bool is_it = equals(pool_, link.offset() + sizeof entry, key.bytes);
             // What it leads to was stored before it was published: so it takes more than the copy's plain read.
             const Link word{Medium::load(&there.header.word)};
-            if (!heap::is_current_unguarded(pool_, link)) return false;
+            if (!heap::is_still_current_unguarded(pool_, link)) return false;
             if (is_it) {
                 seen = {link, link, word, false};
                 if (entry.alias != 0) {
@@ -146,7 +146,7 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
                     const bool named = Medium::load(&identity->moved.word) == link.word;
                     seen.pending = !named;
                     seen.definition = {Medium::load(&identity->header.word)};
-                    if (!heap::is_current_unguarded(pool_, word)) return false;
+                    if (!heap::is_still_current_unguarded(pool_, word)) return false;
                     const bool dead = seen.definition.is_dead();
                     found = named ? !dead : looking == Looking::to_create && !dead;
                 } else {
@@ -156,7 +156,7 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
             }
         }
         // An entry that was freed and is another by now is owned too, and leads along another chain.
-        if (!heap::is_current_unguarded(pool_, link)) return false;
+        if (!heap::is_still_current_unguarded(pool_, link)) return false;
         link = next;
     }
     return true;
@@ -318,7 +318,7 @@ bool Catalog::try_count_attributes(const std::uint64_t* head, std::uint64_t inca
         const Link word{Medium::load(&there->header.word)};
         const bool is_its = Medium::load(&there->parent) == incarnation && word.is_live();
         if (UnitState{Medium::load(&there->header.state)}.kind() != UnitState::owned ||
-            !heap::is_current_unguarded(pool_, link))
+            !heap::is_still_current_unguarded(pool_, link))
             return false;
         if (is_its) ++count;
         link = next;
@@ -367,7 +367,7 @@ std::optional<Catalog::Nature> Catalog::nature_of(const pool::Pool& pool, Link d
         } else {
             return;
         }
-        is_there = heap::is_current_unguarded(pool, definition);
+        is_there = heap::is_still_current_unguarded(pool, definition);
     });
     return is_there ? std::optional(nature) : std::nullopt;
 }

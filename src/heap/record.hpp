@@ -51,6 +51,16 @@ bool is_current_unguarded(const pool::Pool& pool, Link link);
 /// Also that it is of this kind and has at least so many bytes.
 bool is_current_unguarded(const pool::Pool& pool, Link link, RecordKind kind, std::size_t bytes);
 
+/// Whether the record that was current when more of it was read has not been freed meanwhile. For a place that has been looked at: one
+/// that never was a record is a signal here.
+#if defined(__SANITIZE_THREAD__)
+__attribute__((no_sanitize("thread"), noinline))
+#endif
+inline bool is_still_current_unguarded(const pool::Pool& pool, Link link) {
+    const volatile auto& there = pool.as<RecordHeader>(link.offset());
+    return there.magic == record_magic && (there.version & Link::tag_mask) == link.tag();
+}
+
 /// What a reader has copied of a record. Most are short and need no memory from the free store.
 class RecordCopy {
 public:
