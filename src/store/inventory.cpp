@@ -33,6 +33,27 @@ ItemHead item(ItemKind kind, std::uint64_t version = 0, std::uint64_t number = 0
     return {kind, flags, 0, 0, version, number};
 }
 
+/// Those behind it are of it.
+bool is_named(const layout::Item& item) {
+    return item.head.kind == ItemKind::group || item.head.kind == ItemKind::value ||
+           item.head.kind == ItemKind::array;
+}
+
+bool is_under(std::string_view id, std::string_view group) {
+    return group == "/" || id == group || id.starts_with(std::string(group) + "/");
+}
+
+/// Whether something of what is asked for lies in the pool alone.
+bool has_unflushed(const Inventory& inventory, std::string_view asked) {
+    bool has = false;
+    bool is_asked_for = false;
+    inventory.for_each([&](const layout::Item& each) {
+        if (is_named(each)) is_asked_for = is_under(each.name, asked);
+        has = has || (is_asked_for && (each.head.flags & layout::item_is_unflushed) != 0);
+    });
+    return has;
+}
+
 /// From before anybody looks until the inventory is written, no file goes: what was seen is there, whoever overwrites it meanwhile.
 class Keeping {
 public:
@@ -142,8 +163,7 @@ private:
     };
 
     bool is_asked_for(std::string_view id) const {
-        if (asked_.id.empty()) return false;
-        return asked_.id == "/" || id == asked_.id || id.starts_with(std::string(asked_.id) + "/");
+        return !asked_.id.empty() && is_under(id, asked_.id);
     }
 
     /// Whether what has this mode is copied now, if it is not there.
@@ -368,8 +388,7 @@ private:
         Before* now = nullptr;
         old_->for_each([&](const layout::Item& each) {
             if (each.head.kind == ItemKind::pool) return;
-            if (each.head.kind == ItemKind::group || each.head.kind == ItemKind::value ||
-                each.head.kind == ItemKind::array) {
+            if (is_named(each)) {
                 now = &before_[std::string(each.name)];
                 now->version = each.head.version;
                 now->was_flushed = (each.head.flags & layout::item_is_unflushed) == 0;
@@ -445,8 +464,10 @@ bool Store::take_inventory(std::string_view id, bool for_modes,
     const auto old = Inventory::newest_in(files->directory());
     const std::uint64_t version = newest_version();
     const std::uint64_t recoveries = persist::Medium::load(&pool_.state().recovery_count.value);
+    // What nobody had to flush then may have been flushed since, by who asks now: so it is not enough that nothing was stored since.
+    const bool is_asked_for_more = !for_modes && old && has_unflushed(*old, id.empty() ? "/" : id);
     if (old && old->head.version == version && old->head.recoveries == recoveries &&
-        old->head.is_complete != 0) {
+        old->head.is_complete != 0 && !is_asked_for_more) {
         return true;
     }
     Keeping all_that_is_seen(*files, old ? old->number() : 0);

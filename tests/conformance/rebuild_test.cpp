@@ -171,6 +171,48 @@ TEST_F(rebuilding, brings_back_groups_variables_attributes_and_blocks) {
     EXPECT_TRUE(pool.verify().empty());
 }
 
+// The organizer has found nothing to do in this mode, and written down that all there was to do is done. What is flushed after that
+// was not in any inventory then, and never came into one: it was lost with the pool, and was not handed to a command either.
+TEST_F(rebuilding, brings_back_what_was_flushed_after_an_inventory_that_had_nothing_of_it) {
+    const std::string long_text(100'000, 'x');
+    const auto wait_until = [](const std::function<bool()>& is_so) {
+        for (int i = 0; i < 1000 && !is_so(); ++i) std::this_thread::sleep_for(10ms);
+        ASSERT_TRUE(is_so());
+    };
+    Hierarchy by_itself = hierarchy();
+    by_itself.flush.on = {Trigger::period};
+    by_itself.flush.period_s = 0.05;
+    by_itself.flush.command = "true {file}";  // so that there is something to do in the background
+    for (const bool is_asked_for : {true, false}) {
+        {
+            PMEM pool = open();
+            alloc(pool);
+            store(pool, 0, 7);
+            pool.store("text", long_text);
+            set_hierarchy(pool, by_itself);
+            wait_until([&] { return !inventory().empty(); });
+            if (is_asked_for) {
+                flush(pool);
+            } else {
+                const fs::path before = inventory();
+                Hierarchy other = by_itself;
+                other.mode = Buffering::write_back;
+                set_hierarchy(pool, other);
+                wait_until([&] { return unflushed(pool).of_blocks == 0 && inventory() != before; });
+            }
+        }
+        lose();
+        {
+            const PMEM pool = rebuilt();
+            EXPECT_EQ(first_of(pool, 0), 7) << is_asked_for;
+            EXPECT_EQ(pool.load<std::string>("text"), long_text);
+        }
+        lose("again");
+        fs::remove_all(below_ / "pfs");
+        fs::create_directory(below_ / "pfs");
+    }
+}
+
 TEST_F(rebuilding, shows_of_what_is_overwritten_what_was_flushed) {
     const pid_t child = fork();
     if (child == 0) {
