@@ -67,7 +67,11 @@ public:
     /// The live entry that `id` names: of a renamed variable, the identity behind the alias. It may be without value.
     std::optional<Link> find(std::string_view id) const;
     /// What find() and then definition() say, in one look.
-    std::optional<Link> find_definition(std::string_view id) const;
+    struct Named {
+        Link entry;
+        Link definition;
+    };
+    std::optional<Named> find_named(std::string_view id) const;
     std::optional<Link> find_attribute(Link owner, std::string_view name) const;
     /// The record that defines an entry, or nothing while it has none or is erased.
     std::optional<Link> definition(Link entry) const;

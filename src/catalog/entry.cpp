@@ -48,12 +48,12 @@ std::optional<Link> Catalog::find(std::string_view id) const {
     return seen.identity;
 }
 
-std::optional<Link> Catalog::find_definition(std::string_view id) const {
+std::optional<Catalog::Named> Catalog::find_named(std::string_view id) const {
     const Key key = key_of(id);
     Seen seen;
     if (!find_in_chain(bucket(key.hash), key, Looking::to_use, seen) || !seen.definition.is_live())
         return std::nullopt;
-    return seen.definition;
+    return Named{seen.identity, seen.definition};
 }
 
 std::optional<Link> Catalog::find_attribute(Link owner, std::string_view name) const {

@@ -213,16 +213,16 @@ bool Store::is_array(Link definition) const {
     return catalog::follow<catalog::Array>(pool_, definition) != nullptr;
 }
 
-std::optional<Link> Store::defined(std::string_view id) const {
-    const auto definition = catalog_.find_definition(id);
-    if (!definition) return std::nullopt;
-    if (const auto seen = read_value_record(*definition); seen && is_visible(seen->record.step))
-        return definition;
-    if (is_array(*definition)) {
-        const auto directory = directory_of(*definition);
-        return directory && is_visible(directory->definition().step) ? definition : std::nullopt;
+std::optional<catalog::Catalog::Named> Store::defined(std::string_view id) const {
+    const auto named = catalog_.find_named(id);
+    if (!named) return std::nullopt;
+    if (const auto seen = read_value_record(named->definition); seen && is_visible(seen->record.step))
+        return named;
+    if (is_array(named->definition)) {
+        const auto directory = directory_of(named->definition);
+        return directory && is_visible(directory->definition().step) ? named : std::nullopt;
     }
-    return visible_value(id, *definition) ? definition : std::nullopt;
+    return visible_value(*named) ? named : std::nullopt;
 }
 
 std::shared_ptr<Directory> Store::directory_of(Link definition) const {
@@ -244,13 +244,18 @@ std::shared_ptr<Directory> Store::directory_of(Link definition) const {
 
 std::shared_ptr<Directory> Store::array(std::string_view id) const {
     for (Retry retry(id);; retry.again()) {
-        if (const auto definition = catalog_.find_definition(id)) {
-            auto directory = directory_of(*definition);
+        if (const auto named = catalog_.find_named(id)) {
+            auto directory = directory_of(named->definition);
             if (directory && is_visible(directory->definition().step)) return directory;
         }
         const auto there = defined(id);
         // What is no array may have been one until just now: then something else has the name, or it is gone.
-        if (!there || (!is_array(*there) && defined(id) == there)) throw_no_array(id, there);
+        const auto is_still_there = [&] {
+            const auto again = defined(id);
+            return again && again->definition == there->definition;
+        };
+        if (!there) throw_no_array(id, std::nullopt);
+        if (!is_array(there->definition) && is_still_there()) throw_no_array(id, there->definition);
     }
 }
 

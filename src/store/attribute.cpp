@@ -40,11 +40,11 @@ Link Store::owner_of_attributes(std::string_view id, bool create) {
 }
 
 Link Store::owner_of_attributes(std::string_view id) const {
-    const auto entry = defined(id) ? catalog_.find(id) : std::nullopt;
-    if (!entry)
+    const auto named = defined(id);
+    if (!named)
         throw Error(Code::not_found,
                     "there is no '" + std::string(id) + "' in " + pool_.path() + " to have attributes");
-    return *entry;
+    return named->entry;
 }
 
 void Store::set_attribute(std::string_view id, std::string_view name, const Type& type,
@@ -61,14 +61,21 @@ void Store::set_attributes(std::string_view id, std::span<const Attribute> attri
         check_name(attribute.name());
         refuse_reserved(attribute.name());
     }
-    std::optional<Link> owner;
+    if (attributes.empty()) return;
+    const Link owner = with_space([&] { return owner_of_attributes(id, true); });
+    // Counted once: each count is a walk along all that are there.
+    const std::uint64_t there = catalog_.count_attributes(owner);
+    const bool may_be_too_many = there + attributes.size() > most_attributes;
+    std::size_t placed = 0;
     const auto announce_them = [&] {
-        if (owner) announce(*owner);
+        if (placed > 0) announce(owner);
     };
     try {
         for (const Attribute& attribute : attributes) {
-            owner = place_attribute(id, attribute.name(), attribute.type(), attribute.serializer(),
-                                    BytesEncoder(attribute.bytes()));
+            if (may_be_too_many) check_room_for_attribute(id, owner, attribute.name());
+            place_attribute(owner, attribute.name(), attribute.type(), attribute.serializer(),
+                            BytesEncoder(attribute.bytes()));
+            ++placed;
         }
     } catch (...) {
         announce_them();
@@ -80,24 +87,26 @@ void Store::set_attributes(std::string_view id, std::span<const Attribute> attri
 
 void Store::put_attribute(std::string_view id, std::string_view name, const Type& type,
                           SerializerType serializer, const Encoder& encoder) {
-    announce(place_attribute(id, name, type, serializer, encoder));
+    const Link owner = with_space([&] { return owner_of_attributes(id, true); });
+    check_room_for_attribute(id, owner, name);
+    place_attribute(owner, name, type, serializer, encoder);
+    announce(owner);
     heap_.reclaim();
 }
 
-// Nobody has been told of it yet. Returns whose it is.
-Link Store::place_attribute(std::string_view id, std::string_view name, const Type& type,
-                            SerializerType serializer, const Encoder& encoder) {
-    return with_space([&] {
-        const Link owner = owner_of_attributes(id, true);
-        if (!catalog_.find_attribute(owner, name)) {
-            const std::uint64_t count = catalog_.count_attributes(owner);
-            if (count >= most_attributes) {
-                throw Error(Code::out_of_range, "'" + std::string(id) + "' has " + std::to_string(count) +
-                                                    " attributes, which is the most");
-            }
-        }
+// Others may be setting some, too: they may come to be a few more.
+void Store::check_room_for_attribute(std::string_view id, Link owner, std::string_view name) const {
+    const std::uint64_t count = catalog_.count_attributes(owner);
+    if (count < most_attributes || catalog_.find_attribute(owner, name)) return;
+    throw Error(Code::out_of_range, "'" + std::string(id) + "' has " + std::to_string(count) +
+                                        " attributes, which is the most");
+}
+
+// Nobody has been told of it yet.
+void Store::place_attribute(Link owner, std::string_view name, const Type& type, SerializerType serializer,
+                            const Encoder& encoder) {
+    with_space([&] {
         put_value([&] { return catalog_.create_attribute(owner, name); }, name, type, serializer, encoder);
-        return owner;
     });
 }
 

@@ -120,12 +120,11 @@ std::uint64_t Store::fingerprint_of(std::string_view id, bool with_attributes) c
     check_readable();
     std::vector<std::uint64_t> words;
     for (Retry retry(id);; retry.again()) {
-        const auto entry = catalog_.find(id);
-        const auto definition = catalog_.find_definition(id);
-        if (!entry || !definition) return 0;
+        const auto named = catalog_.find_named(id);
+        if (!named) return 0;
         words.clear();
-        if (is_array(*definition)) {
-            const auto directory = directory_of(*definition);
+        if (is_array(named->definition)) {
+            const auto directory = directory_of(named->definition);
             if (!directory) continue;
             const std::lock_guard one_thread(directory->mutex());
             if (!directory->refresh()) continue;
@@ -134,14 +133,14 @@ std::uint64_t Store::fingerprint_of(std::string_view id, bool with_attributes) c
                 if (is_visible(block.block.step))
                     blocks += base::xxh3_64(&block.version, sizeof block.version);
             }
-            words = {definition->word, blocks};
+            words = {named->definition.word, blocks};
         } else {
-            const auto value = visible_value(id, *definition);
+            const auto value = visible_value(*named);
             if (!value) return 0;
             words = {value->link.word};
         }
         if (with_attributes) {
-            catalog_.for_each_attribute(*entry, [&](const std::string& name, Link attribute) {
+            catalog_.for_each_attribute(named->entry, [&](const std::string& name, Link attribute) {
                 const auto value = read_value(attribute);
                 words.push_back(base::xxh3_64(name));
                 words.push_back(value ? value->link.word : 0);

@@ -153,14 +153,14 @@ void Store::erase_scratch() noexcept try {
 
 // What was scratch when it was stored, and still is. A rule for a box, or for ranks, says nothing of the variable as a whole.
 void Store::erase_scratch_of(const Tiering& t, const std::string& id) {
-    const auto definition = defined(id);
-    if (!definition) return;
-    if (!is_array(*definition)) {
-        const auto seen = read_value_record(*definition);
+    const auto named = defined(id);
+    if (!named) return;
+    if (!is_array(named->definition)) {
+        const auto seen = read_value_record(named->definition);
         if (seen && (seen->record.flags & catalog::value_scratch) != 0 && is_scratch(id)) erase(id);
         return;
     }
-    const auto directory = directory_of(*definition);
+    const auto directory = directory_of(named->definition);
     if (!directory) return;
     const bool may_go_whole = (directory->definition().flags & catalog::array_scratch) != 0 && is_scratch(id);
     std::vector<std::uint64_t> gone;
@@ -178,7 +178,7 @@ void Store::erase_scratch_of(const Tiering& t, const std::string& id) {
         }
         if (!all_go) {
             for (const std::uint64_t handle : gone) directory->retire(handle, 0);
-            if (!gone.empty()) announce(catalog_.entry_of(*definition));
+            if (!gone.empty()) announce(named->entry);
             return;
         }
     }

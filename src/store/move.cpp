@@ -25,8 +25,8 @@ std::string called(const BlockRecord& block, const std::string& id) {
 }  // namespace
 
 std::shared_ptr<Directory> Store::directory_of(const std::string& id) const {
-    const auto definition = defined(id);
-    return definition && is_array(*definition) ? directory_of(*definition) : nullptr;
+    const auto named = defined(id);
+    return named && is_array(named->definition) ? directory_of(named->definition) : nullptr;
 }
 
 // False when there is nothing to move, or somebody else was faster.

@@ -22,9 +22,9 @@ bool Store::exists(std::string_view id) const {
 
 std::optional<bool> Store::is_group(std::string_view id) const {
     check_readable();
-    const auto definition = defined(id);
-    if (!definition) return std::nullopt;
-    return catalog::Catalog::is_group(pool_, *definition);
+    const auto named = defined(id);
+    if (!named) return std::nullopt;
+    return catalog::Catalog::is_group(pool_, named->definition);
 }
 
 // A group says nothing before something is in it; so it needs no step, and stays when one is abandoned.
@@ -117,53 +117,53 @@ Info Store::describe_value(std::string_view id, const ValueSeen& seen) const {
 Info Store::info(std::string_view id) const {
     check_readable();
     for (Retry retry(id);; retry.again()) {
-        const auto definition = defined(id);
-        const auto entry = catalog_.find(id);
-        if (!definition || !entry)
-            throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
-        Info info;
-        if (!is_array(*definition)) {
-            const auto seen = read_value(*entry);
-            if (!seen) continue;
-            info = describe_value(id, *seen);
-        } else {
-            const auto directory = directory_of(*definition);
-            if (!directory) continue;
-            const std::lock_guard one_thread(directory->mutex());
-            if (!directory->refresh()) continue;
-            const ArrayDefinition& d = directory->definition();
-            info.id = std::string(id);
-            info.kind = VariableKind::array;
-            info.type = d.type;
-            info.dims = dims_now(*directory);
-            info.is_unlimited = (d.flags & catalog::array_unlimited) != 0;
-            info.order = d.order;
-            info.serializer = d.serializer;
-            info.codec = d.codec;
-            info.is_contiguous = (d.flags & catalog::array_contiguous) != 0;
-            info.fill_value = d.fill;
-            info.bytes = info.dims.elements() * d.type.size();
-            // Also while the block is not there yet, because whoever alloc'ed the array died before making it.
-            info.is_frozen = !info.is_contiguous || info.bytes == 0;
-            info.step = d.step;
-            for (const auto& [handle, block] : directory->blocks()) {
-                if (!is_visible(block.block.step)) continue;
-                ++info.blocks;
-                info.stored_bytes += block.block.stored_bytes;
-                info.step = std::max(info.step, block.block.step);
-                info.written_ns = std::max(info.written_ns, block.block.written_ns);
-                const bool in_place = (block.block.flags & catalog::block_in_place) != 0;
-                if (in_place) {
-                    info.is_frozen =
-                        Medium::load(&pool_.as<heap::RecordHeader>(block.link.offset()).word) != 0;
-                }
-            }
-            if (info.written_ns == 0)
-                info.written_ns = pool_.as<catalog::Array>(definition->offset()).written_ns;
+        const auto named = catalog_.find_named(id);
+        auto info = named ? describe(id, *named) : std::nullopt;
+        if (info) {
+            info->attributes = catalog_.count_attributes(named->entry);
+            return *std::move(info);
         }
-        info.attributes = catalog_.count_attributes(*entry);
-        return info;
+        if (!defined(id)) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
     }
+}
+
+// Nothing where it has gone meanwhile, or is not to be seen.
+std::optional<Info> Store::describe(std::string_view id, const catalog::Catalog::Named& named) const {
+    if (const auto value = visible_value(named)) return describe_value(id, *value);
+    const auto directory = is_array(named.definition) ? directory_of(named.definition) : nullptr;
+    if (!directory) return std::nullopt;
+    const std::lock_guard one_thread(directory->mutex());
+    if (!directory->refresh()) return std::nullopt;
+    const ArrayDefinition& d = directory->definition();
+    if (!is_visible(d.step)) return std::nullopt;
+    Info info;
+    info.id = std::string(id);
+    info.kind = VariableKind::array;
+    info.type = d.type;
+    info.dims = dims_now(*directory);
+    info.is_unlimited = (d.flags & catalog::array_unlimited) != 0;
+    info.order = d.order;
+    info.serializer = d.serializer;
+    info.codec = d.codec;
+    info.is_contiguous = (d.flags & catalog::array_contiguous) != 0;
+    info.fill_value = d.fill;
+    info.bytes = info.dims.elements() * d.type.size();
+    // Also while the block is not there yet, because whoever alloc'ed the array died before making it.
+    info.is_frozen = !info.is_contiguous || info.bytes == 0;
+    info.step = d.step;
+    for (const auto& [handle, block] : directory->blocks()) {
+        if (!is_visible(block.block.step)) continue;
+        ++info.blocks;
+        info.stored_bytes += block.block.stored_bytes;
+        info.step = std::max(info.step, block.block.step);
+        info.written_ns = std::max(info.written_ns, block.block.written_ns);
+        const bool in_place = (block.block.flags & catalog::block_in_place) != 0;
+        if (in_place)
+            info.is_frozen = Medium::load(&pool_.as<heap::RecordHeader>(block.link.offset()).word) != 0;
+    }
+    if (info.written_ns == 0)
+        info.written_ns = pool_.as<catalog::Array>(named.definition.offset()).written_ns;
+    return info;
 }
 
 std::vector<BlockInfo> Store::blocks(std::string_view id) const {
@@ -217,10 +217,10 @@ std::string as_utf8(std::string text) {
 Creation Store::creation(std::string_view id) const {
     check_readable();
     for (Retry retry(id);; retry.again()) {
-        const auto entry = defined(id) ? catalog_.find(id) : std::nullopt;
-        if (!entry) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
-        const auto origin = catalog_.origin_of(*entry);
-        if (!origin && !heap::is_current(pool_, *entry)) continue;
+        const auto named = defined(id);
+        if (!named) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
+        const auto origin = catalog_.origin_of(named->entry);
+        if (!origin && !heap::is_current(pool_, named->entry)) continue;
         if (!origin) return {};
         return {origin->created_ns, os::name_of_user(origin->user), as_utf8(origin->host),
                 as_utf8(origin->program), origin->ranks};
@@ -234,11 +234,9 @@ void Store::create_as(const std::string& id, const Store& from) {
 
 Oid Store::oid(std::string_view id) const {
     check_readable();
-    if (!defined(id))
-        throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
-    const auto entry = catalog_.find(id);
-    if (!entry) throw Error(Code::not_found, "'" + std::string(id) + "' was erased just now");
-    return {entry->word, pool_.as<catalog::Entry>(entry->offset()).header.incarnation};
+    const auto named = defined(id);
+    if (!named) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
+    return {named->entry.word, pool_.as<catalog::Entry>(named->entry.offset()).header.incarnation};
 }
 
 std::string Store::name_of(const Oid& oid) const {

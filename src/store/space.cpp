@@ -37,16 +37,16 @@ bool Store::is_wiped() {
 void Store::compact() {
     check_writable();
     for (const std::string& id : ids("", false)) {
-        const auto definition = defined(id);
-        if (!definition) continue;
-        if (is_array(*definition)) {
-            if (const auto directory = directory_of(*definition)) compact_array(*directory);
-            announce(catalog_.entry_of(*definition));
+        const auto named = defined(id);
+        if (!named) continue;
+        if (is_array(named->definition)) {
+            if (const auto directory = directory_of(named->definition)) compact_array(*directory);
+            announce(named->entry);
             name_changed(id);
-        } else if (const auto entry = catalog_.find(id)) {
-            const auto seen = read_value_record(*definition);
+        } else {
+            const auto seen = read_value_record(named->definition);
             if (seen && is_committed(seen->record.step) && seen->record.previous.is_record())
-                catalog_.retire_versions_before(*definition);
+                catalog_.retire_versions_before(named->definition);
         }
     }
     take_back_space();

@@ -406,14 +406,15 @@ private:
     bool push_down();
 
     std::optional<ValueSeen> find_value(std::string_view id) const;
-    std::optional<ValueSeen> visible_value(std::string_view id, Link newest) const;
+    std::optional<ValueSeen> visible_value(const catalog::Catalog::Named& named) const;
     std::optional<ValueSeen> read_value(Link entry) const;
     std::optional<ValueSeen> read_value_record(Link link) const;
     /// Returns the entry.
     Link put_value(const std::function<Link()>& entry_of, std::string_view id, const Type& type,
                    SerializerType serializer, const Encoder& encoder, std::uint32_t flags = 0);
-    Link place_attribute(std::string_view id, std::string_view name, const Type& type,
-                         SerializerType serializer, const Encoder& encoder);
+    void place_attribute(Link owner, std::string_view name, const Type& type, SerializerType serializer,
+                         const Encoder& encoder);
+    void check_room_for_attribute(std::string_view id, Link owner, std::string_view name) const;
     void put_attribute(std::string_view id, std::string_view name, const Type& type,
                        SerializerType serializer, const Encoder& encoder);
     void fill_value(catalog::Draft& draft, catalog::Value& value, const std::vector<std::byte>& type_bytes,
@@ -422,6 +423,7 @@ private:
     void encode_into(const Extent& extent, const Encoder& encoder, catalog::Value& value);
     void decode_value(std::string_view id, const ValueSeen& seen, const PMEM::Decode& decode) const;
     Info describe_value(std::string_view id, const ValueSeen& seen) const;
+    std::optional<Info> describe(std::string_view id, const catalog::Catalog::Named& named) const;
     void check_value(const ValueSeen& seen) const;
     void discard_block(const std::string& id, Link block);
     Link owner_of_attributes(std::string_view id, bool create);
@@ -432,7 +434,7 @@ private:
     void hide_uncommitted();
     void drop_uncommitted_blocks(Directory& directory);
 
-    std::optional<Link> defined(std::string_view id) const;
+    std::optional<catalog::Catalog::Named> defined(std::string_view id) const;
     /// Of what an entry defines, if this process sees it.
     std::optional<catalog::Catalog::Nature> visible_nature(std::string_view id, Link entry) const;
     bool is_array(Link definition) const;

@@ -399,8 +399,8 @@ std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::
         return t->numbers[t->flush_level];
     tier::Request request{.bytes = bytes, .is_divisible = false};
     if (t->hierarchy.policy == Policy::max_locality) {
-        if (const auto definition = defined(id)) {
-            const auto directory = directory_of(*definition);
+        if (const auto named = defined(id)) {
+            const auto directory = directory_of(named->definition);
             const std::lock_guard one_thread(directory->mutex());
             directory->refresh();
             for (const auto& [handle, block] : directory->blocks()) {
@@ -411,8 +411,8 @@ std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::
         }
     }
     if (t->hierarchy.policy == Policy::hot_data && tally) {
-        const auto definition = defined(id);
-        request.heat = definition ? score_of(*t, directory_of(*definition)) : 0;
+        const auto named = defined(id);
+        request.heat = named ? score_of(*t, directory_of(named->definition)) : 0;
         for (std::size_t i = 0; i < t->numbers.size(); ++i)
             ledger[i].heat = tally->least_score(t->numbers[i]);
     }

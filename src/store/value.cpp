@@ -236,16 +236,13 @@ std::optional<Store::ValueSeen> Store::read_value(Link entry) const {
 
 // Most loads are of a value of which there is one version: that takes one look at the catalog and one at the record.
 std::optional<Store::ValueSeen> Store::find_value(std::string_view id) const {
-    const auto definition = catalog_.find_definition(id);
-    return definition ? visible_value(id, *definition) : std::nullopt;
+    const auto named = catalog_.find_named(id);
+    return named ? visible_value(*named) : std::nullopt;
 }
 
-std::optional<Store::ValueSeen> Store::visible_value(std::string_view id, Link newest) const {
-    auto seen = read_value_record(newest);
-    if (!seen || !is_visible(seen->record.step)) {
-        const auto entry = catalog_.find(id);
-        seen = entry ? read_value(*entry) : std::nullopt;
-    }
+std::optional<Store::ValueSeen> Store::visible_value(const catalog::Catalog::Named& named) const {
+    auto seen = read_value_record(named.definition);
+    if (!seen || !is_visible(seen->record.step)) seen = read_value(named.entry);
     return seen;
 }
 
@@ -271,10 +268,10 @@ void Store::load_value(std::string_view id, const PMEM::Decode& decode) const {
     for (Retry retry(id);; retry.again()) {
         const auto seen = find_value(id);
         if (!seen) {
-            const auto definition = defined(id);
-            if (!definition)
+            const auto named = defined(id);
+            if (!named)
                 throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
-            if (is_array(*definition)) {
+            if (is_array(named->definition)) {
                 throw Error(Code::type_mismatch, "'" + std::string(id) + "' is an array of " +
                                                      array(id)->definition().type.name() +
                                                      "; load it with a box");

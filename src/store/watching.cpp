@@ -18,17 +18,17 @@ using catalog::Retry;
 Store::Seen Store::look(std::string_view id) const {
     check_readable();
     for (Retry retry(id);; retry.again()) {
-        const auto definition = catalog_.find_definition(id);
-        if (!definition) return {};
-        if (!is_array(*definition)) {
-            const auto seen = visible_value(id, *definition);
+        const auto named = catalog_.find_named(id);
+        if (!named) return {};
+        if (!is_array(named->definition)) {
+            const auto seen = visible_value(*named);
             return {seen ? seen->link : Link{}, 0};
         }
-        const auto directory = directory_of(*definition);
+        const auto directory = directory_of(named->definition);
         if (!directory) continue;
         const std::lock_guard one_thread(directory->mutex());
         if (!directory->refresh()) continue;
-        Seen seen{is_visible(directory->definition().step) ? *definition : Link{}, 0};
+        Seen seen{is_visible(directory->definition().step) ? named->definition : Link{}, 0};
         for (const auto& [handle, block] : directory->blocks()) {
             if (is_visible(block.block.step)) seen.newest = std::max(seen.newest, block.version);
         }
