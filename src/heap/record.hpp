@@ -56,7 +56,8 @@ bool is_current_unguarded(const pool::Pool& pool, Link link, RecordKind kind, st
 #if defined(__SANITIZE_THREAD__)
 __attribute__((no_sanitize("thread"), noinline))
 #endif
-inline bool is_still_current_unguarded(const pool::Pool& pool, Link link) {
+inline bool
+is_still_current_unguarded(const pool::Pool& pool, Link link) {
     const volatile auto& there = pool.as<RecordHeader>(link.offset());
     return there.magic == record_magic && (there.version & Link::tag_mask) == link.tag();
 }

@@ -1,5 +1,7 @@
 // Which objects a question may mean, as the index says and the feed: what has changed since is looked at.
 
+#include "index/candidates.hpp"
+
 #include <algorithm>
 #include <pmemcpy/error.hpp>
 #include <utility>
@@ -21,23 +23,48 @@ struct Listed {
     bool is_sure;
 };
 
-// Of those with the same id one stays, which is sure if one of them was.
-void add(std::vector<Candidate>& sorted, const Listed& object) {
-    if (sorted.empty() || sorted.back().id != object.id)
-        sorted.push_back({std::string(object.id), object.is_sure});
-    else if (object.is_sure)
-        sorted.back().is_sure = true;
-}
-
-std::vector<Candidate> sorted_by_id(std::vector<Listed> objects) {
+CandidateList sorted_by_id(std::vector<Listed> objects) {
     array::sort_by_id(objects, [](const Listed& object) { return object.id; });
-    std::vector<Candidate> sorted;
-    sorted.reserve(objects.size());
-    for (const Listed& object : objects) add(sorted, object);
+    CandidateList sorted = CandidateList::begin();
+    for (const Listed& object : objects) sorted.add(object.id, object.is_sure);
     return sorted;
 }
 
+thread_local CandidateList left_behind;
+
 }  // namespace
+
+CandidateList CandidateList::begin() { return std::exchange(left_behind, {}); }
+
+void CandidateList::end(CandidateList&& list) noexcept {
+    constexpr std::size_t most_bytes_kept = std::size_t{1} << 20;
+    if (list.ids_.capacity() > most_bytes_kept) return;
+    left_behind = std::move(list);
+    left_behind.ids_.clear();
+    left_behind.places_.clear();
+}
+
+std::size_t CandidateList::count_sure() const {
+    return static_cast<std::size_t>(
+        std::count_if(places_.begin(), places_.end(), [](const Place& place) { return place.is_sure; }));
+}
+
+CandidateList either(const CandidateList& a, const CandidateList& b) {
+    CandidateList all;
+    std::size_t at_a = 0;
+    std::size_t at_b = 0;
+    while (at_a < a.size() || at_b < b.size()) {
+        const bool has_both = at_a < a.size() && at_b < b.size();
+        const int order = has_both ? a.id(at_a).compare(b.id(at_b)) : at_a < a.size() ? -1 : 1;
+        if (order == 0)
+            all.add(a.id(at_a), a.is_sure(at_a) && b.is_sure(at_b));
+        else
+            order < 0 ? all.add(a.id(at_a), a.is_sure(at_a)) : all.add(b.id(at_b), b.is_sure(at_b));
+        if (order <= 0) ++at_a;
+        if (order >= 0) ++at_b;
+    }
+    return all;
+}
 
 // As of now; null where there is no index.
 std::unique_ptr<Lookup> Index::take_lookup() {
@@ -176,8 +203,9 @@ std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool:
     candidates.is_suspicious = plan.is_suspicious;
     candidates.steps = std::move(plan.steps);
     if (plan.postings.is_by_id && changed.empty()) {
-        candidates.objects.reserve(plan.postings.sure.size());
-        for (const Posting& posting : plan.postings.sure) add(candidates.objects, {posting.id, true});
+        candidates.objects = CandidateList::begin();
+        for (const Posting& posting : plan.postings.sure) candidates.objects.add(posting.id, true);
+        lookup.leave(std::move(plan.postings.sure));
         return candidates;
     }
     listed.reserve(plan.postings.sure.size() + plan.postings.maybe.size() + changed.size());

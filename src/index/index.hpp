@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "index/asked.hpp"
+#include "index/candidates.hpp"
 #include "index/keeper.hpp"
 #include "index/lookup.hpp"
 #include "index/plan.hpp"

@@ -46,6 +46,16 @@ PostedKey Lookup::key(const std::string& name) const {
     return keys_.emplace(name, read_key(name)).first->second;
 }
 
+std::vector<Posting> Lookup::take_list() const {
+    buffers_.postings.clear();
+    return std::exchange(buffers_.postings, {});
+}
+
+void Lookup::leave(std::vector<Posting>&& list) const {
+    constexpr std::size_t most_kept = std::size_t{1} << 15;
+    if (list.capacity() <= most_kept) buffers_.postings = std::move(list);
+}
+
 PostedKey Lookup::read_key(const std::string& name) const {
     PostedKey key;
     const auto bytes = snapshot_->get(Table::keys, name);

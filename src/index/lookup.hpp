@@ -40,6 +40,9 @@ public:
         std::vector<Posting> postings;
     };
     Buffers& buffers() const { return buffers_; }
+    /// An empty list, with the memory of the last one that was left.
+    std::vector<Posting> take_list() const;
+    void leave(std::vector<Posting>&& list) const;
     /// Some objects could not be read when they were to be posted: any of them may be meant.
     bool has_unposted() const { return has_unposted_; }
 

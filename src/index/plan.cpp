@@ -299,8 +299,11 @@ private:
                  Postings& postings) const {
         std::size_t seen = 0;
         bool is_too_many = false;
-        const bool is_text = is_direct && is_of_text(node.relation);
+        // What a text begins with its place among the others tells.
+        const bool is_text =
+            is_direct && is_of_text(node.relation) && !(node.relation == Relation::begins && range.is_exact);
         const bool has_ids = is_name(*node.key);
+        if (postings.sure.capacity() == 0) postings.sure = lookup_.take_list();
         const auto visit = [&](std::string_view key, Posting posting) {
             if (key >= range.end) return false;
             if (++seen > most) {

@@ -38,17 +38,4 @@ Plan plan_of(const Lookup& lookup, const NodePointer& condition, Steps steps);
 /// but the postings under that value has to be known. None where it takes a plan. Valid until the lookup's next one.
 std::span<const Posting> sure_to_equal(const Lookup& lookup, const std::optional<Asked::Equality>& equality);
 
-/// An object that a condition may mean.
-struct Candidate {
-    std::string id;
-    bool is_sure;
-};
-
-struct Candidates {
-    std::vector<Candidate> objects;  // sorted by id
-    bool is_suspicious = false;      // as in Plan
-    std::uint64_t position = 0;      // of the feed, when they were told
-    std::vector<std::string> steps;
-};
-
 }  // namespace pmemcpy::index

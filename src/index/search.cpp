@@ -34,19 +34,16 @@ std::string prefix_of_test(const Node& node) {
     }
 }
 
-std::vector<Candidate> all_of(const PMEM& pool, const NodePointer& condition) {
+CandidateList list_of(const std::vector<std::string>& ids, bool is_sure) {
+    CandidateList list;
+    for (const std::string& id : ids) list.add(id, is_sure);
+    return list;
+}
+
+CandidateList all_of(const PMEM& pool, const NodePointer& condition) {
     const std::string prefix = prefix_of(condition);
-    std::vector<std::string> variables = pool.ids(prefix);
-    std::vector<std::string> groups = pool.groups(prefix);
-    std::vector<std::string> all;
-    all.reserve(variables.size() + groups.size());
-    std::merge(std::make_move_iterator(variables.begin()), std::make_move_iterator(variables.end()),
-               std::make_move_iterator(groups.begin()), std::make_move_iterator(groups.end()),
-               std::back_inserter(all));
-    std::vector<Candidate> candidates;
-    candidates.reserve(all.size());
-    for (std::string& id : all) candidates.push_back({std::move(id), condition == nullptr});
-    return candidates;
+    const bool is_sure = condition == nullptr;
+    return either(list_of(pool.ids(prefix), is_sure), list_of(pool.groups(prefix), is_sure));
 }
 
 /// The one that stands for an object with several.
@@ -121,38 +118,26 @@ void Search::gather(Asked& asked, Steps steps, Index& index) {
     if (auto found = index.candidates(asked, steps)) {
         by_index_ = true;
         is_suspicious_ = is_suspicious_ || found->is_suspicious;
-        for (Candidate& one : found->objects) one.is_sure = false;
-        add(std::move(found->objects));
+        CandidateList unsure;
+        for (std::size_t i = 0; i < found->objects.size(); ++i) unsure.add(found->objects.id(i), false);
+        candidates_ = either(candidates_, unsure);
         steps_.insert(steps_.end(), found->steps.begin(), found->steps.end());
         return;
     }
     for (const bool groups : {false, true}) {
-        std::vector<Candidate> all;
-        for (std::string& id : index.ids(prefix_of(condition_), groups))
-            all.push_back({std::move(id), condition_ == nullptr});
-        add(std::move(all));
+        candidates_ =
+            either(candidates_, list_of(index.ids(prefix_of(condition_), groups), condition_ == nullptr));
     }
-}
-
-// Both sorted by id; each object once.
-void Search::add(std::vector<Candidate> more) {
-    std::vector<Candidate> all;
-    all.reserve(candidates_.size() + more.size());
-    std::set_union(std::make_move_iterator(candidates_.begin()), std::make_move_iterator(candidates_.end()),
-                   std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()),
-                   std::back_inserter(all),
-                   [](const Candidate& a, const Candidate& b) { return a.id < b.id; });
-    candidates_ = std::move(all);
 }
 
 std::optional<Meant> Search::next_unranked() {
     while (at_ < candidates_.size()) {
-        Candidate& candidate = candidates_[at_++];
-        Object object(*pool_, std::move(candidate.id));
+        const std::size_t at = at_++;
+        Object object(*pool_, std::string(candidates_.id(at)));
         Meant meant;
         try {
-            const bool is_it =
-                candidate.is_sure ? is_there(object.id()) : evaluation().meets(object, meant.found.boxes);
+            const bool is_it = candidates_.is_sure(at) ? is_there(object.id())
+                                                       : evaluation().meets(object, meant.found.boxes);
             if (!is_it) continue;
             for (const Key& key : wanted_)
                 meant.facts.push_back(object.is_elements(key) ? Facts{} : object.facts(key));
@@ -173,19 +158,23 @@ Evaluation& Search::evaluation() {
 }
 
 // What the index was sure of may have gone since.
-bool Search::is_there(const std::string& id) const { return is_unchanged() || pool_->exists(id); }
+bool Search::is_there(std::string_view id) const { return is_unchanged() || pool_->exists(id); }
 bool Search::is_unchanged() const { return by_index_ && Index::of(*pool_).position() == position_; }
 
 // Whether a test compares unlike things a look at all objects tells, and with an index few were looked at.
 void Search::finish() {
+    CandidateList::end(std::move(candidates_));
+    candidates_ = {};
+    at_ = 0;
     if (!by_index_) {
         if (evaluation_) evaluation_->finish();
         return;
     }
     if (!is_suspicious_ && (!evaluation_ || !evaluation_->is_suspicious())) return;
     Evaluation all(condition_);
-    for (Candidate& candidate : all_of(*pool_, condition_)) {
-        Object object(*pool_, std::move(candidate.id));
+    const CandidateList everything = all_of(*pool_, condition_);
+    for (std::size_t i = 0; i < everything.size(); ++i) {
+        Object object(*pool_, std::string(everything.id(i)));
         std::vector<Box> boxes;
         try {
             all.meets(object, boxes);
@@ -199,8 +188,7 @@ void Search::finish() {
 std::string Search::explain() const {
     std::string text;
     for (const std::string& step : steps_) text += step + "\n";
-    const auto sure = static_cast<std::uint64_t>(std::count_if(
-        candidates_.begin(), candidates_.end(), [](const Candidate& one) { return one.is_sure; }));
+    const std::size_t sure = candidates_.count_sure();
     if (by_index_) {
         text += "found by the index: " + std::to_string(sure) +
                 "; looked at: " + std::to_string(candidates_.size() - sure) + "\n";
@@ -254,12 +242,12 @@ std::optional<Meant> Search::next() {
 
 std::optional<Found> Search::next_found() {
     std::optional<Found> found;
-    while (wanted_.empty() && at_ < candidates_.size() && candidates_[at_].is_sure) {
+    while (wanted_.empty() && at_ < candidates_.size() && candidates_.is_sure(at_)) {
         if (query_.most() && given_ == *query_.most()) return found;
-        Candidate& candidate = candidates_[at_++];
-        if (!is_there(candidate.id)) continue;
+        const std::string_view id = candidates_.id(at_++);
+        if (!is_there(id)) continue;
         ++given_;
-        found.emplace(Found{std::move(candidate.id), {}, {}, pool_});
+        found.emplace(std::string(id), std::vector<Box>(), std::vector<std::optional<Literal>>(), pool_);
         return found;
     }
     if (auto meant = next()) found.emplace(std::move(meant->found));

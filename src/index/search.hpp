@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "index/candidates.hpp"
 #include "index/evaluation.hpp"
 #include "index/plan.hpp"
 
@@ -39,12 +40,11 @@ public:
 
 private:
     void gather(Asked& asked, Steps steps, Index& index);
-    void add(std::vector<Candidate> more);
     std::optional<Meant> next_unranked();
     Evaluation& evaluation();
     void finish();
     bool is_unchanged() const;
-    bool is_there(const std::string& id) const;
+    bool is_there(std::string_view id) const;
     void rank_all();
 
     const PMEM* pool_;
@@ -52,7 +52,7 @@ private:
     NodePointer condition_;  // with its values; null for everything, and where the index was sure of all
     std::vector<Key> wanted_;
     std::optional<Evaluation> evaluation_;  // of the first that has to be looked at
-    std::vector<Candidate> candidates_;
+    CandidateList candidates_;
     bool by_index_ = false;
     std::uint64_t position_ = 0;  // of the feed, when the index was asked
     bool is_suspicious_ = false;

@@ -84,7 +84,11 @@ void Feed::make_ring() {
 const Feed::Joined* Feed::joined() {
     const std::uint64_t number = Medium::load(&pool_.state().feed.value);
     if (number == 0) return nullptr;
-    if (const Joined* ring = current_; ring != nullptr && ring->number == number) return ring;
+    const Joined* ring = current_;
+    return ring != nullptr && ring->number == number ? ring : join(number);
+}
+
+const Feed::Joined* Feed::join(std::uint64_t number) {
     const std::lock_guard joining(joining_);
     if (joined_ && joined_->number == number) return joined_.get();
     const int flags = (pool_.read_only() ? O_RDONLY : O_RDWR) | O_NOFOLLOW;

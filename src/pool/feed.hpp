@@ -87,6 +87,7 @@ private:
     void fill_next_slot(Ring& ring, std::uint64_t what);
     /// The ring that the pool's state names, which stays as long as this object; null if there is none, or it can't be opened.
     const Joined* joined();
+    const Joined* join(std::uint64_t number);
     void give_up(std::uint64_t number);
 
     Pool& pool_;

@@ -98,8 +98,8 @@ void Store::put_attribute(std::string_view id, std::string_view name, const Type
 void Store::check_room_for_attribute(std::string_view id, Link owner, std::string_view name) const {
     const std::uint64_t count = catalog_.count_attributes(owner);
     if (count < most_attributes || catalog_.find_attribute(owner, name)) return;
-    throw Error(Code::out_of_range, "'" + std::string(id) + "' has " + std::to_string(count) +
-                                        " attributes, which is the most");
+    throw Error(Code::out_of_range,
+                "'" + std::string(id) + "' has " + std::to_string(count) + " attributes, which is the most");
 }
 
 // Nobody has been told of it yet.

@@ -162,9 +162,7 @@ private:
         bool is_owed = false;            // and is to be
     };
 
-    bool is_asked_for(std::string_view id) const {
-        return !asked_.id.empty() && is_under(id, asked_.id);
-    }
+    bool is_asked_for(std::string_view id) const { return !asked_.id.empty() && is_under(id, asked_.id); }
 
     /// Whether what has this mode is copied now, if it is not there.
     bool is_copied_now(std::string_view id, Buffering mode) const {

@@ -123,7 +123,8 @@ Info Store::info(std::string_view id) const {
             info->attributes = catalog_.count_attributes(named->entry);
             return *std::move(info);
         }
-        if (!defined(id)) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
+        if (!defined(id))
+            throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
     }
 }
 
