@@ -13,7 +13,7 @@ class MoveWithin {
 public:
     static void all_of(const PMEM& pmem, const std::string& id) {
         Store& store = *pmem::Sides::of(pmem).shared();
-        const auto directory = store.directory_of(store.defined(id).value());
+        const auto directory = store.directory_of(id);
         std::vector<BlockRecord> blocks;
         {
             const std::lock_guard one_thread(directory->mutex());

@@ -246,9 +246,9 @@ public:
         pmem.trim();
         EXPECT_TRUE(wait_until([&] {
             flush(pmem);  // which also removes copies of what is gone
-            return files() == 0;
-        })) << files()
-            << " files are left in the targets";
+            return files().empty();
+        })) << "left in the targets: "
+            << testing::PrintToString(files());
         for (const TargetInfo& target : targets(pmem)) {
             if (target.target.path.empty()) continue;
             EXPECT_EQ(target.used_bytes, 0U) << target.target.name;
@@ -297,15 +297,16 @@ private:
         workers_[who] = start(who);
     }
     // Whole blocks and copies, and what the dead have left of them.
-    std::size_t files() const {
-        std::size_t count = 0;
+    std::vector<std::string> files() const {
+        std::vector<std::string> found;
         for (const auto& entry : fs::recursive_directory_iterator(below_.path())) {
             constexpr std::size_t digits = 16;
             const std::string name = entry.path().filename();
             const bool is_torn = name.starts_with("copying-");
-            count += entry.is_regular_file() && (name.size() == digits || is_torn) ? 1U : 0U;
+            if (entry.is_regular_file() && (name.size() == digits || is_torn))
+                found.push_back(fs::relative(entry.path(), below_.path()));
         }
-        return count;
+        return found;
     }
 
     std::mt19937_64 random_;
