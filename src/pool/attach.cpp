@@ -95,6 +95,8 @@ void Pool::attach(Lifecycle& lifecycle, const std::function<void()>& if_first) {
             enter_alone(lifecycle);
             take_slot(lifecycle);
             if (if_first) if_first();
+            // Whoever waits for us may join from here on; had we died before, he would begin as we did.
+            runtime_->validate(super_.uuid);
             return share_again();
         }
         if (try_join()) return take_slot(lifecycle);
@@ -134,7 +136,6 @@ void Pool::enter_alone(Lifecycle& lifecycle) {
         medium_.store(&state().recovery_count.value, recovery_count() + 1);
     if (!clean) recover(lifecycle);
     medium_.store(&runtime_->header().began_at, persist::Medium::load(&state().next_version.value));
-    runtime_->validate(super_.uuid);
 }
 
 // Turns the exclusive lock into a shared one, atomically.

@@ -58,6 +58,21 @@ int open_and_hang(const Arguments& arguments) {
 }
 const Job open_and_hang_job("open_and_hang", open_and_hang);
 
+// Does nothing of what whoever is alone does before others get in, but says that it was to.
+int be_first(const Arguments& arguments) {
+    const Shared<Board> board(arguments[1]);
+    pmemcpy::pool::Pool pool(arguments[0], false, pmemcpy::MapSync::off);
+    pmemcpy::heap::Heap heap(pool);
+    pmemcpy::catalog::Catalog catalog(pool, heap);
+    pool.attach(catalog, [&] {
+        board->opened.fetch_add(1);
+        while (board->leave == 0) sleep_us(1000);
+    });
+    pool.detach(catalog);
+    return 0;
+}
+const Job be_first_job("be_first", be_first);
+
 // Odd while somebody rebuilds, and two higher after each rebuild.
 std::uint64_t recoveries(const std::string& path) {
     pmemcpy::pool::PoolState state{};
@@ -65,6 +80,24 @@ std::uint64_t recoveries(const std::string& path) {
     file.seekg(pmemcpy::pool::state_offset);
     file.read(reinterpret_cast<char*>(&state), sizeof state);
     return state.recovery_count.value;
+}
+
+// Which of the files below the pool are nobody's, and what is scratch, was left by processes that are gone. Who died while he removed it
+// had let in others before, and they took it for done: the files stayed, and what they took was counted wrongly.
+TEST(processes, who_waits_for_one_that_dies_before_he_lets_others_in_begins_as_he_did) {
+    const Folder folder;
+    { PMEM().mmap(folder / "pool", small_pool()); }
+    const Shared<Board> board(folder / "board");
+    const Arguments arguments{folder / "pool", folder / "board"};
+    Worker first("be_first", arguments);
+    while (board->opened == 0) sleep_us(1000);
+    Worker second("be_first", arguments);
+    sleep_us(100'000);  // so that it waits for the lock; if it does not yet, it is alone later, too
+    EXPECT_EQ(board->opened, 1u);
+    first.kill();
+    board->leave = 1;
+    EXPECT_EQ(second.wait(), 0);
+    EXPECT_EQ(board->opened, 2u);
 }
 
 TEST(processes, many_open_and_close_at_once_and_the_last_one_leaves_a_clean_pool) {
