@@ -22,6 +22,8 @@ namespace {
 
 constexpr std::size_t looked_at_per_mapping = 2;
 
+bool is_less_than_nothing(std::uint64_t bytes) { return static_cast<std::int64_t>(bytes) < 0; }
+
 }  // namespace
 
 PayloadFiles::PayloadFiles(heap::Heap& heap, const os::File& data, Seat seat)
@@ -349,13 +351,15 @@ bool PayloadFiles::has_room_beside(std::uint64_t chunks) const {
     return used_bytes() <= limit;
 }
 
+// Somebody may have counted between the end of a file and this, and then it is taken off twice.
 void PayloadFiles::release(std::uint64_t bytes) {
-    heap_.pool().medium().fetch_add(word_, ~bytes + 1);
+    const std::uint64_t left = heap_.pool().medium().fetch_add(word_, ~bytes + 1) - bytes;
+    if (is_less_than_nothing(left)) return count_anew();
     tell_used();
 }
 
 void PayloadFiles::count_anew() {
-    std::uint64_t before = used_bytes();
+    std::uint64_t before = Medium::load(word_);
     std::uint64_t bytes = 0;
     for (const std::string& name : os::names_in(data_)) {
         if (!number_of_payload(name) && !is_torn_copy(name))
@@ -367,7 +371,10 @@ void PayloadFiles::count_anew() {
     tell_used();
 }
 
-std::uint64_t PayloadFiles::used_bytes() const { return Medium::load(word_); }
+std::uint64_t PayloadFiles::used_bytes(const std::uint64_t* word) {
+    const std::uint64_t bytes = Medium::load(word);
+    return is_less_than_nothing(bytes) ? 0 : bytes;
+}
 
 // On page media, syncfs: what is to be durable was stored by any process, so nobody has a list of the files it takes,
 // and fdatasync of each file in `.data` would open a million files to find the ten that changed. syncfs also carries

@@ -101,7 +101,9 @@ public:
     /// Errors: no_space, and then none are reserved.
     void keep_free(std::uint64_t bytes);
     /// Bytes in all payload files.
-    std::uint64_t used_bytes() const;
+    std::uint64_t used_bytes() const { return used_bytes(word_); }
+    /// By the word that counts them, which may be below nothing for a moment: see release().
+    static std::uint64_t used_bytes(const std::uint64_t* word);
     /// These, and what is reserved.
     std::uint64_t claimed_bytes() const;
     /// Tells other pools what this one uses of a directory that they share.

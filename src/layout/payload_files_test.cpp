@@ -165,6 +165,24 @@ TEST_F(payload_files, that_no_record_names_go_in_recovery) {
     EXPECT_FALSE(files_->take_names_are_stale());
 }
 
+// Between the end of a file and the subtraction of its bytes another process may count those that there are. The count of a target was
+// then 16 KiB less than nothing, and so more than any target may have.
+TEST_F(payload_files, are_counted_anew_where_one_was_taken_off_twice) {
+    const Extent a = store("aaaa");
+    const Extent b = store("bb");
+    pool_->state().payload_bytes.value -= a.length;  // who has counted found only b
+    files_->free(b);
+    EXPECT_EQ(files_->used_bytes(), 0u);
+    files_->free(a);
+    EXPECT_EQ(files_->used_bytes(), 0u);
+    pool_->state().payload_bytes.value -= 7;
+    EXPECT_EQ(files_->used_bytes(), 0u);
+    EXPECT_EQ(store("c").length, 1u);
+    const Extent d = store("dd");
+    files_->free(d);
+    EXPECT_EQ(files_->used_bytes(), 1u);
+}
+
 // Power went after a file below the pool was made and before its record and the number that was drawn were on the
 // medium. Recovery kept the file, for all it knew another process had just drawn its number; the next store that drew
 // it failed with "already exists".

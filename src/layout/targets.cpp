@@ -218,7 +218,7 @@ std::shared_ptr<PayloadFiles> Targets::files_of(std::uint32_t target) {
 }
 
 std::uint64_t Targets::used_bytes(std::uint32_t target) const {
-    return Medium::load(&heap_.pool().state().targets.at(target - first_target_below).bytes);
+    return PayloadFiles::used_bytes(&heap_.pool().state().targets.at(target - first_target_below).bytes);
 }
 
 std::optional<shares::Standing> Targets::standing_in(std::uint32_t target) try {
