@@ -38,7 +38,8 @@ CandidateList CandidateList::begin() { return std::exchange(left_behind, {}); }
 
 void CandidateList::end(CandidateList&& list) noexcept {
     constexpr std::size_t most_bytes_kept = std::size_t{1} << 20;
-    if (list.ids_.capacity() > most_bytes_kept) return;
+    const std::size_t capacity = list.ids_.capacity();
+    if (capacity > most_bytes_kept || capacity <= left_behind.ids_.capacity()) return;
     left_behind = std::move(list);
     left_behind.ids_.clear();
     left_behind.places_.clear();
