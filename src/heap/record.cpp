@@ -22,7 +22,7 @@ std::uint32_t covered_end(const RecordHeader& h) {
 
 using FirstWords = std::array<std::uint64_t, offsetof(RecordHeader, incarnation) / sizeof(std::uint64_t)>;
 
-// As racy_copy(), and inlined: each hop along a chain asks for these, twice. (Attributes counted a second: 7 % more.)
+// As racy_copy(), and inlined: each hop along a chain asks for these. (Attributes counted a second: 7 % more.)
 #if defined(__SANITIZE_THREAD__)
 __attribute__((no_sanitize("thread"), noinline))
 #endif

@@ -225,6 +225,7 @@ std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool:
         // A group comes into being with what is stored in it, and nobody says so.
         for (const std::string_view group : array::parents(id)) listed.push_back({group, false});
     }
+    lookup.leave(std::move(plan.postings.sure));
     candidates.objects = sorted_by_id(std::move(listed));
     return candidates;
 }

@@ -463,9 +463,9 @@ bool Store::take_inventory(std::string_view id, bool for_modes,
     const std::uint64_t version = newest_version();
     const std::uint64_t recoveries = persist::Medium::load(&pool_.state().recovery_count.value);
     // What nobody had to flush then may have been flushed since, by who asks now: so it is not enough that nothing was stored since.
-    const bool is_asked_for_more = !for_modes && old && has_unflushed(*old, id.empty() ? "/" : id);
+    const auto is_asked_for_more = [&] { return !for_modes && has_unflushed(*old, id.empty() ? "/" : id); };
     if (old && old->head.version == version && old->head.recoveries == recoveries &&
-        old->head.is_complete != 0 && !is_asked_for_more) {
+        old->head.is_complete != 0 && !is_asked_for_more()) {
         return true;
     }
     Keeping all_that_is_seen(*files, old ? old->number() : 0);

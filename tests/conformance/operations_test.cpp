@@ -585,7 +585,7 @@ TEST_F(operations, are_done_by_an_organizer_too) {
     const std::string begun = folder_ / "begun";
     const pid_t child = ::fork();
     if (child == 0) {
-        while (!fs::exists(begun)) os::sleep_ns(1'000'000);
+        for (int i = 0; i < 2000 && !fs::exists(begun); ++i) os::sleep_ns(10'000'000);
         PMEM own = open();
         store(own, "u");
         hint(own, "u", {operation::maximum | operation::sort});

@@ -90,7 +90,7 @@ TEST(processes, who_waits_for_one_that_dies_before_he_lets_others_in_begins_as_h
     const Shared<Board> board(folder / "board");
     const Arguments arguments{folder / "pool", folder / "board"};
     Worker first("be_first", arguments);
-    while (board->opened == 0) sleep_us(1000);
+    ASSERT_TRUE(wait_until([&] { return board->opened == 1; }));
     Worker second("be_first", arguments);
     sleep_us(100'000);  // so that it waits for the lock; if it does not yet, it is alone later, too
     EXPECT_EQ(board->opened, 1u);
