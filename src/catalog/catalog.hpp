@@ -70,6 +70,7 @@ public:
     struct Named {
         Link entry;
         Link definition;
+        bool operator==(const Named&) const = default;
     };
     std::optional<Named> find_named(std::string_view id) const;
     std::optional<Link> find_attribute(Link owner, std::string_view name) const;

@@ -250,12 +250,8 @@ std::shared_ptr<Directory> Store::array(std::string_view id) const {
         }
         const auto there = defined(id);
         // What is no array may have been one until just now: then something else has the name, or it is gone.
-        const auto is_still_there = [&] {
-            const auto again = defined(id);
-            return again && again->definition == there->definition;
-        };
         if (!there) throw_no_array(id, std::nullopt);
-        if (!is_array(there->definition) && is_still_there()) throw_no_array(id, there->definition);
+        if (!is_array(there->definition) && defined(id) == there) throw_no_array(id, there->definition);
     }
 }
 

@@ -34,9 +34,11 @@ void refuse_reserved(std::string_view name) {
 }  // namespace
 
 // Attributes of "/" are the pool's own; its group is made when the first is set.
-Link Store::owner_of_attributes(std::string_view id, bool create) {
-    if (id == "/" && create && !defined(id)) catalog_.make_group("/");
-    return std::as_const(*this).owner_of_attributes(id);
+Link Store::make_owner_of_attributes(std::string_view id) {
+    return with_space([&] {
+        if (id == "/" && !defined(id)) catalog_.make_group("/");
+        return owner_of_attributes(id);
+    });
 }
 
 Link Store::owner_of_attributes(std::string_view id) const {
@@ -62,7 +64,7 @@ void Store::set_attributes(std::string_view id, std::span<const Attribute> attri
         refuse_reserved(attribute.name());
     }
     if (attributes.empty()) return;
-    const Link owner = with_space([&] { return owner_of_attributes(id, true); });
+    const Link owner = make_owner_of_attributes(id);
     // Counted once: each count is a walk along all that are there.
     const std::uint64_t there = catalog_.count_attributes(owner);
     const bool may_be_too_many = there + attributes.size() > most_attributes;
@@ -87,7 +89,7 @@ void Store::set_attributes(std::string_view id, std::span<const Attribute> attri
 
 void Store::put_attribute(std::string_view id, std::string_view name, const Type& type,
                           SerializerType serializer, const Encoder& encoder) {
-    const Link owner = with_space([&] { return owner_of_attributes(id, true); });
+    const Link owner = make_owner_of_attributes(id);
     check_room_for_attribute(id, owner, name);
     place_attribute(owner, name, type, serializer, encoder);
     announce(owner);

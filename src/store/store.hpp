@@ -426,7 +426,7 @@ private:
     std::optional<Info> describe(std::string_view id, const catalog::Catalog::Named& named) const;
     void check_value(const ValueSeen& seen) const;
     void discard_block(const std::string& id, Link block);
-    Link owner_of_attributes(std::string_view id, bool create);
+    Link make_owner_of_attributes(std::string_view id);
     Link owner_of_attributes(std::string_view id) const;
     void compact_array(Directory& directory);
     void drop_abandoned_step();
