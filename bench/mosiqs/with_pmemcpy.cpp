@@ -92,8 +92,7 @@ private:
     }
     void ask(const pmemcpy::Query& query, std::initializer_list<pmemcpy::Literal> values,
              std::vector<std::string>& ids) {
-        pmemcpy::Matches matches = pmemcpy::query(pmem_, query, values);
-        while (std::optional<pmemcpy::Found> found = matches.next()) ids.push_back(std::move(found->id));
+        pmemcpy::add_ids(pmem_, query, std::span(values), ids);
     }
     void annotate(std::string_view id, std::span<const Attribute> attributes) {
         attributes_.clear();

@@ -268,6 +268,15 @@ inline Matches query(const PMEM& pool, std::string_view text, std::initializer_l
     return query(pool, text, std::span(values));
 }
 
+/// The ids alone of what query() would give, as of one moment of the call where the index tells. Whoever wants nothing else has
+/// them in less than half the time.
+/// Errors: those of query(), and of Matches::next().
+std::vector<std::string> ids(const PMEM& pool, const Query& question, std::span<const Literal> values = {});
+std::vector<std::string> ids(const PMEM& pool, std::string_view text, std::span<const Literal> values = {});
+/// The same, behind those that are there: whoever asks often keeps the memory. On an error some may have been added.
+void add_ids(const PMEM& pool, const Query& question, std::span<const Literal> values,
+             std::vector<std::string>& ids);
+
 /// How a query is answered, in lines for people: what the index says, and how many objects are still to be looked at.
 /// Errors: those of Query::parse.
 std::string explain(const PMEM& pool, const Query& question);

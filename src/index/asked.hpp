@@ -26,6 +26,13 @@ public:
     };
     /// Where that is all that is asked.
     std::optional<Equality> equality() const;
+    /// One test of the name, and whether groups are meant too.
+    struct OfNames {
+        NodePointer test;
+        bool are_groups_meant;
+    };
+    /// Where that is all. Errors: type_mismatch, as condition().
+    std::optional<OfNames> of_names();
 
 private:
     NodePointer condition_;

@@ -9,6 +9,7 @@
 #include "array/id.hpp"
 #include "array/id_order.hpp"
 #include "index/index.hpp"
+#include "index/names.hpp"
 #include "os/fork.hpp"
 
 namespace pmemcpy::index {
@@ -28,6 +29,24 @@ CandidateList sorted_by_id(std::vector<Listed> objects) {
     CandidateList sorted = CandidateList::begin();
     for (const Listed& object : objects) sorted.add(object.id, object.is_sure);
     return sorted;
+}
+
+// Inlined, it would copy each word by word, where a compiler knows how long an id is at most.
+[[gnu::noinline]] void append(std::vector<std::string>& ids, std::string_view id) { ids.emplace_back(id); }
+
+// False if there are none, which only a plan knows the meaning of.
+bool list_names(const Lookup& lookup, Asked& asked, CandidateList& objects, std::vector<std::string>* ids) {
+    const auto of_names = asked.of_names();
+    if (!of_names) return false;
+    if (ids == nullptr) {
+        CandidateList list = CandidateList::begin();
+        const bool is_done = walk_names(lookup, *of_names, [&](std::string_view id) { list.add(id, true); });
+        if (is_done) objects = std::move(list);
+        return is_done && objects.size() != 0;
+    }
+    const std::size_t before = ids->size();
+    if (!walk_names(lookup, *of_names, [&](std::string_view id) { append(*ids, id); })) ids->resize(before);
+    return ids->size() != before;
 }
 
 thread_local CandidateList left_behind;
@@ -118,7 +137,7 @@ private:
     std::unique_ptr<Lookup> lookup_;
 };
 
-std::optional<Candidates> Index::candidates(Asked& asked, Steps steps) {
+std::optional<Candidates> Index::candidates(Asked& asked, Steps steps, std::vector<std::string>* ids) {
     const auto because = [this](const std::string& why) {
         const std::lock_guard lock(mutex_);
         why_not_ = why;
@@ -129,6 +148,7 @@ std::optional<Candidates> Index::candidates(Asked& asked, Steps steps) {
     if (asked.is_everything()) return because("without a condition there is nothing to look up");
     if (!has_engine()) return because("this build keeps no index (it was made without LMDB)");
     if (store_->in_step()) return because("in a step that is not committed no index is used");
+    const std::size_t ids_before = ids == nullptr ? 0 : ids->size();
     try {
         for (bool is_first = true;; is_first = false) {
             Lent lookup(*this);
@@ -161,17 +181,19 @@ std::optional<Candidates> Index::candidates(Asked& asked, Steps steps) {
                 if (!is_first || !keeps() || !try_follow()) return because("the index is too far behind");
                 continue;
             }
-            auto found = candidates_in(*lookup, changes, asked, steps);
+            auto found = candidates_in(*lookup, changes, asked, steps, ids);
             return found ? std::move(found) : because("the index has nothing that helps here");
         }
     } catch (const Error& error) {
+        if (ids != nullptr) ids->resize(ids_before);
         note(error.what());
         return because(error.what());  // a look at all objects needs none
     }
 }
 
 std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool::Changes& changes,
-                                               Asked& asked, Steps steps) const {
+                                               Asked& asked, Steps steps,
+                                               std::vector<std::string>* ids) const {
     const Reading& reading = lookup.reading();
     Candidates candidates;
     candidates.position = changes.next;
@@ -189,6 +211,7 @@ std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool:
             candidates.objects = sorted_by_id(std::move(listed));
             return candidates;
         }
+        if (list_names(lookup, asked, candidates.objects, ids)) return candidates;
     }
     Plan plan = plan_of(lookup, asked.condition(), steps);
     if (!plan.is_answered) return {};
@@ -203,24 +226,18 @@ std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool:
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
     candidates.is_suspicious = plan.is_suspicious;
     candidates.steps = std::move(plan.steps);
-    if (plan.postings.is_by_id && changed.empty()) {
-        candidates.objects = CandidateList::begin();
-        for (const Posting& posting : plan.postings.sure) candidates.objects.add(posting.id, true);
-        lookup.leave(std::move(plan.postings.sure));
-        return candidates;
-    }
     listed.reserve(plan.postings.sure.size() + plan.postings.maybe.size() + changed.size());
     for (const bool is_sure : {true, false}) {
         for (const Posting& posting : is_sure ? plan.postings.sure : plan.postings.maybe) {
             if (!std::binary_search(changed.begin(), changed.end(), posting.place)) list(posting, is_sure);
         }
     }
-    std::vector<std::string> ids;
-    ids.reserve(changed.size());
+    std::vector<std::string> looked_at;
+    looked_at.reserve(changed.size());
     for (const std::uint64_t place : changed) {
-        if (auto id = store_->id_at(place)) ids.push_back(std::move(*id));
+        if (auto id = store_->id_at(place)) looked_at.push_back(std::move(*id));
     }
-    for (const std::string& id : ids) {
+    for (const std::string& id : looked_at) {
         listed.push_back({id, false});
         // A group comes into being with what is stored in it, and nobody says so.
         for (const std::string_view group : array::parents(id)) listed.push_back({group, false});

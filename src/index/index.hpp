@@ -43,8 +43,9 @@ public:
     void flush();
     IndexInfo info();
 
-    /// Which objects a condition may mean; nothing where only a look at all of them tells.
-    std::optional<Candidates> candidates(Asked& asked, Steps steps);
+    /// Which objects a condition may mean; nothing where only a look at all of them tells. `ids`, if not null, is where those go
+    /// that come sorted and for sure, which are no candidates then.
+    std::optional<Candidates> candidates(Asked& asked, Steps steps, std::vector<std::string>* ids = nullptr);
     /// Where the feed is now: what was told at another position may have changed.
     std::uint64_t position() const { return store_->feed().position(); }
     /// Why the last ones could not be told, for people.
@@ -83,7 +84,7 @@ private:
     void take_back(std::unique_ptr<Lookup> lookup);
     void forget_lookups();
     std::optional<Candidates> candidates_in(const Lookup& lookup, const pool::Changes& changes, Asked& asked,
-                                            Steps steps) const;
+                                            Steps steps, std::vector<std::string>* ids) const;
     std::shared_ptr<Keeper> keeper();
 
     std::shared_ptr<store::Store> store_;

@@ -14,6 +14,7 @@ namespace {
 std::string draw_change(std::mt19937& random, PMEM& pool) {
     const auto draw = [&](unsigned n) { return static_cast<int>(random() % n); };
     std::string id = (draw(2) == 0 ? "g/" : "") + std::string("v") + std::to_string(draw(30));
+    if (draw(50) == 0) id += std::string(450, 'v');  // of so long a one only the beginning is posted
     try {
         switch (draw(10)) {
             case 0:
@@ -105,6 +106,13 @@ const std::vector<std::string> questions = {
     "a > 0 and kind != \"value\" and kind != \"array\"",
     "name contains \"v\" and kind != \"array\"",
     "name = \"g/v1\"",
+    "name > \"g/v2\" and kind != \"group\"",
+    "kind != \"group\" and name ~ \"*v1*\"",
+    "name in \"g/v1\"..\"r3\"",
+    "name in (\"v1\", \"r2\", \"g\") and kind != \"group\"",
+    "name < \"v\" and name contains \"v\"",
+    "name != \"g/v1\"",
+    "name = \"2026-11-26\"",
     "kind = \"group\"",
     "dtype = \"float64\" or a = 1",
     "bytes > 8",
@@ -157,6 +165,8 @@ TEST_F(index_beside_a_pool, finds_what_a_look_at_all_objects_finds) {
                         ASSERT_EQ(found(pool, question), wanted)
                             << question << ", seed " << seed << ", round " << round << "\n"
                             << explain(pool, question);
+                        ASSERT_EQ(ids(pool, question), wanted)
+                            << question << ", seed " << seed << ", round " << round;
                     } catch (const Error& error) {
                         EXPECT_EQ(error.kind(), Code::type_mismatch) << error.what();
                     }
@@ -193,6 +203,7 @@ TEST_F(index_beside_a_pool, is_as_good_when_those_who_keep_it_are_killed) {
             try {
                 wanted = looked_for(pool, question);
                 ASSERT_EQ(found(pool, question), wanted) << question << ", round " << round;
+                ASSERT_EQ(ids(pool, question), wanted) << question << ", round " << round;
             } catch (const Error& error) {
                 EXPECT_EQ(error.kind(), Code::type_mismatch) << error.what();
             }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "index/engine/engine.hpp"
 #include "index/index.hpp"
 #include "os/file.hpp"
 
@@ -248,6 +249,29 @@ TEST_F(index_beside_a_pool, is_made_anew_when_it_makes_no_sense) {
     EXPECT_EQ(index_info(pool).trouble, "");
     EXPECT_TRUE(by_index(pool, "value = 7"));
     EXPECT_EQ(found(pool, "value = 7").size(), 1U);
+}
+
+// Of ids that were added before the damage is met none stays.
+TEST_F(index_beside_a_pool, gives_no_id_twice_where_its_names_make_no_sense) {
+    PMEM pool = open(IndexMode::sync);
+    for (int i = 0; i < 500; ++i) pool.store("v" + std::to_string(i), i);
+    flush_index(pool);
+    const std::vector<std::string> all = looked_for(pool, "name begins \"v\"");
+    EXPECT_EQ(ids(pool, "name begins \"v\""), all);
+    const auto engine = index::open_engine_if_there(path_ + ".idx/1", 1ULL << 40);
+    {
+        const auto writing = engine->write();
+        std::string key;
+        writing->walk(index::Table::names, "", [&](std::string_view at, std::string_view) {
+            key = at;
+            return true;
+        });
+        writing->put(index::Table::names, key, "nonsense");
+        writing->commit();
+    }
+    EXPECT_EQ(ids(pool, "name begins \"v\""), all);
+    EXPECT_EQ(found(pool, "name begins \"v\""), all);
+    EXPECT_NE(index_info(pool).trouble, "");
 }
 
 TEST_F(index_beside_a_pool, is_not_that_of_another_pool_of_this_name) {

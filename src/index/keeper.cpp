@@ -213,6 +213,7 @@ std::uint32_t Keeper::number_of(Writing& writing, const std::string& name) {
     } else {
         number = static_cast<std::uint32_t>(writing.size(Table::keys)) + 1;
         if (is_name_of_known(name)) number |= known_key_bit;
+        if (is_name_of_names(name)) number |= name_key_bit;
         writing.put(Table::keys, name, {reinterpret_cast<const char*>(&number), sizeof number});
     }
     numbers_.emplace(name, number);

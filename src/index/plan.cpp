@@ -45,17 +45,9 @@ List without(const List& a, const List& b) {
     return all;
 }
 
-/// By object, for what is to be combined with others.
-Postings& settle(Postings& postings) {
-    if (std::exchange(postings.is_by_id, false)) settle(postings.sure);
-    return postings;
-}
-
 std::size_t count(const Postings& postings) { return postings.sure.size() + postings.maybe.size(); }
 
-Postings of_all(Postings& a, Postings& b) {
-    settle(a);
-    settle(b);
+Postings of_all(const Postings& a, const Postings& b) {
     const List any_a = either(a.sure, a.maybe);
     const List any_b = either(b.sure, b.maybe);
     Postings postings;
@@ -63,9 +55,7 @@ Postings of_all(Postings& a, Postings& b) {
     postings.maybe = without(both(any_a, any_b), postings.sure);
     return postings;
 }
-Postings of_any(Postings& a, Postings& b) {
-    settle(a);
-    settle(b);
+Postings of_any(const Postings& a, const Postings& b) {
     Postings postings;
     postings.sure = either(a.sure, b.sure);
     postings.maybe = without(either(a.maybe, b.maybe), postings.sure);
@@ -171,7 +161,6 @@ private:
         Postings equal;
         if (look_at_test(*made_.back(), most, equal) != Outcome::answered || !equal.maybe.empty())
             return false;
-        settle(postings);
         postings.sure = without(postings.sure, equal.sure);
         postings.maybe = without(postings.maybe, equal.sure);
         tell({&test}, postings);
@@ -228,7 +217,6 @@ private:
             is_all_answered = exclude(*part.front(), worth, postings) && is_all_answered;
         }
         if (!is_all_answered) {
-            settle(postings);
             postings.maybe = either(postings.maybe, postings.sure);
             postings.sure.clear();
         }
@@ -279,13 +267,11 @@ private:
             if (tests.size() > 1 && posted.has_several)
                 collect_all(posting_of_several(*posted.number), postings.maybe);
         }
-        postings.is_by_id = is_name(key) && ranges.size() == 1;
         for (const Range& range : ranges) {
             if (!collect(range, node, is_direct, most, postings)) return Outcome::too_many;
         }
         if (root.has_more) collect_all(posting_of_more(*root.number), postings.maybe);
-        if (!postings.maybe.empty()) postings.is_by_id = false;
-        if (!postings.is_by_id) settle(postings.sure);
+        settle(postings.sure);
         settle(postings.maybe);
         if (!postings.sure.empty() && !postings.maybe.empty()) {
             List& weaker = tests.size() > 1 ? postings.sure : postings.maybe;
@@ -311,10 +297,7 @@ private:
                 return false;
             }
             const auto text = is_text || has_ids ? text_in(key) : std::nullopt;
-            if (has_ids && text && text->is_whole)
-                posting.id = text->text;
-            else
-                postings.is_by_id = false;
+            if (has_ids && text && text->is_whole) posting.id = text->text;
             if (!is_text) {
                 (range.is_exact ? postings.sure : postings.maybe).push_back(posting);
                 return true;
@@ -381,7 +364,7 @@ Plan plan_of(const Lookup& lookup, const NodePointer& condition, Steps steps) {
     plan.steps = std::move(planner.steps);
     if (!plan.is_answered) return plan;
     if (const List unposted = planner.unposted(); !unposted.empty()) {
-        plan.postings.maybe = either(settle(plan.postings).maybe, unposted);
+        plan.postings.maybe = either(plan.postings.maybe, unposted);
         plan.postings.sure = without(plan.postings.sure, unposted);
     }
     plan.is_suspicious = planner.is_suspicious();

@@ -16,8 +16,6 @@ namespace pmemcpy::index {
 struct Postings {
     std::vector<Posting> sure;   // they meet the condition
     std::vector<Posting> maybe;  // they may
-    /// Or sorted by id, as names lie in the index and as answers are given: then all are sure, and have their ids with them.
-    bool is_by_id = false;
 };
 
 /// What an index says about a condition.

@@ -124,6 +124,9 @@ std::string name_of_key(const Key& key) {
 std::string name_of_root(const Key& key) { return name_of(sort_of(key), key.parts().front(), {}); }
 
 bool is_name_of_known(std::string_view name) { return name.front() == known_sort; }
+bool is_name_of_names(std::string_view name) {
+    return is_name_of_known(name) && name.substr(1) == word_of(Known::name);
+}
 
 bool has_names_only(const Key& key) {
     return std::none_of(key.parts().begin() + 1, key.parts().end(),

@@ -29,6 +29,8 @@ std::string name_of_key(const Key& key);
 std::string name_of_root(const Key& key);
 /// Whether such a name is of something that is known of an object.
 bool is_name_of_known(std::string_view name);
+/// Whether it is of what objects are called.
+bool is_name_of_names(std::string_view name);
 /// False for members that are numbers, under which nothing is posted.
 bool has_names_only(const Key& key);
 /// Whether what is known by this word is posted; attributes and values always are.

@@ -235,8 +235,7 @@ std::vector<Range> merged(std::vector<Range> ranges) {
 }  // namespace
 
 Table table_of(std::string_view posting) {
-    constexpr unsigned char bit = known_key_bit >> 24;
-    return (static_cast<unsigned char>(posting.front()) & bit) != 0 ? Table::known : Table::attributes;
+    return table_of(static_cast<std::uint32_t>(static_cast<unsigned char>(posting.front())) << 24);
 }
 
 std::string posting_of(std::uint32_t key, const Fact& fact) { return posting_with(key, fact); }

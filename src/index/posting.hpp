@@ -20,10 +20,12 @@ inline constexpr std::size_t longest_posted_text = 400;  // of longer ones the b
 
 enum class PostedSort : unsigned char { truth = 1, number, text, time, shape, incomparable, more, several };
 
-/// Keys of what is known of every object have numbers with this bit, and postings in a table of their own.
+/// Keys of what is known of every object have numbers with the first of these bits, names with both, and postings in tables of their own.
 inline constexpr std::uint32_t known_key_bit = std::uint32_t{1} << 31;
+inline constexpr std::uint32_t name_key_bit = std::uint32_t{1} << 30;
 inline Table table_of(std::uint32_t key) {
-    return (key & known_key_bit) != 0 ? Table::known : Table::attributes;
+    if ((key & known_key_bit) == 0) return Table::attributes;
+    return (key & name_key_bit) == 0 ? Table::known : Table::names;
 }
 /// The same by the first byte of a posting.
 Table table_of(std::string_view posting);
@@ -48,6 +50,10 @@ inline std::optional<PostedText> text_in(std::string_view posting) {
     if (sort_in(posting) != PostedSort::text) return {};
     const std::string_view text = posting.substr(posting_head_bytes);
     return PostedText{text.substr(0, longest_posted_text), text.size() <= longest_posted_text};
+}
+/// The text is all that stands behind the head.
+inline bool is_whole_text(std::string_view posting) {
+    return sort_in(posting) == PostedSort::text && posting.size() <= posting_head_bytes + longest_posted_text;
 }
 
 /// Postings from `from` on, as far as they are before `end`.

@@ -90,14 +90,15 @@ std::string prefix_of(const NodePointer& condition) {
     }
 }
 
-Search::Search(const PMEM& pool, const Query& query, std::span<const Literal> values, Steps steps)
+Search::Search(const PMEM& pool, const Query& query, std::span<const Literal> values, Steps steps,
+               std::vector<std::string>* ids)
     : pool_(&pool), query_(query) {
     Asked asked(node_of(query), values);
     if (PMEM* own = Index::private_side_of(pool)) {
         condition_ = asked.condition();
         gather(asked, steps, Index::of(pool));
         gather(asked, steps, Index::of(*own));
-    } else if (auto found = Index::of(pool).candidates(asked, steps)) {
+    } else if (auto found = Index::of(pool).candidates(asked, steps, ids)) {
         if (asked.is_bound()) condition_ = asked.condition();
         by_index_ = true;
         is_suspicious_ = found->is_suspicious;
@@ -256,6 +257,15 @@ std::optional<Found> Search::next_found() {
 
 }  // namespace index
 
+namespace {
+
+[[noreturn]] void throw_counts_only(const Query& question) {
+    throw Error(Code::invalid_argument,
+                "`" + question.text() + "` only counts, and lists nothing; ask count()");
+}
+
+}  // namespace
+
 Matches::Matches(std::unique_ptr<index::Search> search) : search_(std::move(search)) {}
 Matches::Matches(Matches&&) noexcept = default;
 Matches& Matches::operator=(Matches&&) noexcept = default;
@@ -285,13 +295,27 @@ std::string explain(const PMEM& pool, const Query& question) {
 std::string explain(const PMEM& pool, std::string_view text) { return explain(pool, Query::parse(text)); }
 
 Matches query(const PMEM& pool, const Query& question, std::span<const Literal> values) {
-    if (question.is_count())
-        throw Error(Code::invalid_argument,
-                    "`" + question.text() + "` only counts, and lists nothing; ask count()");
+    if (question.is_count()) throw_counts_only(question);
     return Matches(std::make_unique<index::Search>(pool, question, values));
 }
 Matches query(const PMEM& pool, std::string_view text, std::span<const Literal> values) {
     return query(pool, Query::parse(text), values);
+}
+
+void add_ids(const PMEM& pool, const Query& question, std::span<const Literal> values,
+             std::vector<std::string>& ids) {
+    if (question.is_count()) throw_counts_only(question);
+    const bool has_an_end = question.most() || !question.order().empty();
+    index::Search search(pool, question, values, index::Steps::untold, has_an_end ? nullptr : &ids);
+    while (std::optional<Found> found = search.next_found()) ids.push_back(std::move(found->id));
+}
+std::vector<std::string> ids(const PMEM& pool, const Query& question, std::span<const Literal> values) {
+    std::vector<std::string> ids;
+    add_ids(pool, question, values, ids);
+    return ids;
+}
+std::vector<std::string> ids(const PMEM& pool, std::string_view text, std::span<const Literal> values) {
+    return ids(pool, Query::parse(text), values);
 }
 
 std::vector<Counted> count(const PMEM& pool, const Query& question) {

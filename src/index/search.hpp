@@ -28,9 +28,10 @@ struct Meant {
 /// Goes through the objects that a query may mean, and gives those that it does.
 class Search {
 public:
-    /// For a query that counts: the facts under the key that it counts by, and no Info.
+    /// For a query that counts: the facts under the key that it counts by, and no Info. `ids`, if not null, gets what is found without a look at
+    /// any object, and the rest is what is left to find.
     Search(const PMEM& pool, const Query& query, std::span<const Literal> values = {},
-           Steps steps = Steps::untold);
+           Steps steps = Steps::untold, std::vector<std::string>* ids = nullptr);
 
     std::optional<Meant> next();
     /// The same without facts.

@@ -46,9 +46,12 @@ protected:
 
     /// The ids that are found, parted by blanks.
     std::string found(const Query& question) {
-        std::string ids;
-        for (const Found& one : query(pool_, question)) ids += (ids.empty() ? "" : " ") + one.id;
-        return ids;
+        std::vector<std::string> each;
+        for (const Found& one : query(pool_, question)) each.push_back(one.id);
+        EXPECT_EQ(ids(pool_, question), each) << question.text();
+        std::string all;
+        for (const std::string& id : each) all += (all.empty() ? "" : " ") + id;
+        return all;
     }
     std::string found(std::string_view text) { return found(Query::parse(text)); }
 
@@ -67,6 +70,10 @@ protected:
         pool_.alloc<double>(id, Dimensions{rows, 10});
         for (std::size_t row = 0; row < rows; ++row)
             pool_.store(id, numbers.data() + row * 10, Box{{row, 0}, {1, 10}});
+    }
+
+    void flush_if_kept() {
+        if (GetParam() != IndexMode::none) flush_index(pool_);
     }
 
     Folder folder_;
@@ -323,6 +330,54 @@ TEST_P(QueryTest, looks_at_elements_of_all_kinds) {
         << "the first index is the fastest";
     EXPECT_EQ(boxes("name = 'strided' and value >= 8"), (std::vector<Box>{{{4}, {4}}}));
     EXPECT_EQ(boxes("name = 'strided' and value = 9"), (std::vector<Box>{{{7}, {1}}}));
+}
+
+TEST_P(QueryTest, adds_ids_to_those_that_are_there) {
+    pool_.store("u/a", 1);
+    pool_.store("u/b/c", 2);
+    pool_.store("v", 3);
+    flush_if_kept();
+    std::vector<std::string> all = {"first"};
+    const auto add = [&](const char* text, std::span<const Literal> values) {
+        add_ids(pool_, Query::parse(text), values, all);
+    };
+    add("under \"u\" and kind != \"group\"", {});
+    EXPECT_EQ(all, (std::vector<std::string>{"first", "u/a", "u/b/c"}));
+    const std::array<Literal, 1> three = {3};
+    add("value = ?", three);
+    EXPECT_EQ(all, (std::vector<std::string>{"first", "u/a", "u/b/c", "v"}));
+    add("name begins \"w\"", {});
+    add("under \"u\" order by name desc limit 1", {});
+    EXPECT_EQ(all.size(), 5U);
+    EXPECT_EQ(all.back(), "u/b/c");
+    try {
+        add("under \"u\" count", {});
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), Code::invalid_argument);
+    }
+    EXPECT_THROW(add("name > ?", {}), Error);
+    EXPECT_EQ(all.size(), 5U);
+}
+
+// What is asked of names alone is read where they lie, and a name may be too long to lie there.
+TEST_P(QueryTest, finds_names_whatever_their_length) {
+    const std::string longer = "u/" + std::string(450, 'l');
+    for (int i = 0; i < 200; ++i) pool_.store("u/" + std::to_string(i), i);
+    flush_if_kept();
+    EXPECT_EQ(ids(pool_, "name begins \"u/19\"").size(), 11U);
+    EXPECT_EQ(found("name ~ \"u/*77\""), "u/177 u/77");
+    EXPECT_EQ(found("name > \"u/97\" and kind != \"group\""), "u/98 u/99");
+    pool_.store(longer, 1);
+    flush_if_kept();
+    EXPECT_EQ(found("name > \"u/98\" and kind != \"group\""), "u/99 " + longer);
+    EXPECT_EQ(found("name begins \"u/l\""), longer);
+    EXPECT_EQ(found("name contains \"ll\""), longer);
+    pool_.erase(longer);
+    pool_.rename("u/99", "u/zz");
+    EXPECT_EQ(found("name > \"u/98\" and kind != \"group\""), "u/zz");
+    flush_if_kept();
+    EXPECT_EQ(found("name > \"u/98\" and kind != \"group\""), "u/zz");
 }
 
 TEST_P(QueryTest, orders_limits_and_counts) {

@@ -88,6 +88,9 @@ void bind_query(nb::module_& m) {
     m.def("explain", [](const Pool& pool, std::string_view text, std::string_view group) {
         return pool.call([&](const PMEM& pmem) { return explain(pmem, asked(text, group)); });
     });
+    m.def("find_ids", [](const Pool& pool, std::string_view text, std::string_view group) {
+        return pool.call([&](const PMEM& pmem) { return ids(pmem, asked(text, group)); });
+    });
     m.def("counts", &counts, "pool"_a, "text"_a, "group"_a);
     m.def("is_count", [](std::string_view text) { return Query::parse(text).counted_key().has_value(); });
     m.def("check_query", [](std::string_view text) {

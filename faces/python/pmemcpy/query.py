@@ -56,7 +56,8 @@ class Found(Iterable[Any]):
 
     @property
     def ids(self) -> list[str]:
-        return [info.id for info, _ in self._infos()]
+        """Only what they are called, in far less time than going through them takes."""
+        return _core.find_ids(self._pool, self._query, self._group)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row for each object, by its id: what is known of it, and a column for each attribute that any has."""

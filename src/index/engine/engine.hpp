@@ -10,7 +10,7 @@
 
 namespace pmemcpy::index {
 
-/// What an index is made of. Keys are sorted as bytes are, and places in any order; the two of postings have any number of
+/// What an index is made of. Keys are sorted as bytes are, and places in any order; the three of postings have any number of
 /// objects under a key, sorted by place; the others have one value each.
 enum class Table {
     about,    // of the index itself
@@ -22,8 +22,9 @@ enum class Table {
     // is asked for where it looks for it, and nowhere else.
     attributes,
     known,  // of what is known of every object without being told
+    names,  // of what objects are called: each has another key, and who walks through them wants many
 };
-inline constexpr std::size_t table_count = 7;
+inline constexpr std::size_t table_count = 8;
 inline constexpr std::size_t longest_key = 511;
 inline constexpr std::size_t longest_posted_id = 500;
 
@@ -51,9 +52,13 @@ public:
     /// The same of postings. Whoever has a large f gives std::ref(f), which needs no memory.
     using VisitPosting = std::function<bool(std::string_view key, const Posting& posting)>;
     virtual void walk_postings(Table table, std::string_view from, const VisitPosting& visit) const = 0;
+    /// Postings of `names` as they lie together, for a PackReader: from the pack on that the first key not before `from` is in or behind.
+    /// All keys of a pack are before its `end`, which is empty for the last one.
+    using VisitPack = std::function<bool(std::string_view pack, std::string_view end)>;
+    virtual void walk_packs(std::string_view from, const VisitPack& visit) const = 0;
     /// Adds the objects under one key, in order.
     virtual void add_posted(Table table, std::string_view key, std::vector<Posting>& postings) const = 0;
-    /// How many entries there are in a table.
+    /// How many entries there are in a table; of `names` how many the postings are packed in.
     virtual std::uint64_t size(Table table) const = 0;
 };
 

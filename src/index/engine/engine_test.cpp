@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <filesystem>
@@ -18,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "index/engine/packed.hpp"
 #include "tests/folder.hpp"
 
 namespace pmemcpy::index {
@@ -61,6 +63,13 @@ class Plain final : public Engine {
                 if (!visit(key, {place, id, is_group})) return;
             }
         }
+        void walk_packs(std::string_view from, const Reading::VisitPack& visit) const override {
+            walk_postings(Table::names, from, [&](std::string_view key, const Posting& posting) {
+                std::string pack;
+                add_to_pack(pack, key, posting);
+                return visit(pack, std::string(key) + '\0');
+            });
+        }
         void add_posted(Table table, std::string_view key, std::vector<Posting>& postings) const override {
             walk_postings(table, key, [&](std::string_view there, const Posting& posting) {
                 if (there == key) postings.push_back(posting);
@@ -97,7 +106,7 @@ class Plain final : public Engine {
         }
         static Content::Posted posted(Table table, std::string_view key, const Posting& posting) {
             return {std::string(key), posting.place, posting.is_group,
-                    std::string(table == Table::known ? std::string_view() : posting.id)};
+                    std::string(table == Table::attributes ? posting.id : std::string_view())};
         }
         void commit() override {
             ++content_.commits;
@@ -130,9 +139,10 @@ protected:
         return open_engine(folder_.path(), bytes, 0600);
     }
     static std::vector<std::pair<std::string, std::uint64_t>> postings(const Reading& reading,
-                                                                       std::string_view from) {
+                                                                       std::string_view from,
+                                                                       Table table = asked) {
         std::vector<std::pair<std::string, std::uint64_t>> all;
-        reading.walk_postings(asked, from, [&](std::string_view key, const Posting& posting) {
+        reading.walk_postings(table, from, [&](std::string_view key, const Posting& posting) {
             all.emplace_back(key, posting.place);
             return true;
         });
@@ -226,7 +236,7 @@ TEST_P(engine, has_the_places_under_one_posting) {
 TEST_P(engine, says_with_each_posting_whether_it_is_a_groups) {
     const auto one = open();
     const auto writing = one->write();
-    for (const Table table : {Table::attributes, Table::known}) {
+    for (const Table table : {Table::attributes, Table::known, Table::names}) {
         writing->post(table, "k", {64, "g", true});
         writing->post(table, "k", {128, "v"});
         const auto groups = [&] {
@@ -325,7 +335,6 @@ TEST_P(engine, sorts_keys_as_bytes_and_places_as_numbers) {
 TEST_P(engine, does_as_a_map_does) {
     const auto one = open();
     std::mt19937 random(20261123);
-    std::set<std::pair<std::string, std::uint64_t>> wanted;
     const std::array<std::string, 5> names = {"", "a", std::string(longest_posted_id, 'b'), "cc", ""};
     const auto draw_key = [&] {
         std::string key;
@@ -334,31 +343,84 @@ TEST_P(engine, does_as_a_map_does) {
         if (random() % 50 == 0) key.resize(longest_key, 'x');
         return key;
     };
-    for (int round = 0; round < 200; ++round) {
-        const auto writing = one->write();
-        auto next = wanted;
-        for (int i = 0; i < 40; ++i) {
-            const std::string key = draw_key();
-            const std::uint64_t drawn = random() % 5;
-            const std::uint64_t place = 2 * drawn;
-            const Posting posting{place, names[drawn], drawn == 3};
-            if (random() % 3 != 0) {
-                writing->post(asked, key, posting);
-                next.emplace(key, place);
-            } else {
-                writing->unpost(asked, key, posting);
-                next.erase({key, place});
+    for (const Table table : {Table::attributes, Table::names}) {
+        std::set<std::pair<std::string, std::uint64_t>> wanted;
+        for (int round = 0; round < 200; ++round) {
+            const auto writing = one->write();
+            auto next = wanted;
+            // They become many, few and many again.
+            const int chance = round % 50 < 25 ? 3 : 1;
+            for (int i = 0; i < 40; ++i) {
+                const std::string key = draw_key();
+                const std::uint64_t drawn = random() % 5;
+                const std::uint64_t place = 2 * drawn;
+                const Posting posting{place, names[drawn], drawn == 3};
+                if (random() % 4 < static_cast<unsigned>(chance)) {
+                    writing->post(table, key, posting);
+                    next.emplace(key, place);
+                } else {
+                    writing->unpost(table, key, posting);
+                    next.erase({key, place});
+                }
             }
+            if (random() % 4 == 0) continue;  // goes without commit
+            writing->commit();
+            wanted = next;
+            const std::string from = draw_key();
+            const auto found = postings(*one->read(), from, table);
+            const std::vector<std::pair<std::string, std::uint64_t>> expected(wanted.lower_bound({from, 0}),
+                                                                              wanted.end());
+            ASSERT_EQ(found, expected) << "round " << round;
         }
-        if (random() % 4 == 0) continue;  // goes without commit
-        writing->commit();
-        wanted = next;
-        const std::string from = draw_key();
-        const auto found = postings(*one->read(), from);
-        const std::vector<std::pair<std::string, std::uint64_t>> expected(wanted.lower_bound({from, 0}),
-                                                                          wanted.end());
-        ASSERT_EQ(found, expected) << "round " << round;
     }
+}
+
+// One behind the other, the last first, and in no order; and all of them go again.
+TEST_P(engine, packs_names_in_whatever_order_they_come) {
+    const auto one = open();
+    constexpr std::uint64_t count = 2000;
+    const auto name = [](std::uint64_t i) { return std::string(1 + i % 90, 'n') + std::to_string(i); };
+    std::vector<std::uint64_t> sorted(count);
+    for (std::uint64_t i = 0; i < count; ++i) sorted[i] = i;
+    std::sort(sorted.begin(), sorted.end(),
+              [&](std::uint64_t a, std::uint64_t b) { return name(a) < name(b); });
+    std::vector<std::uint64_t> reversed(sorted.rbegin(), sorted.rend());
+    std::vector<std::uint64_t> shuffled = sorted;
+    std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937(7));
+    for (const auto& order : {sorted, reversed, shuffled}) {
+        const auto writing = one->write();
+        for (const std::uint64_t i : order) writing->post(Table::names, name(i), {2 * i});
+        for (const std::uint64_t i : order) writing->post(Table::names, name(i), {2 * i});  // once is enough
+        std::vector<std::pair<std::string, std::uint64_t>> wanted;
+        for (const std::uint64_t i : sorted) wanted.emplace_back(name(i), 2 * i);
+        EXPECT_EQ(postings(*writing, "", Table::names), wanted);
+        std::vector<Posting> posted;
+        writing->add_posted(Table::names, name(order[7]), posted);
+        ASSERT_EQ(posted.size(), 1U);
+        EXPECT_EQ(posted.front().place, 2 * order[7]);
+        if (!GetParam()) continue;
+        EXPECT_LT(writing->size(Table::names), count / 6);  // few entries
+        for (const std::uint64_t i : order) writing->unpost(Table::names, name(i), {2 * i});
+        EXPECT_EQ(writing->size(Table::names), 0U);
+        EXPECT_TRUE(postings(*writing, "", Table::names).empty());
+        writing->commit();
+    }
+}
+
+TEST_P(engine, finds_any_number_of_objects_under_one_name) {
+    const auto one = open();
+    const auto writing = one->write();
+    std::vector<std::pair<std::string, std::uint64_t>> wanted;
+    for (std::uint64_t place = 0; place < 1000; place += 2) {
+        for (const char* key : {"a", "b", "c"}) writing->post(Table::names, key, {place});
+    }
+    for (const char* key : {"b", "c"}) {
+        for (std::uint64_t place = 0; place < 1000; place += 2) wanted.emplace_back(key, place);
+    }
+    EXPECT_EQ(postings(*writing, "b", Table::names), wanted);
+    for (std::uint64_t place = 0; place < 1000; place += 2) writing->unpost(Table::names, "b", {place});
+    EXPECT_EQ(postings(*writing, "b", Table::names).size(), 500U);
+    EXPECT_EQ(postings(*writing, "a", Table::names).size(), 1000U);
 }
 
 INSTANTIATE_TEST_SUITE_P(plain, engine, ::testing::Values(false));
@@ -453,6 +515,22 @@ TEST_F(lmdb, refuses_what_is_none) {
         FAIL();
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), Code::corrupt) << error.what();
+    }
+}
+
+TEST_F(lmdb, says_so_when_a_pack_of_names_makes_no_sense) {
+    const auto one = open();
+    const auto writing = one->write();
+    writing->post(Table::names, "name", {2});
+    const std::string whole(writing->get(Table::names, std::string_view("\0", 1)).value());
+    for (const std::string& pack : {whole.substr(0, whole.size() - 1), whole.substr(0, 9), whole + "x"}) {
+        writing->put(Table::names, std::string_view("\0", 1), pack);
+        try {
+            writing->walk_postings(Table::names, "", [](std::string_view, const Posting&) { return true; });
+            FAIL();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), Code::corrupt) << error.what();
+        }
     }
 }
 

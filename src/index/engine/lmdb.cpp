@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "index/engine/packed.hpp"
 #include "os/file.hpp"
 #include "os/fork.hpp"
 #include "os/names.hpp"
@@ -27,8 +28,12 @@ namespace {
 constexpr unsigned most_readers = 1024;
 constexpr std::uint64_t least_bytes = 1ULL << 28;
 constexpr std::array<const char*, table_count> names = {"about",   "keys",       "objects", "posted",
-                                                        "pending", "attributes", "known"};
+                                                        "pending", "attributes", "known",   "names"};
 constexpr Table asked_most = Table::attributes;
+
+// A pack of `names` covers all keys from its own on to the next one's, and the first one all before. Three of such a size lie on a page of 4 KiB.
+constexpr std::size_t most_pack_bytes = 1280;
+constexpr std::string_view first_pack("\0", 1);  // no key comes before it
 
 using Tables = std::array<MDB_dbi, table_count>;
 
@@ -267,9 +272,27 @@ public:
     }
     void walk_postings(Table table, std::string_view from,
                        const Reading::VisitPosting& visit) const override {
+        if (table == Table::names) return walk_names(from, visit);
         walk_postings_by(Cursor(*environment_, transaction_, table), table, from, visit);
     }
+    void walk_packs(std::string_view from, const Reading::VisitPack& visit) const override {
+        const Cursor cursor(*environment_, transaction_, Table::names);
+        MDB_val key{};
+        MDB_val pack{};
+        bool more = seek_pack(cursor, from, key, pack) || cursor.get(key, pack, MDB_FIRST);
+        while (more) {
+            const std::string_view this_one = bytes_of(pack);
+            more = cursor.get(key, pack, MDB_NEXT);
+            if (!visit(this_one, more ? bytes_of(key) : std::string_view())) return;
+        }
+    }
     void add_posted(Table table, std::string_view key, std::vector<Posting>& postings) const override {
+        if (table == Table::names) {
+            return walk_names(key, [&](std::string_view there, const Posting& posting) {
+                if (there == key) postings.push_back(posting);
+                return there == key;
+            });
+        }
         add_posted_by(Cursor(*environment_, transaction_, table), table, key, postings);
     }
     std::uint64_t size(Table table) const override {
@@ -279,6 +302,21 @@ public:
     }
 
 protected:
+    /// At the one that covers a key. False where there is none.
+    static bool seek_pack(const Cursor& cursor, std::string_view wanted, MDB_val& key, MDB_val& pack) {
+        key = value_of(wanted.empty() ? first_pack : wanted);
+        const bool has_at_or_behind = cursor.get(key, pack, MDB_SET_RANGE);
+        if (has_at_or_behind && bytes_of(key) == wanted) return true;
+        return cursor.get(key, pack, has_at_or_behind ? MDB_PREV : MDB_LAST);
+    }
+    void walk_names(std::string_view from, const Reading::VisitPosting& visit) const {
+        walk_packs(from, [&](std::string_view pack, std::string_view /*end*/) {
+            for (PackReader reader(pack); reader.next();) {
+                if (reader.key() >= from && !visit(reader.key(), reader.posting())) return false;
+            }
+            return true;
+        });
+    }
     static void walk_postings_by(const Cursor& cursor, Table table, std::string_view from,
                                  const Reading::VisitPosting& visit) {
         MDB_val key = value_of(from);
@@ -384,9 +422,11 @@ public:
     }
     void erase(Table table, std::string_view key) override { erase(table, key, nullptr); }
     void post(Table table, std::string_view key, const Posting& posting) override {
+        if (table == Table::names) return pack(key, posting);
         put(table, key, PostedValue(table, posting).bytes());
     }
     void unpost(Table table, std::string_view key, const Posting& posting) override {
+        if (table == Table::names) return unpack(key, posting);
         const PostedValue posted(table, posting);
         MDB_val value = value_of(posted.bytes());
         erase(table, key, &value);
@@ -397,6 +437,43 @@ public:
     }
 
 private:
+    /// The pack that covers a key, and its own key; of one that is to be made what they will be.
+    struct Covering {
+        std::string key{first_pack};
+        std::string pack;
+        bool is_last = true;
+    };
+    Covering covering(std::string_view key) const {
+        const Cursor cursor(*environment_, transaction_, Table::names);
+        MDB_val found{};
+        MDB_val pack{};
+        Covering covering;
+        const bool is_there = seek_pack(cursor, key, found, pack);
+        if (is_there) {
+            covering.key = bytes_of(found);
+            covering.pack = bytes_of(pack);
+        }
+        covering.is_last = !cursor.get(found, pack, is_there ? MDB_NEXT : MDB_FIRST);
+        return covering;
+    }
+    void pack(std::string_view key, const Posting& posting) {
+        Covering covering = this->covering(key);
+        std::string& pack = covering.pack;
+        if (!add_to_pack(pack, key, posting)) return;
+        const std::size_t cut =
+            pack.size() > most_pack_bytes ? place_to_cut(pack, key, !covering.is_last) : 0;
+        if (cut == 0) return put(Table::names, covering.key, pack);
+        PackReader behind(std::string_view(pack).substr(cut));
+        behind.next();
+        put(Table::names, behind.key(), std::string_view(pack).substr(cut));
+        put(Table::names, covering.key, std::string_view(pack).substr(0, cut));
+    }
+    void unpack(std::string_view key, const Posting& posting) {
+        Covering covering = this->covering(key);
+        if (!remove_from_pack(covering.pack, key, posting)) return;
+        covering.pack.empty() ? erase(Table::names, covering.key)
+                              : put(Table::names, covering.key, covering.pack);
+    }
     void erase(Table table, std::string_view key, MDB_val* value) {
         MDB_val k = value_of(key);
         const int error = ::mdb_del(transaction_, dbi(table), &k, value);
