@@ -283,6 +283,7 @@ public:
         while (more) {
             const std::string_view this_one = bytes_of(pack);
             more = cursor.get(key, pack, MDB_NEXT);
+            if (more) ask_for(bytes_of(pack));
             if (!visit(this_one, more ? bytes_of(key) : std::string_view())) return;
         }
     }
@@ -316,6 +317,11 @@ protected:
             }
             return true;
         });
+    }
+    // Where a posting lies is known only when the one before has come from memory.
+    static void ask_for(std::string_view pack) {
+        constexpr std::size_t line_bytes = 64;
+        for (std::size_t at = 0; at < pack.size(); at += line_bytes) __builtin_prefetch(pack.data() + at);
     }
     static void walk_postings_by(const Cursor& cursor, Table table, std::string_view from,
                                  const Reading::VisitPosting& visit) {

@@ -30,7 +30,6 @@ public:
         if (pack_.size() - at_ - head_bytes < length) throw_corrupt();
         key_ = pack_.substr(at_ + head_bytes, length);
         end_ = at_ + head_bytes + length;
-        __builtin_prefetch(pack_.data() + end_ + far_bytes);
         return true;
     }
     std::string_view key() const { return key_; }
@@ -46,8 +45,6 @@ public:
 
     static constexpr std::size_t head_bytes = sizeof(std::uint16_t) + sizeof(std::uint64_t);
     static constexpr std::uint64_t group_mark = 1;
-    static constexpr std::size_t far_bytes =
-        256;  // where the next one lies is known only when this one has come from memory
     static std::uint64_t marked(const Posting& posting) {
         return posting.place | (posting.is_group ? group_mark : 0);
     }
