@@ -161,10 +161,6 @@ bool is_copy_with(const CopyMark& mark, const os::File& directory, const std::st
     return std::memcmp(&found, &expected, sizeof found) == 0;
 }
 
-bool PayloadFiles::is_being_copied(std::uint64_t version) const {
-    return os::look_in(data_, torn_name(version)).has_value();
-}
-
 std::vector<std::uint64_t> PayloadFiles::copies() const {
     std::vector<std::uint64_t> versions;
     for (const std::string& name : os::names_in(data_)) {

@@ -72,8 +72,6 @@ public:
                    const std::function<bool(std::uint64_t)>& written, IfBusy if_busy,
                    std::size_t write_bytes);
     bool has_copy(const CopyMark& mark) const;
-    /// Somebody has begun to, and may have been killed.
-    bool is_being_copied(std::uint64_t version) const;
     /// Of which versions there are copies, going by their names.
     std::vector<std::uint64_t> copies() const;
     void remove_copy(std::uint64_t version);

@@ -82,6 +82,12 @@ bool Pool::has_organizer() {
 }
 Pool::OperationLock::OperationLock(Pool& pool, std::uint64_t number)
     : TriedLock(pool.runtime_->file(), operation_bytes + number % operation_byte_count) {}
+Pool::TransitLock::TransitLock(Pool& pool, std::uint64_t version)
+    : TriedLock(pool.runtime_->file(), transit_bytes + version % transit_byte_count) {}
+bool Pool::is_in_transit(std::uint64_t version) {
+    return os::conflicts(runtime_->file(), os::LockKind::exclusive,
+                         transit_bytes + version % transit_byte_count, 1);
+}
 Pool::RegistryLock::RegistryLock(Pool& pool)
     : ByteLock(pool.runtime_->file(), registry_byte, pool.registry_mutex_) {}
 

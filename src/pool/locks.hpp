@@ -25,5 +25,8 @@ inline constexpr std::uint64_t registry_byte = attach_byte + 15;
 // Of these each stands for some of the variables that are operated on.
 inline constexpr std::uint64_t operation_bytes = attach_byte + (1ULL << 32);
 inline constexpr std::uint64_t operation_byte_count = 1ULL << 20;
+// The same of blocks that are on their way to another target.
+inline constexpr std::uint64_t transit_bytes = attach_byte + (2ULL << 32);
+inline constexpr std::uint64_t transit_byte_count = 1ULL << 20;
 
 }  // namespace pmemcpy::pool

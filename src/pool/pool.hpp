@@ -330,6 +330,12 @@ public:
     struct OperationLock : TriedLock {
         OperationLock(Pool& pool, std::uint64_t number);
     };
+    /// By whoever copies the block of this version to another target.
+    struct TransitLock : TriedLock {
+        TransitLock(Pool& pool, std::uint64_t version);
+    };
+    /// Whether somebody who does not share this Pool does.
+    bool is_in_transit(std::uint64_t version);
     /// Held by whoever registers an operation, or removes one.
     struct RegistryLock : ByteLock {
         explicit RegistryLock(Pool& pool);

@@ -47,13 +47,6 @@ bool Store::has_copy(const Tiering& t, const BlockRecord& block) const {
            targets_.files_of(target)->has_copy(mark_of(block));
 }
 
-bool Store::is_in_transit(const Tiering& t, const BlockRecord& block) const {
-    if (in_transit_.has(block.version)) return true;
-    const std::uint32_t target = t.numbers[t.flush_level];
-    return t.flush_level > 0 && !targets_.is_away(target) &&
-           targets_.files_of(target)->is_being_copied(block.version);
-}
-
 std::size_t Store::writers(const Tiering& t) {
     return tier::writers(t.hierarchy.flush, t.hierarchy.targets[t.flush_level]);
 }

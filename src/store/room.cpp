@@ -99,7 +99,7 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
         }
         // What somebody else is at, as long as others may go.
         const auto is_left = [&](const Resident& each) {
-            return in_haste && looks.at(look) == IfBusy::leave && is_in_transit(t, each.block);
+            return in_haste && looks.at(look) == IfBusy::leave && in_transit_.has(each.block.version);
         };
         while (wanted > 0 && !leaving.empty()) {
             Resident next = std::move(leaving.front());

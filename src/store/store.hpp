@@ -529,7 +529,6 @@ private:
     /// Whether the flush target has one.
     bool has_copy(const Tiering& tiering, const BlockRecord& block) const;
     /// By this process, or to the flush target by any.
-    bool is_in_transit(const Tiering& tiering, const BlockRecord& block) const;
     using IfBusy = layout::PayloadFiles::IfBusy;
     class Copying;
     /// Copies what a value has outside of its record. False if it is gone.
@@ -613,7 +612,7 @@ private:
     std::size_t own_most_ = 1024;
     std::unique_ptr<layout::DirectoryLayout> directory_layout_;  // null in the file layout
     std::atomic<std::uint64_t> inventory_took_ns_ = 0;
-    InTransit in_transit_;
+    InTransit in_transit_{pool_};
     std::atomic<std::uint64_t> step_{0};
     mutable std::mutex directories_mutex_;
     mutable std::unordered_map<std::uint64_t, std::shared_ptr<Directory>> directories_;  // by definition link
