@@ -37,6 +37,8 @@ using Clock = std::chrono::steady_clock;
 constexpr auto nap = 100ms;
 constexpr auto nap_in_burst = 2ms;
 constexpr auto nap_between_bursts = 20ms;
+// A leader whose program is done first leaves while the others store on, at half the speed as long as nobody makes room for them.
+constexpr auto nap_of_others_in_burst = 10ms;
 constexpr auto longest_between_bursts = 1s;
 // In a pool with very many blocks a look at all of them takes long: so many times as long it then waits.
 constexpr int pause_per_look = 20;
@@ -183,8 +185,8 @@ private:
     }
 
     Clock::duration pause_until_next_look() const {
+        if (!bursts_.is_quiet()) return lead_ ? nap_in_burst : nap_of_others_in_burst;
         if (!lead_) return nap;
-        if (!bursts_.is_quiet()) return nap_in_burst;
         return Clock::now() < stored_at_ + longest_between_bursts ? nap_between_bursts : nap;
     }
 
@@ -247,13 +249,13 @@ private:
         choose_cores(duty->cores);
         yields_ = !organizes_ && store_->has_organizer();
         if (yields_) return step_back();
+        bursts_.look(os::monotonic_ns(), store_->stored_bytes());
+        if (!bursts_.is_quiet()) stored_at_ = Clock::now();
         if (!leads()) return;
         if (std::exchange(hierarchy_, hierarchy) != hierarchy || !pace_) {
             is_news_ = true;  // it may want other things
             pace_ = std::make_shared<Pace>(*this, duty->bytes_per_second, hierarchy);
         }
-        bursts_.look(os::monotonic_ns(), store_->stored_bytes());
-        if (!bursts_.is_quiet()) stored_at_ = Clock::now();
         for (const store::Store::Emptying& each : store_->to_empty(bursts_))
             begin(emptying_.at(each.level),
                   [this, each, goes_on = as_it_is()] { store_->empty(each, goes_on); });
