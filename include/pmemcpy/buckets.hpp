@@ -119,6 +119,7 @@ private:
     };
     void give_back() noexcept;
     void forget() noexcept;
+    void forget_written() noexcept;
     std::shared_ptr<buckets::Pool> pool_;
     Piece first_;
     std::vector<Piece> more_;
@@ -175,6 +176,7 @@ public:
 
 private:
     bool acquire_into(Buckets& held, std::uint64_t bytes, Region region);
+    [[noreturn]] void throw_no_space(std::uint64_t bytes) const;
     explicit BucketPool(std::shared_ptr<buckets::Pool> pool) : pool_(std::move(pool)) {}
     std::shared_ptr<buckets::Pool> pool_;
 };

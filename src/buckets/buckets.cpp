@@ -166,11 +166,15 @@ void Buckets::give_back() noexcept {
 }
 
 void Buckets::forget() noexcept {
-    if (is_written_) pool_->count_written(-static_cast<std::int64_t>(count()));
-    is_written_ = false;
+    if (is_written_) forget_written();
     first_ = {};
     more_.clear();
     pool_.reset();
+}
+
+[[gnu::noinline]] void Buckets::forget_written() noexcept {
+    pool_->count_written(-static_cast<std::int64_t>(count()));
+    is_written_ = false;
 }
 
 BucketPool BucketPool::create(const std::string& path, const BucketOptions& options) {
@@ -218,13 +222,15 @@ std::optional<Buckets> BucketPool::try_acquire(std::uint64_t bytes, Region regio
 
 Buckets BucketPool::acquire(std::uint64_t bytes, Region region) {
     Buckets held;
-    if (!acquire_into(held, bytes, region)) {
-        throw Error(Code::no_space, "there are no buckets for " + std::to_string(bytes) + " bytes in '" +
-                                        path() + "': " + std::to_string(count(Region::available)) + " of " +
-                                        std::to_string(count()) + " buckets of " +
-                                        std::to_string(bucket_bytes()) + " bytes are free");
-    }
+    if (!acquire_into(held, bytes, region)) throw_no_space(bytes);
     return held;
+}
+
+void BucketPool::throw_no_space(std::uint64_t bytes) const {
+    throw Error(Code::no_space, "there are no buckets for " + std::to_string(bytes) + " bytes in '" + path() +
+                                    "': " + std::to_string(count(Region::available)) + " of " +
+                                    std::to_string(count()) + " buckets of " +
+                                    std::to_string(bucket_bytes()) + " bytes are free");
 }
 
 Buckets BucketPool::take(std::span<const BucketId> ids) {

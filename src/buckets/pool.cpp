@@ -105,11 +105,8 @@ void Pool::hold(Buckets& held, members::Run run) const {
 }
 
 bool Pool::acquire(std::uint64_t bytes, Region region, Buckets& held) {
-    std::uint64_t want = 1;
-    if (bytes > layout_.bucket_bytes) {
-        want = bytes / layout_.bucket_bytes + (bytes % layout_.bucket_bytes != 0 ? 1U : 0U);
-        if (want > layout_.count) return false;
-    }
+    const std::uint64_t want = (bytes - (bytes != 0 ? 1U : 0U)) / layout_.bucket_bytes + 1;
+    if (want > layout_.count) return false;
     const auto wanted = static_cast<std::uint32_t>(want);
     const Word as = mine(region, BucketState::filling);
     const auto first = runs_.take_kept(wanted, as.packed());

@@ -54,7 +54,7 @@ public:
 
 private:
     members::Word mine(Region region, BucketState state) const;
-    bool take_slowly(std::uint32_t want, const members::Word& as, Buckets& held);
+    [[gnu::noinline]] bool take_slowly(std::uint32_t want, const members::Word& as, Buckets& held);
     void part_left_behind(std::uint32_t i, members::Roll& roll) const;
     members::Word checked(std::uint32_t i) const;
     members::Word said_of(std::uint32_t i) const;

@@ -161,10 +161,11 @@ Runs::Taken Runs::take(std::uint32_t want, const Word& as, std::vector<Run>& run
         if (taken.count == want && step >= near) cursor.store(at, std::memory_order_relaxed);
     }
     for (std::uint32_t i = 0; i < count_ && taken.count < want; ++i) {
-        const Word found = load(i);
-        const std::uint32_t n = take_run(i, found, want - taken.count, as);
-        if (n == 0 && (found.state == 0 || found.state == state_parting)) taken.is_settled = false;
-        if (n == 0) continue;
+        const std::uint32_t n = take_run(i, load(i), want - taken.count, as);
+        if (n == 0) {
+            if (load(i).state == state_parting) taken.is_settled = false;
+            continue;
+        }
         append(runs, {i, n});
         taken.count += n;
     }

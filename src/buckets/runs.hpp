@@ -139,7 +139,7 @@ private:
         kept().push(n, first, turn);
         set(first, n);
     }
-    void give_back_several(const members::Run& piece, const members::Owner& owner);
+    [[gnu::noinline]] void give_back_several(const members::Run& piece, const members::Owner& owner);
     // Of what is taken and given back as it is the bits stay set, so they mostly need only be looked at.
     void set(std::uint32_t first, std::uint32_t n) const {
         const std::uint64_t all = members::low_bits(n) << first % 64;
