@@ -240,6 +240,28 @@ TEST(runs, whose_owner_gives_a_part_back_say_so_to_who_needs_it) {
     EXPECT_TRUE(pieces.empty());
 }
 
+TEST(runs, of_which_one_is_taken_are_said_to_be_parted_until_the_others_are_free) {
+    Things things(64);
+    std::atomic<bool> is_done{false}, is_wrong{false};
+    std::thread looker([&] {
+        while (!is_done) {
+            const Word last = things.runs().said_of(63);
+            if (last.owner == me && last.state != state_parting) is_wrong = true;
+        }
+    });
+    for (int turn = 0; turn < 20000; ++turn) {
+        const Pieces all = things.take(64, 64, other);
+        things.runs().join(all[0]);
+        things.runs().give_back(all[0], other);
+        const Pieces one = things.take(1, 1);
+        EXPECT_EQ(things.runs().load(one[0].first).state, 1);
+        things.runs().give_back(one[0], me);
+    }
+    is_done = true;
+    looker.join();
+    EXPECT_FALSE(is_wrong);
+}
+
 // One thread looks at all the time; the others take, cut and give back.
 TEST(runs, threads_never_have_the_same_bucket_and_who_looks_never_sees_a_turn_go_back) {
     constexpr std::uint32_t count = 90;
