@@ -13,7 +13,7 @@ inline constexpr std::uint64_t page_bytes = 4096;
 inline constexpr std::uint64_t most_buckets = 1ULL << 24;
 inline constexpr std::uint64_t most_bytes = 1ULL << 50;
 
-// States of a word beside those of BucketState.
+// The word of an available bucket has in place of its owner's life how many follow it. States of a word beside those of BucketState:
 /// Filling, and its owner is about to give a part of the run back.
 inline constexpr std::uint8_t state_parting = 4;
 /// Its bucket is of a run, and whatever the nearest word before it that does not follow says is said of it too. Its turn is what it has

@@ -101,7 +101,7 @@ std::uint32_t Runs::take_run(std::uint32_t i, const Word& found, std::uint32_t m
     cut_run(i, n, mine);
     if (n <= most) return n;
     join_within(i + most, i + n);
-    store(i + most, with_turn({}, load(i + most).turn));
+    store(i + most, free_word(n - most, load(i + most).turn));
     set(i + most, n - most);
     for (std::uint32_t k = i; k < i + most; ++k) store(k, with_turn(as, load(k).turn));
     return most;
@@ -224,7 +224,7 @@ void Runs::give_back_several(const Run& piece, const Owner& owner) {
 }
 
 bool Runs::free(std::uint32_t i, const Word& from) const {
-    if (!change(i, from, with_turn({}, from.turn))) return false;
+    if (!change(i, from, free_word(1, from.turn))) return false;
     set(i, 1);
     return true;
 }

@@ -23,7 +23,7 @@ namespace pmemcpy::buckets {
 /// So a death in between leaves runs of other lengths, and nothing else.
 ///
 /// The words decide. Which are free is probably known by a bit for each (who runs short looks at the words), and by what this process has
-/// given back last, with its turn: if that is still so, the run was nobody else's in between, and is as long as it was.
+/// given back last, with its turn: the word of a free run says how long it is and what its turn is, so one CAS asks for both.
 class Runs {
 public:
     /// Processes with different `number`s begin to look at different places.
@@ -58,7 +58,7 @@ public:
         while (const std::uint64_t entry = kept.pop(want)) {
             const auto turn = static_cast<std::uint32_t>(entry);
             const auto i = static_cast<std::uint32_t>(entry >> 32) - 1;
-            std::uint64_t free = turn;
+            std::uint64_t free = free_word(want, turn).packed();
             if (word(i).compare_exchange_strong(free, as | (turn + 1))) return i;
         }
         return std::nullopt;
@@ -134,8 +134,15 @@ private:
     static bool is_of(const members::Word& word, const members::Owner& owner) {
         return word.state != 0 && !follows(word) && word.owner == owner;
     }
+    /// Of one that leads so many, with itself.
+    static members::Word free_word(std::uint32_t n, std::uint32_t turn) {
+        members::Word word;
+        word.owner.life = n - 1;
+        word.turn = turn;
+        return word;
+    }
     void free_run(std::uint32_t first, std::uint32_t n, std::uint32_t turn) {
-        word(first).store(turn, std::memory_order_release);
+        store(first, free_word(n, turn));
         kept().push(n, first, turn);
         set(first, n);
     }

@@ -209,6 +209,21 @@ TEST(runs, that_were_another_process_s_meanwhile_are_no_more_what_is_remembered)
     }
 }
 
+TEST(runs, that_have_the_turn_again_that_is_remembered_are_taken_only_if_they_are_as_long) {
+    Things things(8);
+    const std::uint32_t first = things.take_run(4);
+    things.runs().give_back({first, 4}, me);
+    const std::uint32_t turn = things.runs().load(first).turn;
+    things.take_run(1);
+    things.runs().give_back({first, 1}, me);
+    const Word found = things.runs().load(first);
+    Word again = found;
+    again.turn = turn;  // as it is when it was taken four billion times
+    ASSERT_TRUE(things.runs().change(first, found, again));
+    EXPECT_FALSE(things.take_kept(4));
+    EXPECT_EQ(things.runs().length(first), 1U);
+}
+
 // What a process leaves that is killed while it joins six, from the first on, or cuts them, from the last on.
 TEST(runs, are_whole_wherever_their_owner_stopped_joining_or_cutting) {
     for (std::uint32_t stop = 1; stop <= 6; ++stop) {
@@ -314,6 +329,11 @@ TEST(runs, threads_never_have_the_same_bucket_and_who_looks_never_sees_a_turn_go
     looker.join();
     EXPECT_FALSE(is_wrong);
     EXPECT_EQ(things.free_count(), count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const Word word = things.runs().load(i);
+        if (Runs::follows(word)) continue;
+        EXPECT_EQ(word.owner, (Owner{0, things.runs().length(i) - 1}));
+    }
     things.take(count, count);
 }
 
