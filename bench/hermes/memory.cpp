@@ -35,7 +35,7 @@ struct Arguments {
     std::uint64_t smallest = 64 << 10;
     std::uint64_t largest = 2 << 20;
     std::uint64_t outstanding = 64;
-    // A write takes three of them on average. They hold 6 % more than is written; of 64 KiB it would take eleven, and each is claimed.
+    // A write takes three of them on average, and they hold 6 % more than is written.
     std::uint64_t bucket_bytes = 256 << 10;
     bool is_copied = true;
 };

@@ -7,6 +7,7 @@
 #include <pmemcpy/error.hpp>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 // Buckets: memory that was set aside once, page by page, and is lent out in pieces of one size to any process that has the file open.
@@ -72,7 +73,11 @@ class Buckets {
 public:
     Buckets() = default;
     ~Buckets() { release(); }
-    Buckets(Buckets&& other) noexcept;
+    Buckets(Buckets&& other) noexcept
+        : pool_(std::move(other.pool_)),
+          first_(std::exchange(other.first_, {})),
+          more_(std::move(other.more_)),
+          is_written_(std::exchange(other.is_written_, false)) {}
     Buckets& operator=(Buckets&& other) noexcept;
 
     bool empty() const noexcept { return count() == 0; }
@@ -100,7 +105,9 @@ public:
     /// Crash: each bucket is offered or left behind.
     std::vector<BucketId> offer(std::uint64_t tag, std::uint64_t bytes);
     /// Gives them back. Does nothing to an empty one.
-    void release() noexcept;
+    void release() noexcept {
+        if (pool_) give_back();
+    }
 
 private:
     friend class BucketPool;
@@ -110,9 +117,13 @@ private:
         std::uint32_t first = 0;
         std::uint32_t count = 0;
     };
+    void give_back() noexcept;
+    void forget() noexcept;
+    void forget_written() noexcept;
     std::shared_ptr<buckets::Pool> pool_;
     Piece first_;
     std::vector<Piece> more_;
+    bool is_written_ = false;  // and counted as such
 };
 
 /// A file of buckets that is open.
@@ -134,7 +145,8 @@ public:
     /// As many buckets as `bytes` need, at least one; next to each other where there are such.
     /// What the dead have left is made free first if there are not enough without it.
     /// Errors: no_space when there are not so many; invalid_argument for Region::available; busy in a forked child.
-    /// Cost: one compare-and-swap a bucket. Looking for the last free ones of a pool takes longer the larger it is.
+    /// Cost: one compare-and-swap where as many were given back together by this thread, or up to 64 lie next to each other as others gave them
+    ///     back; else one for each run of free ones. Looking for the last free ones of a pool takes longer the larger it is.
     Buckets acquire(std::uint64_t bytes, Region region = Region::ram);
     /// The same, but nothing where acquire() says no_space.
     std::optional<Buckets> try_acquire(std::uint64_t bytes, Region region = Region::ram);
@@ -163,6 +175,8 @@ public:
     std::uint64_t count() const noexcept;
 
 private:
+    bool acquire_into(Buckets& held, std::uint64_t bytes, Region region);
+    [[noreturn]] void throw_no_space(std::uint64_t bytes) const;
     explicit BucketPool(std::shared_ptr<buckets::Pool> pool) : pool_(std::move(pool)) {}
     std::shared_ptr<buckets::Pool> pool_;
 };

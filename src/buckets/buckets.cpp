@@ -16,7 +16,7 @@ namespace {
 // Nothing here survives the machine, so nothing is flushed.
 constexpr persist::Medium medium(Durability::none);
 
-// As long as all that a process holds has room in half of a usual cache (32 MiB), it is written through that, where it is written next to, and
+// As long as all that a process has written to and holds has room in half of a usual cache (32 MiB), it is written through that, where it is written next to, and
 // read from, three times as fast as in memory.
 constexpr std::uint64_t most_cached_bytes = std::uint64_t{16} << 20;
 
@@ -25,12 +25,14 @@ constexpr std::uint64_t most_cached_bytes = std::uint64_t{16} << 20;
                 "byte " + std::to_string(end) + " of buckets that hold " + std::to_string(bytes));
 }
 
+[[noreturn]] void throw_available() {
+    throw Error(
+        Code::invalid_argument,
+        "a bucket that is held is in the region ram, nvme or burst-buffer; release() makes it available");
+}
+
 void refuse_available(Region region) {
-    if (region == Region::available || region > Region::burst_buffer) {
-        throw Error(
-            Code::invalid_argument,
-            "a bucket that is held is in the region ram, nvme or burst-buffer; release() makes it available");
-    }
+    if (region == Region::available || region > Region::burst_buffer) throw_available();
 }
 
 }  // namespace
@@ -45,18 +47,13 @@ const char* name_of(BucketState state) noexcept {
     return names[static_cast<unsigned>(state) & 3];
 }
 
-Buckets::Buckets(Buckets&& other) noexcept
-    : pool_(std::move(other.pool_)), first_(std::exchange(other.first_, {})), more_(std::move(other.more_)) {
-    other.more_.clear();
-}
-
 Buckets& Buckets::operator=(Buckets&& other) noexcept {
     if (this == &other) return *this;
     release();
     pool_ = std::move(other.pool_);
     first_ = std::exchange(other.first_, {});
-    more_ = std::move(other.more_);
-    other.more_.clear();
+    more_ = std::exchange(other.more_, {});
+    is_written_ = std::exchange(other.is_written_, false);
     return *this;
 }
 
@@ -88,7 +85,9 @@ std::vector<BucketId> Buckets::ids() const {
 void Buckets::write(const void* from, std::uint64_t size, std::uint64_t offset) {
     if (size > bytes() || offset > bytes() - size) throw_beyond(offset + size, bytes());
     const auto* source = static_cast<const std::byte*>(from);
-    const bool is_cached = size != 0 && pool_->held_bytes() <= most_cached_bytes;
+    if (size != 0 && !std::exchange(is_written_, true))
+        pool_->count_written(static_cast<std::int64_t>(count()));
+    const bool is_cached = size != 0 && pool_->written_bytes() <= most_cached_bytes;
     for (std::size_t i = 0; i < pieces() && size > 0; ++i) {
         const std::span<std::byte> all = piece(i);
         if (offset >= all.size()) {
@@ -133,6 +132,7 @@ void Buckets::set_full(std::uint64_t tag, std::uint64_t bytes) {
     std::uint32_t part = 0;
     for (std::size_t i = 0; i < pieces(); ++i) {
         const Piece& piece = i == 0 ? first_ : more_[i - 1];
+        pool_->cut(piece.first, piece.count);
         for (std::uint32_t n = 0; n < piece.count; ++n, ++part) {
             const std::uint64_t here = std::min(bytes, of_each);
             bytes -= here;
@@ -145,7 +145,7 @@ void Buckets::move(Region to) {
     refuse_available(to);
     for (std::size_t i = 0; i < pieces(); ++i) {
         const Piece& piece = i == 0 ? first_ : more_[i - 1];
-        for (std::uint32_t n = 0; n < piece.count; ++n) pool_->set_region(piece.first + n, to);
+        pool_->set_region(piece.first, piece.count, to);
     }
 }
 
@@ -153,21 +153,28 @@ std::vector<BucketId> Buckets::offer(std::uint64_t tag, std::uint64_t bytes) {
     set_full(tag, bytes);
     std::vector<BucketId> all = ids();
     for (const BucketId& id : all) pool_->offer(id.index);
-    first_ = {};
-    more_.clear();
-    pool_.reset();
+    forget();
     return all;
 }
 
-void Buckets::release() noexcept {
-    if (!pool_) return;
+void Buckets::give_back() noexcept {
     if (!pool_->members().is_forked()) {
         pool_->release(first_.first, first_.count);
         for (const Piece& piece : more_) pool_->release(piece.first, piece.count);
     }
+    forget();
+}
+
+void Buckets::forget() noexcept {
+    if (is_written_) forget_written();
     first_ = {};
     more_.clear();
     pool_.reset();
+}
+
+[[gnu::noinline]] void Buckets::forget_written() noexcept {
+    pool_->count_written(-static_cast<std::int64_t>(count()));
+    is_written_ = false;
 }
 
 BucketPool BucketPool::create(const std::string& path, const BucketOptions& options) {
@@ -199,24 +206,31 @@ BucketPool BucketPool::open_or_create(const std::string& path, const BucketOptio
     }
 }
 
-std::optional<Buckets> BucketPool::try_acquire(std::uint64_t bytes, Region region) {
+bool BucketPool::acquire_into(Buckets& held, std::uint64_t bytes, Region region) {
     refuse_available(region);
     pool_->members().check();
-    Buckets held;
-    if (!pool_->acquire(bytes, region, held)) return std::nullopt;
+    if (!pool_->acquire(bytes, region, held)) return false;
     held.pool_ = pool_;
+    return true;
+}
+
+std::optional<Buckets> BucketPool::try_acquire(std::uint64_t bytes, Region region) {
+    std::optional<Buckets> held(std::in_place);
+    if (!acquire_into(*held, bytes, region)) held.reset();
     return held;
 }
 
 Buckets BucketPool::acquire(std::uint64_t bytes, Region region) {
-    auto held = try_acquire(bytes, region);
-    if (!held) {
-        throw Error(Code::no_space, "there are no buckets for " + std::to_string(bytes) + " bytes in '" +
-                                        path() + "': " + std::to_string(count(Region::available)) + " of " +
-                                        std::to_string(count()) + " buckets of " +
-                                        std::to_string(bucket_bytes()) + " bytes are free");
-    }
-    return std::move(*held);
+    Buckets held;
+    if (!acquire_into(held, bytes, region)) throw_no_space(bytes);
+    return held;
+}
+
+void BucketPool::throw_no_space(std::uint64_t bytes) const {
+    throw Error(Code::no_space, "there are no buckets for " + std::to_string(bytes) + " bytes in '" + path() +
+                                    "': " + std::to_string(count(Region::available)) + " of " +
+                                    std::to_string(count()) + " buckets of " +
+                                    std::to_string(bucket_bytes()) + " bytes are free");
 }
 
 Buckets BucketPool::take(std::span<const BucketId> ids) {
@@ -236,13 +250,11 @@ std::vector<BucketInfo> BucketPool::left_behind() const {
 }
 
 std::uint64_t BucketPool::count(Region region) const {
-    return pool_->count(
-        [region](const members::Word& word) { return word.place == static_cast<std::uint8_t>(region); });
+    return pool_->count([region](BucketState, Region of) { return of == region; });
 }
 
 std::uint64_t BucketPool::count(BucketState state) const {
-    return pool_->count(
-        [state](const members::Word& word) { return word.state == static_cast<std::uint8_t>(state); });
+    return pool_->count([state](BucketState of, Region) { return of == state; });
 }
 
 std::uint64_t BucketPool::reclaim() {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -105,11 +106,12 @@ TEST_F(BucketsOfAFile, hold_what_was_written_whatever_pieces_they_are) {
     EXPECT_EQ(code_of([&] { static_cast<void>(held.piece(5)); }), Code::out_of_range);
 }
 
-// Of a process that holds little they go through the cache, of one that holds much past it.
+// Of a process that holds little that was written they go through the cache, of one that holds much past it.
 TEST_F(BucketsOfAFile, large_writes_are_whole_too) {
     BucketPool pool = make(512, 64 << 10);
     for (const std::uint64_t beside : {std::uint64_t{0}, std::uint64_t{20} << 20}) {
-        const Buckets others = pool.acquire(beside);
+        Buckets others = pool.acquire(beside);
+        others.write("x", 1);
         Buckets held = pool.acquire(3 << 20);
         std::vector<std::uint32_t> numbers((3 << 20) / 4 - 7), back(numbers.size());
         std::iota(numbers.begin(), numbers.end(), static_cast<std::uint32_t>(beside) + 1U);
@@ -216,6 +218,57 @@ TEST_F(BucketsOfAFile, of_the_dead_are_used_when_there_are_no_others) {
     EXPECT_EQ(pool.acquire(8 * page).count(), 8U);
 }
 
+TEST_F(BucketsOfAFile, of_the_dead_that_were_one_piece_are_taken_one_by_one_too) {
+    BucketPool pool = make(8);
+    in_a_process_that_dies([&] { static Buckets five = BucketPool::open(path_).acquire(5 * page); });
+    const std::vector<BucketInfo> left = pool.left_behind();
+    ASSERT_EQ(left.size(), 5U);
+    {
+        const Buckets third = pool.take({&left[2].id, 1});
+        BucketPool other = BucketPool::open(path_);
+        const Buckets ends = other.take(std::vector{left[0].id, left[4].id});
+        EXPECT_EQ(ends.pieces(), 2U);
+        const std::vector<BucketInfo> still = pool.left_behind();
+        ASSERT_EQ(still.size(), 2U);
+        EXPECT_EQ(still[0].id, left[1].id);
+        EXPECT_EQ(still[1].id, left[3].id);
+        EXPECT_EQ(code_of([&] { pool.take({&left[0].id, 1}); }), Code::not_found);
+    }
+    EXPECT_EQ(pool.reclaim(), 2U);
+    const Buckets all = pool.acquire(8 * page);
+    for (const BucketInfo& info : left)
+        EXPECT_EQ(code_of([&] { pool.take({&info.id, 1}); }), Code::not_found);
+}
+
+TEST_F(BucketsOfAFile, of_one_use_have_other_ids_than_those_of_any_other) {
+    BucketPool pool = make(8);
+    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+    for (const std::uint64_t pages : {3U, 3U, 8U, 1U, 3U, 8U, 8U, 2U, 3U}) {
+        Buckets held = pool.acquire(pages * page);
+        const std::vector<BucketId> ids = held.ids();
+        for (const BucketId& id : ids) EXPECT_TRUE(seen.insert({id.index, id.turn}).second);
+        if (pages == 3) held.set_full(1, 1);
+        EXPECT_EQ(held.ids(), ids);
+    }
+}
+
+// They are all somebody's for a moment who wants a part of them.
+TEST_F(BucketsOfAFile, are_waited_for_while_another_gives_a_part_of_them_back) {
+    BucketPool pool = make(4);  // the first seat, and its first life
+    const buckets::Layout layout = buckets::lay_out(page, 4);
+    overwrite(layout.words, members::Word{buckets::state_parting, 1, {0, 1}, 1}.packed());
+    for (std::uint64_t i = 1; i < 4; ++i)
+        overwrite(layout.words + 8 * i, members::Word{buckets::state_follows, 0, {}, 0}.packed());
+    EXPECT_EQ(pool.count(BucketState::filling), 4U);
+    std::thread other([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        overwrite(layout.words, members::Word{0, 0, {}, 1}.packed());
+    });
+    EXPECT_EQ(BucketPool::open(path_).acquire(3 * page).count(), 3U);
+    other.join();
+    EXPECT_EQ(pool.count(BucketState::available), 4U);
+}
+
 TEST_F(BucketsOfAFile, of_a_pool_that_was_closed_stay_with_who_holds_them) {
     Buckets held;
     {
@@ -268,7 +321,8 @@ TEST_F(BucketsOfAFile, with_words_that_make_no_sense_are_an_error_and_never_lent
     make(4);
     const buckets::Layout layout = buckets::lay_out(page, 4);
     for (const members::Word& nonsense :
-         {members::Word{7, 1, {}, 0}, members::Word{1, 0, {}, 0}, members::Word{0, 1, {}, 0}}) {
+         {members::Word{7, 1, {}, 0}, members::Word{1, 0, {}, 0}, members::Word{0, 1, {}, 0},
+          members::Word{buckets::state_follows, 0, {}, 0}}) {
         overwrite(layout.words, nonsense.packed());
         BucketPool pool = BucketPool::open(path_);
         EXPECT_EQ(code_of([&] { pool.list(); }), Code::corrupt);

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "members/claims.hpp"
 #include "members/format.hpp"
 
 namespace pmemcpy::buckets {
@@ -13,6 +12,15 @@ namespace pmemcpy::buckets {
 inline constexpr std::uint64_t page_bytes = 4096;
 inline constexpr std::uint64_t most_buckets = 1ULL << 24;
 inline constexpr std::uint64_t most_bytes = 1ULL << 50;
+
+// The word of an available bucket has in place of its owner's life how many follow it. States of a word beside those of BucketState:
+/// Filling, and its owner is about to give a part of the run back.
+inline constexpr std::uint8_t state_parting = 4;
+/// Its bucket is of a run, and whatever the nearest word before it that does not follow says is said of it too. Its turn is what it has
+/// to be added to that word's to be the bucket's own; all else of it is 0.
+inline constexpr std::uint8_t state_follows = 5;
+/// Bits of one word of bits, in which a run lies.
+inline constexpr std::uint32_t longest_run = 64;
 
 /// What the owner says of a bucket. Counts only beside a word that says full or offered.
 struct Note {

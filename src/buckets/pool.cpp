@@ -1,7 +1,8 @@
 #include "buckets/pool.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "base/checked.hpp"
@@ -14,7 +15,12 @@ using members::Word;
 namespace {
 
 Region region_of(const Word& word) { return static_cast<Region>(word.place); }
-BucketState state_of(const Word& word) { return static_cast<BucketState>(word.state); }
+BucketState state_of(const Word& word) {
+    return word.state == state_parting ? BucketState::filling : static_cast<BucketState>(word.state);
+}
+
+// Of who needs what another is just making ready, for a tenth of a second in all.
+constexpr int most_looks = 450;
 
 members::Shape shape_of(const Layout& layout) { return {layout.bucket_bytes, layout.count, 0, 0}; }
 
@@ -40,7 +46,7 @@ Layout lay_out(std::uint64_t bucket_bytes, std::uint64_t count) {
     Layout layout;
     layout.bucket_bytes = bucket_bytes;
     layout.count = count;
-    layout.words = base::align_up(layout.hints + members::Claims::hint_bytes(count), 64);
+    layout.words = base::align_up(layout.hints + Runs::bytes_of_bits(count), 64);
     layout.notes = base::align_up(layout.words + count * sizeof(std::uint64_t), 64);
     layout.data = base::align_up(layout.notes + count * sizeof(Note),
                                  bytes < os::huge_page_bytes ? page_bytes : os::huge_page_bytes);
@@ -53,9 +59,7 @@ std::shared_ptr<Pool> Pool::create(const std::string& path, const BucketOptions&
     return std::make_shared<Pool>(members::Members::create(
         {path, members::Kind::buckets, shape_of(layout), layout.file_bytes, options.mode},
         [&](std::byte* base) {
-            members::Claims(base + layout.hints, base + layout.words, sizeof(std::uint64_t),
-                            static_cast<std::uint32_t>(layout.count))
-                .set_up();
+            Runs(base + layout.hints, base + layout.words, static_cast<std::uint32_t>(layout.count)).set_up();
         }));
 }
 
@@ -68,8 +72,8 @@ std::shared_ptr<Pool> Pool::open(const std::string& path) {
 Pool::Pool(members::Members members)
     : members_(std::move(members)),
       layout_(layout_of(members_.shape())),
-      claims_(members_.base() + layout_.hints, members_.base() + layout_.words, sizeof(std::uint64_t),
-              static_cast<std::uint32_t>(layout_.count), members_.me().seat) {}
+      runs_(members_.base() + layout_.hints, members_.base() + layout_.words,
+            static_cast<std::uint32_t>(layout_.count), members_.me().seat) {}
 
 void Pool::prepare() {
     members_.check();
@@ -90,7 +94,6 @@ std::byte* Pool::bucket(std::uint32_t i) const {
 
 // Buckets behind each other are one piece.
 void Pool::hold(Buckets& held, members::Run run) const {
-    held_.fetch_add(run.count, std::memory_order_relaxed);
     Buckets::Piece& last = held.more_.empty() ? held.first_ : held.more_.back();
     if (last.count == 0) {
         last = {bucket(run.first), run.first, run.count};
@@ -102,49 +105,65 @@ void Pool::hold(Buckets& held, members::Run run) const {
 }
 
 bool Pool::acquire(std::uint64_t bytes, Region region, Buckets& held) {
-    const std::uint64_t want = std::max<std::uint64_t>(
-        1, bytes / layout_.bucket_bytes + (bytes % layout_.bucket_bytes != 0 ? 1U : 0U));
+    const std::uint64_t want = (bytes - (bytes != 0 ? 1U : 0U)) / layout_.bucket_bytes + 1;
     if (want > layout_.count) return false;
+    const auto wanted = static_cast<std::uint32_t>(want);
     const Word as = mine(region, BucketState::filling);
-    if (want == 1) {
-        auto one = claims_.take_one(as);
-        if (!one) {  // also if it is somebody else who frees them
-            reclaim();
-            one = claims_.take_one(as);
-        }
-        if (one) hold(held, {*one, 1});
-        return one.has_value();
-    }
+    const auto first = runs_.take_kept(wanted, as.packed());
+    if (!first) return take_slowly(wanted, as, held);
+    held.first_ = {bucket(*first), *first, wanted};
+    return true;
+}
+
+bool Pool::take_slowly(std::uint32_t want, const Word& as, Buckets& held) {
     static thread_local std::vector<members::Run> runs;  // to allocate nothing in the usual case
     runs.clear();
-    const auto wanted = static_cast<std::uint32_t>(want);
     std::uint32_t taken = 0;
     const auto give_back = [&] {
-        for (const members::Run& run : runs) claims_.free_own(run, members_.me());
+        for (const members::Run& run : runs) runs_.give_back(run, members_.me());
     };
     try {
-        runs.reserve(wanted);
-        taken = claims_.take(wanted, as, runs);
-        if (taken < wanted) {
-            reclaim();
-            taken += claims_.take(wanted - taken, as, runs);
+        runs.reserve(want);
+        for (int looks = 0;; ++looks) {
+            const Runs::Taken more = runs_.take(want - taken, as, runs);
+            taken += more.count;
+            if (taken == want) break;
+            if (looks > 0 && (more.is_settled || looks == most_looks)) {
+                give_back();
+                return false;
+            }
+            std::this_thread::sleep_for(std::chrono::microseconds(looks));
+            reclaim();  // also if it is somebody else who frees them
         }
         held.more_.reserve(runs.size());
     } catch (...) {
         give_back();
         throw;
     }
-    if (taken < wanted) {
-        give_back();
-        return false;
+    for (const members::Run& run : runs) {
+        runs_.join(run);
+        hold(held, run);
     }
-    for (const members::Run& run : runs) hold(held, run);
     return true;
 }
 
-void Pool::release(std::uint32_t first, std::uint32_t count) noexcept {
-    held_.fetch_sub(count, std::memory_order_relaxed);
-    claims_.free_own({first, count}, members_.me());
+// Who wants a part of a run that a dead process held makes it his, and gives it back to the dead in single ones. Who wants another part
+// waits for him.
+void Pool::part_left_behind(std::uint32_t i, members::Roll& roll) const {
+    for (int looks = 0; looks < most_looks; ++looks) {
+        const std::uint32_t first = runs_.first_of(i);
+        const Word head = checked(first);
+        if (head.state == state_parting && !members_.is_dead(head.owner)) {
+            std::this_thread::sleep_for(std::chrono::microseconds(looks));
+            continue;
+        }
+        const std::uint32_t n = runs_.length(first);
+        if (n == 1 || !is_gone(head, roll)) return;
+        Word mine = head;
+        mine.owner = members_.me();
+        mine.state = state_parting;
+        if (runs_.change(first, head, mine)) runs_.cut_run(first, runs_.length(first), head);
+    }
 }
 
 void Pool::take(std::span<const BucketId> ids, Buckets& held) {
@@ -158,18 +177,19 @@ void Pool::take(std::span<const BucketId> ids, Buckets& held) {
     held.more_.reserve(ids.size());  // so that nothing fails once they are taken
     for (const BucketId& id : ids) {
         const bool is_one = id.index < layout_.count;
-        const Word found = is_one ? checked(id.index) : Word{};
+        if (is_one) part_left_behind(id.index, roll);
+        const Word found = is_one ? said_of(id.index) : Word{};
         const bool is_offered = state_of(found) == BucketState::offered;
         Word as = found;
         as.owner = members_.me();
-        if (is_offered) as.state = static_cast<std::uint8_t>(BucketState::full);
+        as.state = static_cast<std::uint8_t>(is_offered ? BucketState::full : state_of(found));
         const bool is_to_be_had = is_one && (is_offered || is_gone(found, roll));
-        if (is_to_be_had && found.turn == id.turn && claims_.change(id.index, found, as)) {
+        if (is_to_be_had && found.turn == id.turn && runs_.change(id.index, found, as)) {
             taken.push_back({id.index, found, as});
             continue;
         }
         // Its last owner is not coming back, so it is left behind again as it was.
-        for (const Taken& one : taken) claims_.change(one.index, one.as, one.before);
+        for (const Taken& one : taken) runs_.change(one.index, one.as, one.before);
         throw Error(Code::not_found,
                     "bucket " + std::to_string(id.index) + " of '" + members_.path() +
                         "' is not on offer by this id: it was taken, given back, or never was");
@@ -178,18 +198,26 @@ void Pool::take(std::span<const BucketId> ids, Buckets& held) {
 }
 
 Word Pool::checked(std::uint32_t i) const {
-    const Word word = claims_.load(i);
-    const bool is_free = word.state == 0;
-    if (word.state > static_cast<std::uint8_t>(BucketState::offered) || is_free != (word.place == 0))
-        members_.throw_corrupt("says nothing that makes sense of bucket " + std::to_string(i));
+    const Word word = runs_.load(i);
+    const bool is_right = Runs::follows(word)
+                              ? word.place == 0 && i % longest_run != 0
+                              : word.state <= state_parting && (word.state == 0) == (word.place == 0);
+    if (!is_right) members_.throw_corrupt("says nothing that makes sense of bucket " + std::to_string(i));
     return word;
+}
+
+Word Pool::said_of(std::uint32_t i) const {
+    const Word word = checked(i);
+    if (!Runs::follows(word)) return word;
+    checked(runs_.first_of(i));
+    return runs_.said_of(i);
 }
 
 void Pool::change_own(std::uint32_t i, const std::function<void(Word&)>& change) const {
     const Word found = checked(i);
     Word next = found;
     change(next);
-    if (found.owner != members_.me() || !claims_.change(i, found, next))
+    if (found.owner != members_.me() || !runs_.change(i, found, next))
         members_.throw_corrupt("gave bucket " + std::to_string(i) + " to somebody else");
 }
 
@@ -198,7 +226,7 @@ void Pool::fill(std::uint32_t i, const Note& note) const {
     const auto say = [](BucketState state) {
         return [state](Word& word) { word.state = static_cast<std::uint8_t>(state); };
     };
-    if (state_of(claims_.load(i)) == BucketState::full) change_own(i, say(BucketState::filling));
+    if (state_of(runs_.load(i)) == BucketState::full) change_own(i, say(BucketState::filling));
     Note& place = *reinterpret_cast<Note*>(members_.base() + layout_.notes + i * sizeof(Note));
     std::atomic_ref(place.tag).store(note.tag, std::memory_order_relaxed);
     std::atomic_ref(place.bytes).store(note.bytes, std::memory_order_relaxed);
@@ -207,8 +235,11 @@ void Pool::fill(std::uint32_t i, const Note& note) const {
     change_own(i, say(BucketState::full));
 }
 
-void Pool::set_region(std::uint32_t i, Region region) const {
-    change_own(i, [region](Word& word) { word.place = static_cast<std::uint8_t>(region); });
+void Pool::set_region(std::uint32_t first, std::uint32_t count, Region region) const {
+    for (std::uint32_t i = first; i < first + count; ++i) {
+        if (!Runs::follows(checked(i)))
+            change_own(i, [region](Word& word) { word.place = static_cast<std::uint8_t>(region); });
+    }
 }
 
 void Pool::offer(std::uint32_t i) const {
@@ -216,7 +247,6 @@ void Pool::offer(std::uint32_t i) const {
         word.state = static_cast<std::uint8_t>(BucketState::offered);
         word.owner = {};
     });
-    held_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool Pool::is_gone(const Word& word, members::Roll& roll) const {
@@ -245,11 +275,11 @@ std::vector<BucketInfo> Pool::list(const std::function<bool(const BucketInfo&)>&
     std::vector<BucketInfo> all;
     for (std::uint32_t i = 0; i < layout_.count; ++i) {
         for (;;) {
-            const Word word = checked(i);
+            const Word word = said_of(i);
             if (word.state == 0) break;
             const BucketInfo info = describe(i, word, roll);
             std::atomic_thread_fence(std::memory_order_acquire);
-            if (claims_.load(i) != word) continue;  // it is somebody else's by now, and so is the note
+            if (said_of(i) != word) continue;  // it is somebody else's by now, and so is the note
             if (wanted(info)) all.push_back(info);
             break;
         }
@@ -257,10 +287,15 @@ std::vector<BucketInfo> Pool::list(const std::function<bool(const BucketInfo&)>&
     return all;
 }
 
-std::uint64_t Pool::count(const std::function<bool(const Word&)>& wanted) const {
+std::uint64_t Pool::count(const std::function<bool(BucketState, Region)>& wanted) const {
     members_.check();
     std::uint64_t n = 0;
-    for (std::uint32_t i = 0; i < layout_.count; ++i) n += wanted(checked(i)) ? 1U : 0U;
+    Word said;
+    for (std::uint32_t i = 0; i < layout_.count; ++i) {
+        const Word word = checked(i);
+        if (!Runs::follows(word)) said = word;
+        n += wanted(state_of(said), region_of(said)) ? 1U : 0U;
+    }
     return n;
 }
 
@@ -269,7 +304,13 @@ std::uint64_t Pool::reclaim() {
     std::uint64_t n = 0;
     for (std::uint32_t i = 0; i < layout_.count; ++i) {
         const Word word = checked(i);
-        if (is_gone(word, roll) && claims_.free(i, word)) ++n;
+        if (Runs::follows(word) || !is_gone(word, roll)) continue;
+        Word mine = word;
+        mine.owner = members_.me();
+        if (!runs_.change(i, word, mine)) continue;
+        const std::uint32_t count = runs_.length(i);
+        runs_.give_back({i, count}, members_.me());
+        n += count;
     }
     return n;
 }
@@ -277,7 +318,7 @@ std::uint64_t Pool::reclaim() {
 bool Pool::discard(BucketId id) {
     if (id.index >= layout_.count) return false;
     const Word word = checked(id.index);
-    return state_of(word) == BucketState::offered && word.turn == id.turn && claims_.free(id.index, word);
+    return state_of(word) == BucketState::offered && word.turn == id.turn && runs_.free(id.index, word);
 }
 
 }  // namespace pmemcpy::buckets

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "buckets/format.hpp"
-#include "members/claims.hpp"
+#include "buckets/runs.hpp"
 #include "members/members.hpp"
 
 namespace pmemcpy::buckets {
@@ -28,24 +28,36 @@ public:
     /// Puts as many as `bytes` need into `held`; false, and none, if there are not so many.
     bool acquire(std::uint64_t bytes, Region region, Buckets& held);
     void take(std::span<const BucketId> ids, Buckets& held);
-    void release(std::uint32_t first, std::uint32_t count) noexcept;
+    void release(std::uint32_t first, std::uint32_t count) noexcept {
+        runs_.give_back({first, count}, members_.me());
+    }
 
-    /// By this process, through this object.
-    std::uint64_t held_bytes() const { return held_.load(std::memory_order_relaxed) * layout_.bucket_bytes; }
-    BucketId id_of(std::uint32_t i) const { return {i, claims_.load(i).turn}; }
-    // Of a bucket that this process holds.
+    /// Of the buckets that this process holds, those that it has written to by write().
+    std::uint64_t written_bytes() const {
+        return written_.load(std::memory_order_relaxed) * layout_.bucket_bytes;
+    }
+    void count_written(std::int64_t buckets) noexcept {
+        written_.fetch_add(static_cast<std::uint64_t>(buckets), std::memory_order_relaxed);
+    }
+    BucketId id_of(std::uint32_t i) const { return {i, runs_.said_of(i).turn}; }
+    // Of buckets that this process holds.
+    void set_region(std::uint32_t first, std::uint32_t count, Region region) const;
+    /// Before something is said of each of them.
+    void cut(std::uint32_t first, std::uint32_t count) const { runs_.cut({first, count}); }
     void fill(std::uint32_t i, const Note& note) const;
-    void set_region(std::uint32_t i, Region region) const;
     void offer(std::uint32_t i) const;
 
     std::vector<BucketInfo> list(const std::function<bool(const BucketInfo&)>& wanted) const;
-    std::uint64_t count(const std::function<bool(const members::Word&)>& wanted) const;
+    std::uint64_t count(const std::function<bool(BucketState, Region)>& wanted) const;
     std::uint64_t reclaim();
     bool discard(BucketId id);
 
 private:
     members::Word mine(Region region, BucketState state) const;
+    [[gnu::noinline]] bool take_slowly(std::uint32_t want, const members::Word& as, Buckets& held);
+    void part_left_behind(std::uint32_t i, members::Roll& roll) const;
     members::Word checked(std::uint32_t i) const;
+    members::Word said_of(std::uint32_t i) const;
     void change_own(std::uint32_t i, const std::function<void(members::Word&)>& change) const;
     BucketInfo describe(std::uint32_t i, const members::Word& word, members::Roll& roll) const;
     std::byte* bucket(std::uint32_t i) const;
@@ -54,8 +66,8 @@ private:
 
     members::Members members_;
     Layout layout_;
-    members::Claims claims_;
-    mutable std::atomic<std::uint64_t> held_ = 0;  // buckets
+    Runs runs_;
+    std::atomic<std::uint64_t> written_ = 0;  // buckets
 };
 
 }  // namespace pmemcpy::buckets

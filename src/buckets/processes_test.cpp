@@ -20,43 +20,76 @@ namespace {
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t bucket_count = 96;
 
+struct Marked {
+    Buckets buckets;
+    std::uint64_t mark = 0;
+
+    void write() const {
+        for_each_page([&](std::byte* bytes) { std::memcpy(bytes, &mark, 8); });
+    }
+    bool is_whole() const {
+        bool is = true;
+        for_each_page([&](const std::byte* bytes) { is = is && std::memcmp(bytes, &mark, 8) == 0; });
+        return is;
+    }
+
+private:
+    template <typename F>
+    void for_each_page(F&& look) const {
+        for (std::size_t i = 0; i < buckets.pieces(); ++i) {
+            const auto bytes = buckets.piece(i);
+            for (std::size_t at = 0; at < bytes.size(); at += page) look(bytes.data() + at);
+        }
+    }
+};
+
+bool is_not_found(const Error& error) { return error.kind() == Code::not_found; }
+
 /// Fills what it has with its own number and looks whether it stays so: a bucket that is lent twice shows at once. Returns only if it does not.
 void work(const std::string& path, std::uint64_t seed) {
     BucketPool pool = BucketPool::open(path);
     std::mt19937_64 random(seed);
-    std::vector<Buckets> held;
+    std::vector<Marked> held;
     for (;;) {
-        auto some = pool.try_acquire(1 + random() % (12 * page));
-        if (some) {
-            const std::uint64_t mark = random();
-            for (std::size_t i = 0; i < some->pieces(); ++i) {
-                const auto bytes = some->piece(i);
-                for (std::size_t at = 0; at < bytes.size(); at += page)
-                    std::memcpy(bytes.data() + at, &mark, 8);
-            }
-            if (random() % 4 == 0) some->set_full(mark, some->bytes());
-            if (random() % 4 == 0) some->move(Region::nvme);
-            for (std::size_t i = 0; i < some->pieces(); ++i) {
-                const auto bytes = some->piece(i);
-                for (std::size_t at = 0; at < bytes.size(); at += page)
-                    if (std::memcmp(bytes.data() + at, &mark, 8) != 0) return;
-            }
+        auto got = pool.try_acquire(1 + random() % ((random() % 2 == 0 ? 3 : 12) * page));
+        if (got) {
+            Marked some{std::move(*got), random()};
+            some.write();
+            if (random() % 4 == 0) some.buckets.set_full(some.mark, some.buckets.bytes());
+            if (random() % 4 == 0) some.buckets.move(Region::nvme);
+            if (!some.is_whole()) return;
             if (random() % 4 == 0) {
-                const auto ids = some->offer(mark, some->bytes());
+                const auto ids = some.buckets.offer(some.mark, some.buckets.bytes());
                 if (random() % 2 == 0) {
                     try {
-                        pool.take(ids);
+                        some.buckets = pool.take(ids);
+                        if (!some.is_whole()) return;
                     } catch (const Error& error) {
-                        if (error.kind() != Code::not_found) return;
+                        if (!is_not_found(error)) return;
                     }
                 }
             } else if (random() % 2 == 0) {
-                held.push_back(std::move(*some));
+                held.push_back(std::move(some));
             }
         }
         for (const BucketInfo& info : random() % 8 == 0 ? pool.list() : std::vector<BucketInfo>{})
             if (info.state == BucketState::offered) pool.discard(info.id);
-        if (!held.empty() && (random() % 2 == 0 || held.size() > 4)) held.erase(held.begin());
+        if (random() % 8 == 0) {
+            const std::vector<BucketInfo> left = pool.left_behind();
+            for (std::size_t i = random() % 3; i < left.size(); i += 1 + random() % 4) {
+                try {
+                    Marked one{pool.take({&left[i].id, 1}), random()};
+                    one.write();
+                    held.push_back(std::move(one));
+                } catch (const Error& error) {
+                    if (!is_not_found(error)) return;
+                }
+            }
+        }
+        while (!held.empty() && (random() % 2 == 0 || held.size() > 4)) {
+            if (!held.front().is_whole()) return;
+            held.erase(held.begin());
+        }
         if (random() % 16 == 0) pool.reclaim();
     }
 }

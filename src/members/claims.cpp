@@ -9,30 +9,6 @@ namespace {
 
 constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
 
-constexpr std::uint64_t bit(std::uint64_t i) { return std::uint64_t{1} << i; }
-
-std::uint64_t low_bits(std::uint32_t n) { return n >= 64 ? ~std::uint64_t{0} : bit(n) - 1; }
-
-/// The lowest place where `n` bits in a row are set; nothing where there is none.
-std::optional<unsigned> row_of(std::uint64_t bits, std::uint32_t n) {
-    std::uint32_t have = 1;
-    while (have < n && bits != 0) {
-        const std::uint32_t more = std::min(have, n - have);
-        bits &= bits >> more;
-        have += more;
-    }
-    if (bits == 0) return std::nullopt;
-    return static_cast<unsigned>(std::countr_zero(bits));
-}
-
-void append(std::vector<Run>& runs, std::uint32_t i) {
-    if (!runs.empty() && runs.back().first + runs.back().count == i) {
-        ++runs.back().count;
-    } else {
-        runs.push_back({i, 1});
-    }
-}
-
 }  // namespace
 
 Claims::Claims(std::byte* hints, std::byte* words, std::uint64_t stride, std::uint32_t count,
@@ -98,7 +74,7 @@ std::uint32_t Claims::take_of(std::uint64_t at, std::uint64_t candidates, std::u
         if (i >= count_) break;
         tried |= bit(lowest);
         if (!try_take(i, as)) continue;
-        append(runs, i);
+        append(runs, {i, 1});
         ++taken;
     }
     if (tried != 0) clear_hints(at, tried);
@@ -126,7 +102,7 @@ std::uint32_t Claims::take(std::uint32_t want, const Word& as, std::vector<Run>&
     }
     for (std::uint32_t i = 0; i < count_ && taken < want; ++i) {
         if (!try_take(i, as)) continue;
-        append(runs, i);
+        append(runs, {i, 1});
         ++taken;
     }
     return taken;
@@ -138,23 +114,6 @@ bool Claims::free(std::uint32_t i, const Word& from) {
     if (!change(i, from, nobodys)) return false;
     set_hints(i / 64, bit(i % 64));
     return true;
-}
-
-void Claims::free_own(const Run& run, const Owner& owner) {
-    std::uint64_t freed = 0;
-    for (std::uint32_t i = run.first, end = run.first + run.count; i < end; ++i) {
-        const Word found = load(i);
-        // It is another's only if somebody has scribbled over the word; then it is not to be freed.
-        if (found.state != 0 && found.owner == owner) {
-            Word nobodys;
-            nobodys.turn = found.turn;
-            word(i).store(nobodys.packed(), std::memory_order_release);
-            freed |= bit(i % 64);
-        }
-        if (i % 64 != 63 && i + 1 != end) continue;
-        if (freed != 0) set_hints(i / 64, freed);
-        freed = 0;
-    }
 }
 
 void Claims::set_hints(std::uint64_t at, std::uint64_t bits) {

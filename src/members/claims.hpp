@@ -8,16 +8,10 @@
 #include <vector>
 
 #include "members/members.hpp"
+#include "members/run.hpp"
 #include "members/word.hpp"
 
 namespace pmemcpy::members {
-
-/// Things next to each other.
-struct Run {
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
-    friend bool operator==(const Run&, const Run&) = default;
-};
 
 /// Things that are taken and given back, each by one CAS on its word.
 ///
@@ -51,8 +45,6 @@ public:
     std::uint32_t take(std::uint32_t want, const Word& as, std::vector<Run>& runs);
     /// Frees one whose word is `from`; false if it is not.
     bool free(std::uint32_t i, const Word& from);
-    /// Frees those of a run that are `owner`'s. Only for him: nobody else may change their words while he lives.
-    void free_own(const Run& run, const Owner& owner);
 
 private:
     std::atomic_ref<std::uint64_t> hint(std::uint64_t i) const {

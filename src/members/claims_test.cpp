@@ -92,17 +92,6 @@ TEST(claims, bits_that_are_wrong_lose_nothing) {
     EXPECT_FALSE(things.claims().take_one(Word{1, 1, {}, 0}));
 }
 
-TEST(claims, an_owner_gives_back_his_own_and_nobody_elses) {
-    Things things(200);
-    Runs runs;
-    things.claims().take(150, Word{1, 1, {7, 1}, 0}, runs);
-    things.claims().take(50, Word{1, 1, {8, 1}, 0}, runs);
-    for (const auto& run : runs) things.claims().free_own(run, {7, 1});
-    Runs again;
-    EXPECT_EQ(things.take(200, again), 150U);
-    for (std::uint32_t i = 0; i < 200; ++i) EXPECT_EQ(things.claims().load(i).owner.seat == 8, i >= 150) << i;
-}
-
 TEST(claims, threads_never_have_the_same_one) {
     Things things(100);
     std::vector<std::atomic<int>> holders(100);

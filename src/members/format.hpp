@@ -9,11 +9,13 @@
 namespace pmemcpy::members {
 
 inline constexpr std::uint64_t file_magic = 0x31657261'68736d70ULL;  // "pmshare1"
-inline constexpr std::uint32_t format_version = 1;
 inline constexpr std::uint64_t seat_count = 1024;
 
 /// What a file is for.
 enum class Kind : std::uint32_t { buckets = 1, messages = 2 };
+
+/// Of the format of such a file.
+constexpr std::uint32_t version_of(Kind kind) { return kind == Kind::buckets ? 2 : 1; }
 
 struct Header {
     std::uint64_t magic;

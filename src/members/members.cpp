@@ -42,14 +42,14 @@ Header read_header(const os::File& file, Kind kind) {
     Header header{};
     file.read_exactly(&header, sizeof header, 0);
     if (header.magic != file_magic) refuse(path, std::string("it does not hold ") + name_of(kind));
-    if (header.version != format_version) {
-        refuse(path, "it is of version " + std::to_string(header.version) + ", this library knows version " +
-                         std::to_string(format_version));
-    }
-    if (header.checksum != checksum_of(header)) refuse(path, "its header was changed");
     if (header.kind != kind) {
         refuse(path, std::string("it holds ") + name_of(header.kind) + ", not " + name_of(kind));
     }
+    if (header.version != version_of(kind)) {
+        refuse(path, "it is of version " + std::to_string(header.version) + ", this library knows version " +
+                         std::to_string(version_of(kind)));
+    }
+    if (header.checksum != checksum_of(header)) refuse(path, "its header was changed");
     if (header.file_bytes != file.size()) {
         refuse(path, "it has " + std::to_string(file.size()) + " bytes and was made with " +
                          std::to_string(header.file_bytes));
@@ -75,7 +75,7 @@ Members Members::create(const Request& request, const std::function<void(std::by
     fill(map.base());
     Header header{};
     header.magic = file_magic;
-    header.version = format_version;
+    header.version = version_of(request.kind);
     header.kind = request.kind;
     header.file_bytes = request.file_bytes;
     header.shape = request.shape;
@@ -129,11 +129,9 @@ void Members::sit_down() {
                                 " places for processes are taken");
 }
 
-void Members::check() const {
-    if (is_forked()) {
-        throw Error(Code::busy,
-                    "'" + path() + "' was opened before this process was forked; open it again in the child");
-    }
+void Members::throw_forked() const {
+    throw Error(Code::busy,
+                "'" + path() + "' was opened before this process was forked; open it again in the child");
 }
 
 void Members::touch_all(std::uint64_t from) {
@@ -161,10 +159,11 @@ bool Roll::is_dead(Owner owner) {
     return known->is_dead;
 }
 
-std::uint64_t thread_number() noexcept {
-    static std::atomic<std::uint64_t> next{0};
-    static thread_local const std::uint64_t number = next.fetch_add(1, std::memory_order_relaxed);
-    return number;
+constinit thread_local std::uint64_t known_thread_number __attribute__((tls_model("initial-exec"))) = 0;
+
+std::uint64_t new_thread_number() noexcept {
+    static std::atomic<std::uint64_t> last{0};
+    return known_thread_number = last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 }  // namespace pmemcpy::members

@@ -51,12 +51,15 @@ public:
     Owner me() const { return me_; }
 
     /// Throws `busy` in a forked child, which has neither the mapping nor the seat.
-    void check() const;
+    void check() const {
+        if (is_forked()) throw_forked();
+    }
     bool is_forked() const { return os::fork_generation() != generation_; }
 
     /// Whether an owner is gone, for ever. Asks the kernel.
     bool is_dead(Owner owner) const;
 
+    [[noreturn]] void throw_forked() const;
     [[noreturn]] void throw_corrupt(const std::string& what) const;
 
 private:
@@ -87,7 +90,13 @@ private:
     std::array<std::optional<Answer>, seat_count> known_{};
 };
 
+/// 0 in a thread that has not asked.
+extern constinit thread_local std::uint64_t known_thread_number __attribute__((tls_model("initial-exec")));
+std::uint64_t new_thread_number() noexcept;
+
 /// A number that is one of a thread and small, to let threads begin at different places.
-std::uint64_t thread_number() noexcept;
+inline std::uint64_t thread_number() noexcept {
+    return known_thread_number != 0 ? known_thread_number : new_thread_number();
+}
 
 }  // namespace pmemcpy::members

@@ -143,7 +143,7 @@ TEST(members, what_is_no_such_file_is_refused_and_named) {
     refused([&] { EXPECT_EQ(::truncate(path.c_str(), bytes - 1), 0); });
     refused([&] { EXPECT_EQ(::truncate(path.c_str(), bytes + 4096), 0); });
     refused([&] { overwrite(path, 0, "not ours"); });
-    refused([&] { overwrite(path, 8, "\x02"); });   // another version
+    refused([&] { overwrite(path, 8, "\x01"); });   // an older version
     refused([&] { overwrite(path, 24, "\x01"); });  // another shape, and the old checksum
     refused([&] { overwrite(path, 60, "sum"); });
     ::unlink(path.c_str());

@@ -1,7 +1,6 @@
 #include "os/fork.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -14,8 +13,6 @@
 namespace pmemcpy::os {
 
 namespace {
-
-std::atomic<std::uint64_t> generation{1};
 
 /// The descriptors to be closed in a child. Leaked on purpose: a fork may come from another object's
 /// destructor.
@@ -34,7 +31,7 @@ void before_fork() { registry().mutex.lock(); }
 void after_fork_in_parent() { registry().mutex.unlock(); }
 
 void after_fork_in_child() {
-    generation.fetch_add(1, std::memory_order_relaxed);
+    known_fork_generation.fetch_add(1, std::memory_order_relaxed);
     std::vector<int>& descriptors = registry().descriptors;
     // An O_PATH descriptor of a directory: reads, writes, locks and mappings of it all fail with EBADF.
     const int stub = calls().open("/", O_PATH | O_CLOEXEC, 0);
@@ -46,16 +43,17 @@ void after_fork_in_child() {
     registry().mutex.unlock();
 }
 
-void watch_forks() {
-    static std::once_flag once;
-    std::call_once(once, [] { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); });
-}
-
 }  // namespace
 
-std::uint64_t fork_generation() noexcept {
-    watch_forks();
-    return generation.load(std::memory_order_relaxed);
+std::atomic<std::uint64_t> known_fork_generation{0};
+
+std::uint64_t watch_forks() noexcept {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+        known_fork_generation.store(1, std::memory_order_relaxed);
+    });
+    return known_fork_generation.load(std::memory_order_relaxed);
 }
 
 ClosedInChild::ClosedInChild(const File& file) : fd_(file.fd()) {

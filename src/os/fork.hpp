@@ -1,13 +1,21 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "os/file.hpp"
 
 namespace pmemcpy::os {
 
+/// 0 as long as nobody has asked.
+extern std::atomic<std::uint64_t> known_fork_generation;
+std::uint64_t watch_forks() noexcept;
+
 /// Changes in a forked child: remember it, and compare to know that this process is not the one that opened.
-std::uint64_t fork_generation() noexcept;
+inline std::uint64_t fork_generation() noexcept {
+    const std::uint64_t known = known_fork_generation.load(std::memory_order_relaxed);
+    return known != 0 ? known : watch_forks();
+}
 
 /// While this lives, a forked child of this process loses the file: its descriptor there becomes a stub
 /// without locks on which every operation fails, so that OFD locks die with the parent. The number stays

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <unordered_map>
 
 #include <gtest/gtest.h>
@@ -144,12 +145,21 @@ protected:
         }
     }
 
-    // The survivor lends a bucket, hands one over and takes it back, pushes and pops, while the other may be anywhere. Returns what it popped.
+    // The survivor lends buckets in several lengths, hands one over and takes it back, pushes and pops, while the other may be anywhere. Returns what it popped.
     static std::vector<std::uint64_t> live(Hands& survivor) {
         std::vector<std::uint64_t> popped;
         if (auto some = survivor.pool->try_acquire(page)) {
             const auto ids = some->offer(5, 1);
             survivor.pool->take(ids);
+        }
+        for (const std::uint64_t pages : {2U, 3U, 1U, 2U}) {
+            auto some = survivor.pool->try_acquire(pages * page);
+            if (!some) continue;
+            some->write("survivor", 8, pages * page - 8);
+            const auto others = survivor.pool->try_acquire(page);
+            char text[8];
+            some->read(text, 8, pages * page - 8);
+            if (std::memcmp(text, "survivor", 8) != 0) throw std::runtime_error("a bucket was lent twice");
         }
         // What is given back is the same message in the same node, at another place of the queue.
         if (auto claimed = survivor.queue->try_claim()) claimed->give_back();
@@ -238,6 +248,12 @@ TEST_P(SharedSweep, loses_nothing_and_gives_nothing_twice) {
     std::printf("%-30s killed and stopped at %zu places\n", GetParam().name.c_str(), positions.size());
 }
 
+// Which six are free as one, and this process has it in its memory.
+void free_six(Hands& hands) { hands.pool->acquire(bucket_count * page); }
+void free_and_hold_three(Hands& hands) {
+    free_six(hands);
+    hands.held = hands.pool->acquire(3 * page);
+}
 void hold_three(Hands& hands) { hands.held = hands.pool->acquire(3 * page); }
 void claim_one(Hands& hands) { hands.delivery = hands.queue->try_claim(); }
 // Of buckets a full and a filling one, of messages two claimed, of which one is given back by nobody.
@@ -255,6 +271,33 @@ std::vector<Verb> verbs() {
          {},
          [](Hands& h) { h.held = h.pool->acquire(5 * page); },
          die_with_all},
+        {"acquire_what_is_free_as_one", free_six, [](Hands& h) { h.held = h.pool->acquire(6 * page); }, {}},
+        {"acquire_a_part_of_what_is_free_as_one", free_six, hold_three, {}},
+        {"acquire_one_of_what_is_free_as_one",
+         {},
+         [](Hands& h) { h.held = h.pool->acquire(page); },
+         free_six},
+        {"acquire_what_is_free_in_parts",
+         [](Hands& h) {
+             const Buckets two = h.pool->acquire(2 * page), one = h.pool->acquire(page);
+             h.held = h.pool->acquire(page);
+         },
+         [](Hands& h) { const Buckets five = h.pool->acquire(5 * page); },
+         {}},
+        {"release_what_was_cut",
+         [](Hands& h) {
+             free_and_hold_three(h);
+             h.held.set_full(7, 2 * page + 1);
+         },
+         [](Hands& h) { h.held.release(); },
+         {}},
+        {"release_and_acquire_again",
+         free_and_hold_three,
+         [](Hands& h) {
+             h.held.release();
+             h.held = h.pool->acquire(3 * page);
+         },
+         {}},
         {"release", hold_three, [](Hands& h) { h.held.release(); }, {}},
         {"set_full", hold_three, [](Hands& h) { h.held.set_full(7, 2 * page + 1); }, {}},
         {"move", hold_three, [](Hands& h) { h.held.move(Region::nvme); }, {}},
@@ -271,6 +314,16 @@ std::vector<Verb> verbs() {
              try {
                  h.held = h.pool->take(ids);
              } catch (const Error&) {  // the survivor was faster
+             }
+         },
+         die_with_all},
+        {"take_a_part_of_what_the_dead_have_left",
+         {},
+         [](Hands& h) {
+             try {
+                 h.held = h.pool->take(std::vector{h.pool->left_behind().at(2).id});
+             } catch (const Error&) {
+             } catch (const std::out_of_range&) {  // the survivor has freed them
              }
          },
          die_with_all},

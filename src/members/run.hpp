@@ -1,0 +1,43 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace pmemcpy::members {
+
+/// Things next to each other.
+struct Run {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    friend bool operator==(const Run&, const Run&) = default;
+};
+
+/// Puts a run behind others, and makes one of two that lie next to each other.
+inline void append(std::vector<Run>& runs, const Run& run) {
+    if (!runs.empty() && runs.back().first + runs.back().count == run.first) {
+        runs.back().count += run.count;
+    } else {
+        runs.push_back(run);
+    }
+}
+
+constexpr std::uint64_t bit(std::uint64_t i) { return std::uint64_t{1} << i; }
+
+constexpr std::uint64_t low_bits(std::uint32_t n) { return n >= 64 ? ~std::uint64_t{0} : bit(n) - 1; }
+
+/// The lowest place where `n` bits in a row are set; nothing where there is none.
+inline std::optional<unsigned> row_of(std::uint64_t bits, std::uint32_t n) {
+    std::uint32_t have = 1;
+    while (have < n && bits != 0) {
+        const std::uint32_t more = std::min(have, n - have);
+        bits &= bits >> more;
+        have += more;
+    }
+    if (bits == 0) return std::nullopt;
+    return static_cast<unsigned>(std::countr_zero(bits));
+}
+
+}  // namespace pmemcpy::members
