@@ -6,13 +6,12 @@
 #include <dlfcn.h>
 #include <CLI/CLI.hpp>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <exception>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <pmemcpy/buckets.hpp>
 #include <random>
@@ -40,53 +39,46 @@ struct Arguments {
     bool is_copied = true;
 };
 
-/// What keeps a write until it is on its way.
-class Memory {
-public:
-    virtual ~Memory() = default;
-    virtual void keep(const std::byte* data, std::size_t size) = 0;
-    virtual void give_back_oldest() = 0;
-    virtual std::string name() const = 0;
-};
+// What keeps a write until it is on its way. The loop below knows which of them it is, and has room for what is outstanding: virtual calls and
+// a deque of both took a third of what getting and giving back took.
 
-class Malloc : public Memory {
+class Malloc {
 public:
-    explicit Malloc(bool is_copied) : is_copied_(is_copied) {}
-    ~Malloc() override {
-        while (!kept_.empty()) Malloc::give_back_oldest();
-    }
-    void keep(const std::byte* data, std::size_t size) override {
+    using Held = std::byte*;
+
+    explicit Malloc(const Arguments& arguments) : is_copied_(arguments.is_copied) {}
+    Held keep(const std::byte* data, std::size_t size) {
         auto* bytes = static_cast<volatile std::byte*>(std::malloc(size));
         if (bytes == nullptr) throw std::bad_alloc();
         if (is_copied_) std::memcpy(const_cast<std::byte*>(bytes), data, size);
-        kept_.push_back(const_cast<std::byte*>(bytes));
+        return const_cast<std::byte*>(bytes);
     }
-    void give_back_oldest() override {
-        std::free(kept_.front());
-        kept_.pop_front();
-    }
-    std::string name() const override {
+    static void give_back(Held& held) { std::free(held); }
+    static std::string name() {
         return ::dlsym(RTLD_DEFAULT, "tc_version") != nullptr ? "tcmalloc" : "malloc";
     }
 
 private:
     bool is_copied_;
-    std::deque<std::byte*> kept_;
 };
 
-class OfBuckets : public Memory {
+class OfBuckets {
 public:
+    using Held = Buckets;
+
     explicit OfBuckets(const Arguments& arguments) : is_copied_(arguments.is_copied), pool_(make(arguments)) {
         pool_.prepare();
     }
-    ~OfBuckets() override { ::unlink(pool_.path().c_str()); }
-    void keep(const std::byte* data, std::size_t size) override {
+    ~OfBuckets() { ::unlink(pool_.path().c_str()); }
+    OfBuckets(const OfBuckets&) = delete;
+    OfBuckets& operator=(const OfBuckets&) = delete;
+    Held keep(const std::byte* data, std::size_t size) {
         Buckets held = pool_.acquire(size);
         if (is_copied_) held.write(data, size);
-        kept_.push_back(std::move(held));
+        return held;
     }
-    void give_back_oldest() override { kept_.pop_front(); }
-    std::string name() const override { return "buckets"; }
+    static void give_back(Held& held) { held.release(); }
+    static std::string name() { return "buckets"; }
 
 private:
     // Room for what is outstanding at most, and a tenth more, for pieces.
@@ -99,7 +91,6 @@ private:
     }
     bool is_copied_;
     BucketPool pool_;
-    std::deque<Buckets> kept_;
 };
 
 std::uint64_t page_faults() {
@@ -108,51 +99,61 @@ std::uint64_t page_faults() {
     return static_cast<std::uint64_t>(usage.ru_minflt);
 }
 
-/// Sizes that are all powers of two from the smallest to the largest, drawn with the same chance.
-std::vector<std::size_t> draw_sizes(const Arguments& arguments) {
-    std::vector<std::size_t> kinds;
-    for (std::uint64_t size = arguments.smallest; size <= arguments.largest; size *= 2) kinds.push_back(size);
-    std::mt19937_64 random(4);
-    std::vector<std::size_t> sizes(4096);
-    for (std::size_t& size : sizes) size = kinds[random() % kinds.size()];
-    return sizes;
-}
+/// Writes as an application makes them: sizes that are all powers of two from the smallest to the largest, drawn with the same chance.
+class Writes {
+public:
+    explicit Writes(const Arguments& arguments) : data_(arguments.largest + far) {
+        for (std::size_t i = 0; i < data_.size(); ++i) data_[i] = static_cast<std::byte>(i * 7);
+        std::vector<std::size_t> kinds;
+        for (std::uint64_t size = arguments.smallest; size <= arguments.largest; size *= 2)
+            kinds.push_back(size);
+        std::mt19937_64 random(4);
+        for (std::size_t& size : sizes_) size = kinds[random() % kinds.size()];
+    }
+    std::size_t size(std::uint64_t i) const { return sizes_[i % sizes_.size()]; }
+    /// The user's data are fresh from another place each time.
+    const std::byte* data(std::uint64_t i) const { return data_.data() + i * 4096 % far; }
+
+private:
+    static constexpr std::size_t far = std::size_t{8} << 20;
+    std::array<std::size_t, 4096> sizes_{};
+    std::vector<std::byte> data_;
+};
 
 /// In a stream the oldest is written when the next one comes; in bursts, as of an application that computes between its writes, all are.
-void perform(Memory& memory, const Arguments& arguments, const std::vector<std::size_t>& sizes,
-             const std::vector<std::byte>& data, std::uint64_t operations) {
+template <class Memory>
+void perform(Memory& memory, const Arguments& arguments, const Writes& writes, std::uint64_t operations) {
     const bool is_stream = arguments.order == "stream";
-    std::uint64_t kept = 0;
+    std::vector<typename Memory::Held> kept(arguments.outstanding);
+    std::size_t newest = 0;
+    std::size_t oldest = 0;
+    const auto next = [&](std::size_t at) { return at + 1 == kept.size() ? 0 : at + 1; };
     for (std::uint64_t i = 0; i < operations; ++i) {
-        const std::size_t size = sizes[i % sizes.size()];
-        // The user's data are fresh from another place each time.
-        memory.keep(data.data() + i * 4096 % (data.size() - size), size);
-        if (++kept < arguments.outstanding) continue;
-        for (const std::uint64_t left = is_stream ? kept - 1 : 0; kept > left; --kept)
-            memory.give_back_oldest();
+        kept[newest] = memory.keep(writes.data(i), writes.size(i));
+        newest = next(newest);
+        if (newest != oldest) continue;
+        do {
+            memory.give_back(kept[oldest]);
+            oldest = next(oldest);
+        } while (!is_stream && oldest != newest);
     }
-    for (; kept > 0; --kept) memory.give_back_oldest();
+    // Of a stream one place is free again, of bursts there is none or not all are taken.
+    for (; oldest != newest; oldest = next(oldest)) memory.give_back(kept[oldest]);
 }
 
+template <class Memory>
 nlohmann::ordered_json measure(const Arguments& arguments) {
-    const std::vector<std::size_t> sizes = draw_sizes(arguments);
-    std::vector<std::byte> data(arguments.largest + (std::size_t{8} << 20));
-    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 7);
-    std::unique_ptr<Memory> memory;
-    if (arguments.memory == "buckets") {
-        memory = std::make_unique<OfBuckets>(arguments);
-    } else {
-        memory = std::make_unique<Malloc>(arguments.is_copied);
-    }
-    perform(*memory, arguments, sizes, data,
-            4 * arguments.outstanding);  // each has its memory by now, if it keeps it
+    const Writes writes(arguments);
+    Memory memory(arguments);
+    // Each has its memory by now, if it keeps it.
+    perform(memory, arguments, writes, 4 * arguments.outstanding);
     const std::uint64_t faults = page_faults();
     const auto begin = std::chrono::steady_clock::now();
-    perform(*memory, arguments, sizes, data, arguments.operations);
+    perform(memory, arguments, writes, arguments.operations);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::uint64_t bytes = 0;
-    for (std::uint64_t i = 0; i < arguments.operations; ++i) bytes += sizes[i % sizes.size()];
-    return {{"memory", memory->name()},
+    for (std::uint64_t i = 0; i < arguments.operations; ++i) bytes += writes.size(i);
+    return {{"memory", memory.name()},
             {"order", arguments.order},
             {"operations", arguments.operations},
             {"outstanding", arguments.outstanding},
@@ -179,14 +180,16 @@ int main(int argc, char** argv) {
     app.add_option("--smallest", arguments.smallest, "Bytes of a write")->check(CLI::Range(4096, 1 << 30));
     app.add_option("--largest", arguments.largest)->check(CLI::Range(4096, 1 << 30));
     app.add_option("--outstanding", arguments.outstanding, "Writes that wait at most")
-        ->check(CLI::Range(1, 1 << 16));
+        ->check(CLI::Range(2, 1 << 16));
     app.add_option("--bucket-bytes", arguments.bucket_bytes);
     app.add_flag("!--no-copy", arguments.is_copied, "Only gets the memory and gives it back");
     CLI11_PARSE(app, argc, argv);
     try {
         if (arguments.smallest > arguments.largest)
             throw std::runtime_error("--smallest is larger than --largest");
-        std::printf("%s\n", measure(arguments).dump().c_str());
+        const auto measured =
+            arguments.memory == "buckets" ? measure<OfBuckets>(arguments) : measure<Malloc>(arguments);
+        std::printf("%s\n", measured.dump().c_str());
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
         return 1;

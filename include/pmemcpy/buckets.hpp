@@ -78,7 +78,15 @@ public:
           first_(std::exchange(other.first_, {})),
           more_(std::move(other.more_)),
           is_written_(std::exchange(other.is_written_, false)) {}
-    Buckets& operator=(Buckets&& other) noexcept;
+    Buckets& operator=(Buckets&& other) noexcept {
+        if (this == &other) return *this;
+        release();  // nothing is left here, so the other has nothing afterwards
+        pool_.swap(other.pool_);
+        std::swap(first_, other.first_);
+        more_.swap(other.more_);
+        std::swap(is_written_, other.is_written_);
+        return *this;
+    }
 
     bool empty() const noexcept { return count() == 0; }
     std::size_t count() const noexcept;

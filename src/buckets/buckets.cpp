@@ -47,16 +47,6 @@ const char* name_of(BucketState state) noexcept {
     return names[static_cast<unsigned>(state) & 3];
 }
 
-Buckets& Buckets::operator=(Buckets&& other) noexcept {
-    if (this == &other) return *this;
-    release();
-    pool_ = std::move(other.pool_);
-    first_ = std::exchange(other.first_, {});
-    more_ = std::exchange(other.more_, {});
-    is_written_ = std::exchange(other.is_written_, false);
-    return *this;
-}
-
 std::size_t Buckets::count() const noexcept {
     if (!pool_ || pool_->members().is_forked()) return 0;
     std::size_t n = first_.count;
