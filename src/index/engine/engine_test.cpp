@@ -392,6 +392,7 @@ TEST_P(engine, packs_names_in_whatever_order_they_come) {
         for (const std::uint64_t i : order) writing->post(Table::names, name(i), {2 * i});
         for (const std::uint64_t i : order) writing->post(Table::names, name(i), {2 * i});  // once is enough
         std::vector<std::pair<std::string, std::uint64_t>> wanted;
+        wanted.reserve(count);
         for (const std::uint64_t i : sorted) wanted.emplace_back(name(i), 2 * i);
         EXPECT_EQ(postings(*writing, "", Table::names), wanted);
         std::vector<Posting> posted;
