@@ -11,23 +11,11 @@ namespace pmemcpy::index {
 
 namespace {
 
-bool is_of(const Node& node, Known known) {
-    return node.key && !node.key->is_attribute() && node.key->parts().front() == word_of(known);
-}
-
 /// Null if it is something else.
-NodePointer test_of_name(const NodePointer& node) {
-    if (node->relation == Relation::under) {
-        const std::string& group = std::get<std::string>(node->operands.front().value());
-        return group == "/" ? nullptr : test(Relation::begins, Key("name"), {Literal(group + "/")});
-    }
+NodePointer as_test_of_name(const NodePointer& node) {
+    if (node->relation == Relation::under) return test_of_name(*node);
     const bool is_found_by_order = node->relation != Relation::exists && node->relation != Relation::differs;
-    return is_of(*node, Known::name) && is_found_by_order ? node : nullptr;
-}
-
-bool leaves_groups_out(const Node& node) {
-    return node.relation == Relation::differs && is_of(node, Known::kind) &&
-           node.operands.front().value() == Literal("group").value();
+    return node->key && is_known(*node->key, Known::name) && is_found_by_order ? node : nullptr;
 }
 
 }  // namespace
@@ -54,13 +42,13 @@ std::optional<Asked::OfNames> Asked::of_names() {
     const NodePointer& all = condition();
     if (!all) return {};
     if (all->relation != Relation::all) {
-        NodePointer test = test_of_name(all);
+        NodePointer test = as_test_of_name(all);
         return test ? std::optional(OfNames{std::move(test), true}) : std::nullopt;
     }
     if (all->parts.size() != 2) return {};
     const bool is_first = leaves_groups_out(*all->parts[0]);
     if (!is_first && !leaves_groups_out(*all->parts[1])) return {};
-    NodePointer test = test_of_name(all->parts[is_first ? 1 : 0]);
+    NodePointer test = as_test_of_name(all->parts[is_first ? 1 : 0]);
     return test ? std::optional(OfNames{std::move(test), false}) : std::nullopt;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <pmemcpy/query.hpp>
 
 namespace pmemcpy::index {
 
@@ -51,6 +52,9 @@ std::optional<Known> known_of(std::string_view word) {
 }
 
 std::string_view word_of(Known known) { return entry_of(known).text; }
+bool is_known(const Key& key, Known known) {
+    return !key.is_attribute() && key.parts().front() == word_of(known);
+}
 Sort sort_of(Known known) { return entry_of(known).sort; }
 
 Members members_of(Known known) {

@@ -5,6 +5,10 @@
 #include <string>
 #include <string_view>
 
+namespace pmemcpy {
+class Key;
+}
+
 namespace pmemcpy::index {
 
 /// What is known of every object without an attribute; in a query by these names.
@@ -35,6 +39,8 @@ enum class Sort { text, number, time, shape, anything };
 
 std::optional<Known> known_of(std::string_view word);
 std::string_view word_of(Known known);
+/// Whether a key is of that, or of a member of it.
+bool is_known(const Key& key, Known known);
 Sort sort_of(Known known);
 /// What may stand behind it and a dot.
 struct Members {

@@ -155,6 +155,16 @@ NodePointer under(std::string_view group) {
     return made({Relation::under, {}, {}, {Literal(group)}, {}});
 }
 
+bool leaves_groups_out(const Node& node) {
+    return node.relation == Relation::differs && node.key && is_known(*node.key, Known::kind) &&
+           node.operands.front().value() == Literal("group").value();
+}
+
+NodePointer test_of_name(const Node& under) {
+    const std::string& group = std::get<std::string>(under.operands.front().value());
+    return group == "/" ? nullptr : test(Relation::begins, Key({"name"}, false), {Literal(group + "/")});
+}
+
 std::string_view sign_of(Relation relation) {
     const auto found =
         std::find_if(signs.begin(), signs.end(), [&](const Sign& sign) { return sign.relation == relation; });

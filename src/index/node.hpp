@@ -52,6 +52,11 @@ NodePointer bound(const NodePointer& node, std::span<const Literal> values);
 /// Errors: invalid_argument (id).
 NodePointer under(std::string_view group);
 
+/// That it is no group.
+bool leaves_groups_out(const Node& node);
+/// What `under` says of the name; null for "/", which says nothing.
+NodePointer test_of_name(const Node& under);
+
 /// "=", "contains", ...; empty for those that are no operator between a key and one literal.
 std::string_view sign_of(Relation relation);
 /// The other way round; nothing for other words. `==` is `=`, too.

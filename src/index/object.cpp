@@ -86,7 +86,7 @@ const Info& Object::info() {
 }
 
 bool Object::is_elements(const Key& key) {
-    return !key.is_attribute() && key.parts().front() == "value" && info().kind == VariableKind::array;
+    return is_known(key, Known::value) && info().kind == VariableKind::array;
 }
 
 const Facts& Object::facts(const Key& key) {

@@ -112,9 +112,6 @@ private:
         });
         return has;
     }
-    static bool is_name(const Key& key) {
-        return !key.is_attribute() && key.parts().front() == word_of(Known::name);
-    }
     static bool can_look(const Node& node) {
         const Key& key = *node.key;
         if (key.is_attribute()) return true;
@@ -146,11 +143,10 @@ private:
     // Every object has one of these: what differs from a value is everything but what is equal to it, which may be far less.
     static bool is_inclusion(const Part& part) {
         const Node& test = *part.front();
-        return part.size() > 1 || test.relation != Relation::differs || test.key->is_attribute() ||
-               test.key->parts().front() != word_of(Known::kind);
+        return part.size() > 1 || test.relation != Relation::differs || !is_known(*test.key, Known::kind);
     }
     bool exclude(const Node& test, std::size_t most, Postings& postings) {
-        if (test.operands.front().value() == Literal("group").value()) {
+        if (leaves_groups_out(test)) {
             const auto is_group = [](const Posting& posting) { return posting.is_group; };
             std::erase_if(postings.sure, is_group);
             std::erase_if(postings.maybe, is_group);
@@ -236,9 +232,9 @@ private:
     }
 
     Outcome look_under(const Node& node, std::size_t most, Postings& postings) {
-        const std::string& group = std::get<std::string>(node.operands.front().value());
-        if (group == "/") return Outcome::unanswered;
-        made_.push_back(test(Relation::begins, Key({"name"}, false), {Literal(group + "/")}));
+        NodePointer test = test_of_name(node);
+        if (test == nullptr) return Outcome::unanswered;
+        made_.push_back(std::move(test));
         return look_at_test(*made_.back(), most, postings);
     }
 
@@ -288,7 +284,7 @@ private:
         // What a text begins with its place among the others tells.
         const bool is_text =
             is_direct && is_of_text(node.relation) && !(node.relation == Relation::begins && range.is_exact);
-        const bool has_ids = is_name(*node.key);
+        const bool has_ids = is_known(*node.key, Known::name);
         if (postings.sure.capacity() == 0) postings.sure = lookup_.take_list();
         const auto visit = [&](std::string_view key, Posting posting) {
             if (key >= range.end) return false;

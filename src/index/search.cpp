@@ -7,6 +7,7 @@
 #include <pmemcpy/pmemcpy.hpp>
 
 #include "index/index.hpp"
+#include "index/known.hpp"
 
 namespace pmemcpy {
 
@@ -22,7 +23,7 @@ std::string common(const std::string& a, const std::string& b) {
 
 /// Of the name.
 std::string prefix_of_test(const Node& node) {
-    if (node.key->is_attribute() || node.key->parts().front() != "name") return {};
+    if (!is_known(*node.key, Known::name)) return {};
     switch (node.relation) {
         case Relation::equal:
         case Relation::begins:

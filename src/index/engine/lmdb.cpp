@@ -109,7 +109,7 @@ std::string_view bytes_of(const MDB_val& value) {
 class PostedValue {
 public:
     PostedValue(Table table, const Posting& posting) {
-        const std::uint64_t marked = posting.place | (posting.is_group ? group_mark : 0);
+        const std::uint64_t marked = marked_place(posting);
         const std::uint64_t place = table == Table::known ? marked : big_endian(marked);
         std::memcpy(bytes_.data(), &place, sizeof place);
         if (table == Table::known) return;
@@ -121,13 +121,12 @@ public:
         std::uint64_t marked = 0;
         std::memcpy(&marked, value.mv_data, sizeof marked);
         if (table != Table::known) marked = big_endian(marked);
-        Posting posting{marked & ~group_mark, {}, (marked & group_mark) != 0};
+        Posting posting = posting_at(marked);
         if (table != Table::known) posting.id = bytes_of(value).substr(sizeof marked);
         return posting;
     }
 
 private:
-    static constexpr std::uint64_t group_mark = 1;
     static std::uint64_t big_endian(std::uint64_t number) { return __builtin_bswap64(number); }
 
     alignas(std::uint64_t) std::array<char, sizeof(std::uint64_t) + longest_posted_id> bytes_;

@@ -6,7 +6,7 @@ namespace {
 
 /// At the posting, or at the first one behind where it would be. True if it is there.
 bool seek(PackReader& reader, std::string_view key, const Posting& posting) {
-    const std::uint64_t marked = PackReader::marked(posting);
+    const std::uint64_t marked = marked_place(posting);
     while (reader.next()) {
         const int order = reader.compare(key, marked);
         if (order >= 0) return order == 0;
@@ -20,7 +20,7 @@ bool add_to_pack(std::string& pack, std::string_view key, const Posting& posting
     PackReader reader(pack);
     if (seek(reader, key, posting)) return false;
     const auto length = static_cast<std::uint16_t>(key.size());
-    const std::uint64_t marked = PackReader::marked(posting);
+    const std::uint64_t marked = marked_place(posting);
     std::string one(PackReader::head_bytes, '\0');
     std::memcpy(one.data(), &length, sizeof length);
     std::memcpy(one.data() + sizeof length, &marked, sizeof marked);

@@ -12,9 +12,17 @@
 
 namespace pmemcpy::index {
 
+/// A posting's place, in whose lowest bit is whether it is a group's, as an engine writes it.
+inline std::uint64_t marked_place(const Posting& posting) {
+    return posting.place | (posting.is_group ? 1U : 0U);
+}
+inline Posting posting_at(std::uint64_t marked) {
+    return {marked & ~std::uint64_t{1}, {}, (marked & 1) != 0};
+}
+
 /// Postings one behind the other in one entry of an engine, sorted by key, then place: so a walk takes one step for all of them.
 ///
-/// Of each: 2 bytes, the length of its key; 8, its place, and in the lowest bit whether it is a group; the key.
+/// Of each: 2 bytes, the length of its key; 8, its marked place; the key.
 class PackReader {
 public:
     explicit PackReader(std::string_view pack) : pack_(pack) {}
@@ -33,7 +41,7 @@ public:
         return true;
     }
     std::string_view key() const { return key_; }
-    Posting posting() const { return {marked_ & ~group_mark, {}, (marked_ & group_mark) != 0}; }
+    Posting posting() const { return posting_at(marked_); }
     /// As what it is sorted.
     int compare(std::string_view key, std::uint64_t marked) const {
         const int order = key_.compare(key);
@@ -44,10 +52,6 @@ public:
     std::size_t end() const { return end_; }
 
     static constexpr std::size_t head_bytes = sizeof(std::uint16_t) + sizeof(std::uint64_t);
-    static constexpr std::uint64_t group_mark = 1;
-    static std::uint64_t marked(const Posting& posting) {
-        return posting.place | (posting.is_group ? group_mark : 0);
-    }
 
 private:
     [[noreturn]] static void throw_corrupt() {
