@@ -46,7 +46,7 @@ Layout lay_out(std::uint64_t bucket_bytes, std::uint64_t count) {
     Layout layout;
     layout.bucket_bytes = bucket_bytes;
     layout.count = count;
-    layout.words = base::align_up(layout.hints + Runs::bytes_of_bits(count), 64);
+    layout.words = base::align_up(layout.hints + members::bytes_of_bits(count), 64);
     layout.notes = base::align_up(layout.words + count * sizeof(std::uint64_t), 64);
     layout.data = base::align_up(layout.notes + count * sizeof(Note),
                                  bytes < os::huge_page_bytes ? page_bytes : os::huge_page_bytes);

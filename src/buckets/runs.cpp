@@ -15,8 +15,6 @@ using members::Word;
 
 namespace {
 
-constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
-
 Word with_turn(Word word, std::uint32_t turn) {
     word.turn = turn;
     return word;
@@ -28,17 +26,15 @@ Runs::Runs(std::byte* bits, std::byte* words, std::uint32_t count, std::uint64_t
     : bits_(bits),
       words_(words),
       count_(count),
-      bit_words_((count + 63) / 64),
+      bit_words_(members::bit_words(count)),
       kept_(std::make_unique<Kept[]>(kept_count)) {
-    // Far from each other: one that comes to where another has begun follows it through all words.
-    const std::uint64_t first = (number * golden_ratio >> 32) * bit_words_ >> 32;
     for (std::uint64_t i = 0; i < kept_count; ++i)
-        kept_[i].cursor = (first + i * bit_words_ / kept_count) % bit_words_;
+        kept_[i].cursor = members::place_to_begin(number, i, kept_count, bit_words_);
 }
 
 void Runs::set_up() {
     for (std::uint64_t at = 0; at < bit_words_; ++at)
-        bits(at).store(low_bits(static_cast<std::uint32_t>(std::min<std::uint64_t>(64, count_ - at * 64))));
+        bits(at).store(low_bits(static_cast<std::uint32_t>(count_ - at * 64)));
 }
 
 std::uint32_t Runs::first_of(std::uint32_t i) const {

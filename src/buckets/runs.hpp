@@ -28,7 +28,6 @@ class Runs {
 public:
     /// Processes with different `number`s begin to look at different places.
     Runs(std::byte* bits, std::byte* words, std::uint32_t count, std::uint64_t number = 0);
-    static constexpr std::uint64_t bytes_of_bits(std::uint64_t count) { return (count + 63) / 64 * 8; }
     /// All free, in memory that is zero.
     void set_up();
 

@@ -21,7 +21,7 @@ constexpr Owner me{7, 1}, other{8, 1};
 class Things {
 public:
     explicit Things(std::uint32_t count)
-        : bits_(Runs::bytes_of_bits(count) / 8), words_(count), runs_(another()) {
+        : bits_(members::bytes_of_bits(count) / 8), words_(count), runs_(another()) {
         runs_.set_up();
     }
     /// As another process has them.

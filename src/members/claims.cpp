@@ -5,19 +5,11 @@
 
 namespace pmemcpy::members {
 
-namespace {
-
-constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
-
-}  // namespace
-
 Claims::Claims(std::byte* hints, std::byte* words, std::uint64_t stride, std::uint32_t count,
                std::uint64_t number)
-    : hints_(hints), words_(words), stride_(stride), count_(count), hint_words_((count + 63) / 64) {
-    // Far from each other: one that comes to where another has begun follows it through all words.
-    const std::uint64_t first = (number * golden_ratio >> 32) * hint_words_ >> 32;
+    : hints_(hints), words_(words), stride_(stride), count_(count), hint_words_(bit_words(count)) {
     for (std::uint64_t i = 0; i < cursors_.size(); ++i)
-        cursors_[i].at = (first + i * hint_words_ / cursors_.size()) % hint_words_;
+        cursors_[i].at = place_to_begin(number, i, cursors_.size(), hint_words_);
 }
 
 void Claims::set_up() {

@@ -19,11 +19,10 @@ namespace pmemcpy::members {
 /// between a word and its bit leaves no more than a bit that is wrong, which the next one who runs short puts right.
 class Claims {
 public:
-    /// Words lie `stride` bytes apart; the bits are hint_bytes(count) at `hints`, both at multiples of 8.
+    /// Words lie `stride` bytes apart; the bits are bytes_of_bits(count) at `hints`, both at multiples of 8.
     /// Processes with different `number`s begin to look at different places.
     Claims(std::byte* hints, std::byte* words, std::uint64_t stride, std::uint32_t count,
            std::uint64_t number = 0);
-    static constexpr std::uint64_t hint_bytes(std::uint64_t count) { return (count + 63) / 64 * 8; }
     /// All free, in memory that is zero.
     void set_up();
 

@@ -13,9 +13,7 @@ using Runs = std::vector<Run>;
 class Things {
 public:
     explicit Things(std::uint32_t count)
-        : hints_(Claims::hint_bytes(count) / 8),
-          words_(count),
-          claims_(bytes(hints_), bytes(words_), 8, count) {
+        : hints_(bytes_of_bits(count) / 8), words_(count), claims_(bytes(hints_), bytes(words_), 8, count) {
         claims_.set_up();
     }
     Claims& claims() { return claims_; }

@@ -74,7 +74,7 @@ Layout lay_out(std::uint64_t capacity, std::uint64_t priorities) {
     layout.ends = layout.bells + sizeof(Bells);
     layout.rings = layout.ends + priorities * sizeof(Ends);
     layout.hints = base::align_up(layout.rings + priorities * layout.ring_slots * 8, 64);
-    layout.nodes = base::align_up(layout.hints + members::Claims::hint_bytes(capacity), sizeof(Node));
+    layout.nodes = base::align_up(layout.hints + members::bytes_of_bits(capacity), sizeof(Node));
     layout.file_bytes = base::align_up(layout.nodes + capacity * sizeof(Node), 4096);
     return layout;
 }
