@@ -74,17 +74,19 @@ public:
     Buckets() = default;
     ~Buckets() { release(); }
     Buckets(Buckets&& other) noexcept
-        : pool_(std::move(other.pool_)),
-          first_(std::exchange(other.first_, {})),
+        : pool_(std::exchange(other.pool_, nullptr)),
+          first_(other.first_),
           more_(std::move(other.more_)),
-          is_written_(std::exchange(other.is_written_, false)) {}
+          is_run_(other.is_run_),
+          is_written_(other.is_written_) {}
     Buckets& operator=(Buckets&& other) noexcept {
         if (this == &other) return *this;
-        release();  // nothing is left here, so the other has nothing afterwards
-        pool_.swap(other.pool_);
-        std::swap(first_, other.first_);
-        more_.swap(other.more_);
-        std::swap(is_written_, other.is_written_);
+        release();
+        pool_ = std::exchange(other.pool_, nullptr);
+        first_ = other.first_;
+        more_ = std::move(other.more_);
+        is_run_ = other.is_run_;
+        is_written_ = other.is_written_;
         return *this;
     }
 
@@ -93,7 +95,7 @@ public:
     std::uint64_t bytes() const noexcept;  ///< that fit: count() times the size of a bucket
 
     /// The memory, in the order of the buckets. Page-aligned; buckets next to each other are one piece.
-    std::size_t pieces() const noexcept { return empty() ? 0 : 1 + more_.size(); }
+    std::size_t pieces() const noexcept;
     std::span<std::byte> piece(std::size_t i) const;
     std::vector<BucketId> ids() const;
 
@@ -114,7 +116,7 @@ public:
     std::vector<BucketId> offer(std::uint64_t tag, std::uint64_t bytes);
     /// Gives them back. Does nothing to an empty one.
     void release() noexcept {
-        if (pool_) give_back();
+        if (pool_ != nullptr) give_back();
     }
 
 private:
@@ -125,13 +127,19 @@ private:
         std::uint32_t first = 0;
         std::uint32_t count = 0;
     };
+    explicit Buckets(buckets::Pool& pool) noexcept;
+    const Piece& at(std::size_t i) const noexcept { return i == 0 ? first_ : (*more_)[i - 1]; }
+    void make_room(std::size_t pieces);
+    void hold(const Piece& next) noexcept;
     void give_back() noexcept;
+    void give_back_pieces() noexcept;
     void forget() noexcept;
     void forget_written() noexcept;
-    std::shared_ptr<buckets::Pool> pool_;
+    buckets::Pool* pool_ = nullptr;  // without it nothing else counts
     Piece first_;
-    std::vector<Piece> more_;
-    bool is_written_ = false;  // and counted as such
+    std::unique_ptr<std::vector<Piece>> more_;  // behind it, where it is in several
+    bool is_run_ = false;                       // taken as one, with no word of its own for each
+    bool is_written_ = false;                   // and counted as such
 };
 
 /// A file of buckets that is open.
@@ -183,7 +191,6 @@ public:
     std::uint64_t count() const noexcept;
 
 private:
-    bool acquire_into(Buckets& held, std::uint64_t bytes, Region region);
     [[noreturn]] void throw_no_space(std::uint64_t bytes) const;
     explicit BucketPool(std::shared_ptr<buckets::Pool> pool) : pool_(std::move(pool)) {}
     std::shared_ptr<buckets::Pool> pool_;

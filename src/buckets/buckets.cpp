@@ -47,26 +47,32 @@ const char* name_of(BucketState state) noexcept {
     return names[static_cast<unsigned>(state) & 3];
 }
 
+inline Buckets::Buckets(buckets::Pool& pool) noexcept : pool_(&pool) { pool.join(); }
+
 std::size_t Buckets::count() const noexcept {
-    if (!pool_ || pool_->members().is_forked()) return 0;
+    if (pool_ == nullptr || pool_->members().is_forked()) return 0;
     std::size_t n = first_.count;
-    for (const Piece& piece : more_) n += piece.count;
+    if (more_) {
+        for (const Piece& piece : *more_) n += piece.count;
+    }
     return n;
 }
+
+std::size_t Buckets::pieces() const noexcept { return empty() ? 0 : 1 + (more_ ? more_->size() : 0); }
 
 std::uint64_t Buckets::bytes() const noexcept { return empty() ? 0 : count() * pool_->layout().bucket_bytes; }
 
 std::span<std::byte> Buckets::piece(std::size_t i) const {
     if (i >= pieces())
         throw Error(Code::out_of_range, "piece " + std::to_string(i) + " of " + std::to_string(pieces()));
-    const Piece& piece = i == 0 ? first_ : more_[i - 1];
+    const Piece& piece = at(i);
     return {piece.begin, piece.count * pool_->layout().bucket_bytes};
 }
 
 std::vector<BucketId> Buckets::ids() const {
     std::vector<BucketId> all;
     for (std::size_t i = 0; i < pieces(); ++i) {
-        const Piece& piece = i == 0 ? first_ : more_[i - 1];
+        const Piece& piece = at(i);
         for (std::uint32_t n = 0; n < piece.count; ++n) all.push_back(pool_->id_of(piece.first + n));
     }
     return all;
@@ -120,8 +126,9 @@ void Buckets::set_full(std::uint64_t tag, std::uint64_t bytes) {
     const auto parts = static_cast<std::uint32_t>(count());
     const std::uint64_t of_each = empty() ? 0 : pool_->layout().bucket_bytes;
     std::uint32_t part = 0;
+    is_run_ = false;
     for (std::size_t i = 0; i < pieces(); ++i) {
-        const Piece& piece = i == 0 ? first_ : more_[i - 1];
+        const Piece& piece = at(i);
         pool_->cut(piece.first, piece.count);
         for (std::uint32_t n = 0; n < piece.count; ++n, ++part) {
             const std::uint64_t here = std::min(bytes, of_each);
@@ -134,7 +141,7 @@ void Buckets::set_full(std::uint64_t tag, std::uint64_t bytes) {
 void Buckets::move(Region to) {
     refuse_available(to);
     for (std::size_t i = 0; i < pieces(); ++i) {
-        const Piece& piece = i == 0 ? first_ : more_[i - 1];
+        const Piece& piece = at(i);
         pool_->set_region(piece.first, piece.count, to);
     }
 }
@@ -149,17 +156,42 @@ std::vector<BucketId> Buckets::offer(std::uint64_t tag, std::uint64_t bytes) {
 
 void Buckets::give_back() noexcept {
     if (!pool_->members().is_forked()) {
-        pool_->release(first_.first, first_.count);
-        for (const Piece& piece : more_) pool_->release(piece.first, piece.count);
+        if (is_run_) {
+            pool_->release_run(first_.first, first_.count);
+        } else {
+            give_back_pieces();
+        }
     }
     forget();
 }
 
+// So that nothing fails once they are taken.
+void Buckets::make_room(std::size_t pieces) {
+    if (pieces < 2) return;
+    more_ = std::make_unique<std::vector<Piece>>();
+    more_->reserve(pieces - 1);
+}
+
+// Buckets behind each other are one piece.
+void Buckets::hold(const Piece& next) noexcept {
+    Piece& last = !more_ || more_->empty() ? first_ : more_->back();
+    if (last.count == 0) {
+        last = next;
+    } else if (last.first + last.count == next.first) {
+        last.count += next.count;
+    } else {
+        more_->push_back(next);
+    }
+}
+
+[[gnu::noinline]] void Buckets::give_back_pieces() noexcept {
+    for (std::size_t i = 0; i < pieces(); ++i) pool_->release(at(i).first, at(i).count);
+}
+
 void Buckets::forget() noexcept {
     if (is_written_) forget_written();
-    first_ = {};
-    more_.clear();
-    pool_.reset();
+    more_.reset();
+    std::exchange(pool_, nullptr)->leave();
 }
 
 [[gnu::noinline]] void Buckets::forget_written() noexcept {
@@ -196,23 +228,19 @@ BucketPool BucketPool::open_or_create(const std::string& path, const BucketOptio
     }
 }
 
-bool BucketPool::acquire_into(Buckets& held, std::uint64_t bytes, Region region) {
+std::optional<Buckets> BucketPool::try_acquire(std::uint64_t bytes, Region region) {
     refuse_available(region);
     pool_->members().check();
-    if (!pool_->acquire(bytes, region, held)) return false;
-    held.pool_ = pool_;
-    return true;
-}
-
-std::optional<Buckets> BucketPool::try_acquire(std::uint64_t bytes, Region region) {
-    std::optional<Buckets> held(std::in_place);
-    if (!acquire_into(*held, bytes, region)) held.reset();
+    std::optional<Buckets> held(Buckets{*pool_});
+    if (!pool_->acquire(bytes, region, *held)) held.reset();
     return held;
 }
 
 Buckets BucketPool::acquire(std::uint64_t bytes, Region region) {
-    Buckets held;
-    if (!acquire_into(held, bytes, region)) throw_no_space(bytes);
+    refuse_available(region);
+    pool_->members().check();
+    Buckets held(*pool_);
+    if (!pool_->acquire(bytes, region, held)) throw_no_space(bytes);
     return held;
 }
 
@@ -225,9 +253,8 @@ void BucketPool::throw_no_space(std::uint64_t bytes) const {
 
 Buckets BucketPool::take(std::span<const BucketId> ids) {
     pool_->members().check();
-    Buckets held;
+    Buckets held(*pool_);
     pool_->take(ids, held);
-    held.pool_ = pool_;
     return held;
 }
 

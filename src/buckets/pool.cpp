@@ -1,6 +1,7 @@
 #include "buckets/pool.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -54,9 +55,14 @@ Layout lay_out(std::uint64_t bucket_bytes, std::uint64_t count) {
     return layout;
 }
 
+// Whoever holds buckets uses it beyond its last handle.
+std::shared_ptr<Pool> Pool::opened(members::Members members) {
+    return {new Pool(std::move(members)), [](Pool* pool) { pool->leave(); }};
+}
+
 std::shared_ptr<Pool> Pool::create(const std::string& path, const BucketOptions& options) {
     const Layout layout = lay_out(options.bucket_bytes, options.count);
-    return std::make_shared<Pool>(members::Members::create(
+    return opened(members::Members::create(
         {path, members::Kind::buckets, shape_of(layout), layout.file_bytes, options.mode},
         [&](std::byte* base) {
             Runs(base + layout.hints, base + layout.words, static_cast<std::uint32_t>(layout.count)).set_up();
@@ -64,60 +70,30 @@ std::shared_ptr<Pool> Pool::create(const std::string& path, const BucketOptions&
 }
 
 std::shared_ptr<Pool> Pool::open(const std::string& path) {
-    return std::make_shared<Pool>(
-        members::Members::open(path, members::Kind::buckets,
-                               [](const members::Shape& shape) { return layout_of(shape).file_bytes; }));
+    return opened(members::Members::open(path, members::Kind::buckets, [](const members::Shape& shape) {
+        return layout_of(shape).file_bytes;
+    }));
 }
 
 Pool::Pool(members::Members members)
     : members_(std::move(members)),
       layout_(layout_of(members_.shape())),
       runs_(members_.base() + layout_.hints, members_.base() + layout_.words,
-            static_cast<std::uint32_t>(layout_.count), members_.me().seat) {}
+            static_cast<std::uint32_t>(layout_.count), members_.me().seat),
+      mine_(Word{.owner = members_.me()}.packed()),
+      has_shift_(std::has_single_bit(layout_.bucket_bytes)),
+      shift_(std::countr_zero(layout_.bucket_bytes)) {}
 
 void Pool::prepare() {
     members_.check();
     members_.touch_all(layout_.data);
 }
 
-Word Pool::mine(Region region, BucketState state) const {
-    Word word;
-    word.state = static_cast<std::uint8_t>(state);
-    word.place = static_cast<std::uint8_t>(region);
-    word.owner = members_.me();
-    return word;
-}
-
-std::byte* Pool::bucket(std::uint32_t i) const {
-    return members_.base() + layout_.data + i * layout_.bucket_bytes;
-}
-
-// Buckets behind each other are one piece.
-void Pool::hold(Buckets& held, members::Run run) const {
-    Buckets::Piece& last = held.more_.empty() ? held.first_ : held.more_.back();
-    if (last.count == 0) {
-        last = {bucket(run.first), run.first, run.count};
-    } else if (last.first + last.count == run.first) {
-        last.count += run.count;
-    } else {
-        held.more_.push_back({bucket(run.first), run.first, run.count});
-    }
-}
-
-bool Pool::acquire(std::uint64_t bytes, Region region, Buckets& held) {
-    const std::uint64_t want = (bytes - (bytes != 0 ? 1U : 0U)) / layout_.bucket_bytes + 1;
+bool Pool::take_slowly(std::uint64_t want, const Word& as, Buckets& held) {
     if (want > layout_.count) return false;
-    const auto wanted = static_cast<std::uint32_t>(want);
-    const Word as = mine(region, BucketState::filling);
-    const auto first = runs_.take_kept(wanted, as.packed());
-    if (!first) return take_slowly(wanted, as, held);
-    held.first_ = {bucket(*first), *first, wanted};
-    return true;
-}
-
-bool Pool::take_slowly(std::uint32_t want, const Word& as, Buckets& held) {
     static thread_local std::vector<members::Run> runs;  // to allocate nothing in the usual case
     runs.clear();
+    const auto wanted = static_cast<std::uint32_t>(want);
     std::uint32_t taken = 0;
     const auto give_back = [&] {
         for (const members::Run& run : runs) runs_.give_back(run, members_.me());
@@ -125,9 +101,9 @@ bool Pool::take_slowly(std::uint32_t want, const Word& as, Buckets& held) {
     try {
         runs.reserve(want);
         for (int looks = 0;; ++looks) {
-            const Runs::Taken more = runs_.take(want - taken, as, runs);
+            const Runs::Taken more = runs_.take(wanted - taken, as, runs);
             taken += more.count;
-            if (taken == want) break;
+            if (taken == wanted) break;
             if (looks > 0 && (more.is_settled || looks == most_looks)) {
                 give_back();
                 return false;
@@ -135,14 +111,14 @@ bool Pool::take_slowly(std::uint32_t want, const Word& as, Buckets& held) {
             std::this_thread::sleep_for(std::chrono::microseconds(looks));
             reclaim();  // also if it is somebody else who frees them
         }
-        held.more_.reserve(runs.size());
+        held.make_room(runs.size());
     } catch (...) {
         give_back();
         throw;
     }
     for (const members::Run& run : runs) {
         runs_.join(run);
-        hold(held, run);
+        held.hold({bucket(run.first), run.first, run.count});
     }
     return true;
 }
@@ -174,7 +150,7 @@ void Pool::take(std::span<const BucketId> ids, Buckets& held) {
     };
     std::vector<Taken> taken;
     taken.reserve(ids.size());
-    held.more_.reserve(ids.size());  // so that nothing fails once they are taken
+    held.make_room(ids.size());
     for (const BucketId& id : ids) {
         const bool is_one = id.index < layout_.count;
         if (is_one) part_left_behind(id.index, roll);
@@ -194,7 +170,7 @@ void Pool::take(std::span<const BucketId> ids, Buckets& held) {
                     "bucket " + std::to_string(id.index) + " of '" + members_.path() +
                         "' is not on offer by this id: it was taken, given back, or never was");
     }
-    for (const Taken& one : taken) hold(held, {one.index, 1});
+    for (const Taken& one : taken) held.hold({bucket(one.index), one.index, 1});
 }
 
 Word Pool::checked(std::uint32_t i) const {

@@ -11,6 +11,7 @@
 #include "buckets/format.hpp"
 #include "buckets/runs.hpp"
 #include "members/members.hpp"
+#include "os/threads.hpp"
 
 namespace pmemcpy::buckets {
 
@@ -19,17 +20,54 @@ class Pool {
 public:
     static std::shared_ptr<Pool> create(const std::string& path, const BucketOptions& options);
     static std::shared_ptr<Pool> open(const std::string& path);
-    explicit Pool(members::Members members);
+
+    Pool(const Pool&) = delete;
+    Pool& operator=(const Pool&) = delete;
+
+    /// Who uses it: each Buckets, and all handles together, as which it begins. The last one closes it.
+    void join() noexcept {
+        if (os::has_one_thread()) {
+            users_.store(users_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        } else {
+            users_.fetch_add(1, std::memory_order_relaxed);
+        }
+    }
+    void leave() noexcept {
+        std::uint64_t before = users_.load(std::memory_order_relaxed);
+        if (os::has_one_thread()) {
+            users_.store(before - 1, std::memory_order_relaxed);
+        } else {
+            before = users_.fetch_sub(1, std::memory_order_acq_rel);
+        }
+        if (before == 1) delete this;
+    }
 
     const members::Members& members() const { return members_; }
     const Layout& layout() const { return layout_; }
     void prepare();
 
     /// Puts as many as `bytes` need into `held`; false, and none, if there are not so many.
-    bool acquire(std::uint64_t bytes, Region region, Buckets& held);
+    bool acquire(std::uint64_t bytes, Region region, Buckets& held) {
+        const std::uint64_t want = buckets_for(bytes);
+        const members::Word filling{.state = static_cast<std::uint8_t>(BucketState::filling),
+                                    .place = static_cast<std::uint8_t>(region)};
+        const std::uint64_t as = filling.packed() | mine_;
+        if (const auto first = runs_.take_kept(want, as)) {
+            const auto count = static_cast<std::uint32_t>(want);
+            held.first_ = {bucket(*first), *first, count};
+            held.is_run_ = true;
+            return true;
+        }
+        return take_slowly(want, members::Word::of(as), held);
+    }
     void take(std::span<const BucketId> ids, Buckets& held);
     void release(std::uint32_t first, std::uint32_t count) noexcept {
         runs_.give_back({first, count}, members_.me());
+    }
+
+    /// What acquire() gave as one, and nobody has cut since.
+    void release_run(std::uint32_t first, std::uint32_t count) noexcept {
+        runs_.give_back_run({first, count}, mine_);
     }
 
     /// Of the buckets that this process holds, those that it has written to by write().
@@ -53,20 +91,32 @@ public:
     bool discard(BucketId id);
 
 private:
-    members::Word mine(Region region, BucketState state) const;
-    [[gnu::noinline]] bool take_slowly(std::uint32_t want, const members::Word& as, Buckets& held);
+    explicit Pool(members::Members members);
+    ~Pool() = default;
+    static std::shared_ptr<Pool> opened(members::Members members);
+    // A division takes as long as all else does that is no CAS.
+    std::uint64_t buckets_for(std::uint64_t bytes) const {
+        const std::uint64_t before_last = bytes - (bytes != 0 ? 1U : 0U);
+        return (has_shift_ ? before_last >> shift_ : before_last / layout_.bucket_bytes) + 1;
+    }
+    std::byte* bucket(std::uint32_t i) const {
+        return members_.base() + layout_.data + i * layout_.bucket_bytes;
+    }
+    [[gnu::noinline]] bool take_slowly(std::uint64_t want, const members::Word& as, Buckets& held);
     void part_left_behind(std::uint32_t i, members::Roll& roll) const;
     members::Word checked(std::uint32_t i) const;
     members::Word said_of(std::uint32_t i) const;
     void change_own(std::uint32_t i, const std::function<void(members::Word&)>& change) const;
     BucketInfo describe(std::uint32_t i, const members::Word& word, members::Roll& roll) const;
-    std::byte* bucket(std::uint32_t i) const;
     bool is_gone(const members::Word& word, members::Roll& roll) const;
-    void hold(Buckets& held, members::Run run) const;
 
     members::Members members_;
     Layout layout_;
     Runs runs_;
+    std::uint64_t mine_;  // in a word, whom it belongs to
+    bool has_shift_;      // buckets of 2^shift_ bytes
+    int shift_;
+    std::atomic<std::uint64_t> users_ = 1;
     std::atomic<std::uint64_t> written_ = 0;  // buckets
 };
 

@@ -201,7 +201,7 @@ void Runs::cut(const Run& piece) const {
     }
 }
 
-void Runs::give_back_several(const Run& piece, const Owner& owner) {
+void Runs::give_back(const Run& piece, const Owner& owner) {
     for (std::uint32_t first = piece.first, end = piece.first + piece.count, i = 0; first < end; first = i) {
         Word head = load(first);
         i = first + 1;

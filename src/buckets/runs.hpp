@@ -51,13 +51,14 @@ public:
     members::Word said_of(std::uint32_t i) const;
 
     /// Takes a run of so many that was given back here, for the packed `as`, whose turn is 0. Nothing if there is none.
-    std::optional<std::uint32_t> take_kept(std::uint32_t want, std::uint64_t as) {
+    std::optional<std::uint32_t> take_kept(std::uint64_t want, std::uint64_t as) {
         if (want > longest_run) return std::nullopt;
+        const auto n = static_cast<std::uint32_t>(want);
         Kept& kept = this->kept();
-        while (const std::uint64_t entry = kept.pop(want)) {
+        while (const std::uint64_t entry = kept.pop(n)) {
             const auto turn = static_cast<std::uint32_t>(entry);
             const auto i = static_cast<std::uint32_t>(entry >> 32) - 1;
-            std::uint64_t free = free_word(want, turn).packed();
+            std::uint64_t free = free_word(n, turn).packed();
             if (word(i).compare_exchange_strong(free, as | (turn + 1))) return i;
         }
         return std::nullopt;
@@ -76,16 +77,13 @@ public:
     /// The same of one run, in the state and the owner of `as`.
     void cut_run(std::uint32_t first, std::uint32_t n, const members::Word& as) const;
     /// Frees those that are `owner`'s, who calls this: nobody else may change their words while he lives. They are runs afterwards.
-    void give_back(const members::Run& piece, const members::Owner& owner) {
-        const std::uint32_t end = piece.first + piece.count;
-        const members::Word head = load(piece.first);
-        std::uint32_t i = piece.first + 1;
-        while (i < end && i % longest_run != 0 && follows(load(i))) ++i;
-        if (i == end && is_of(head, owner)) {
-            free_run(piece.first, piece.count, head.turn);
-        } else {
-            give_back_several(piece, owner);
-        }
+    void give_back(const members::Run& piece, const members::Owner& owner);
+    /// The same of what take_kept() gave to whom `owner` is in a word, and nobody has cut since.
+    void give_back_run(const members::Run& run, std::uint64_t owner) {
+        const std::uint64_t head = word(run.first).load(std::memory_order_relaxed);
+        const members::Word said = members::Word::of(head);
+        const bool is_his = (head & members::Word::owner_bits()) == owner;
+        if (is_his && said.state != 0 && !follows(said)) free_run(run.first, run.count, said.turn);
     }
     /// Frees a single one whose word is `from`; false if it is not.
     bool free(std::uint32_t i, const members::Word& from) const;
@@ -145,7 +143,6 @@ private:
         kept().push(n, first, turn);
         set(first, n);
     }
-    [[gnu::noinline]] void give_back_several(const members::Run& piece, const members::Owner& owner);
     // Of what is taken and given back as it is the bits stay set, so they mostly need only be looked at.
     void set(std::uint32_t first, std::uint32_t n) const {
         const std::uint64_t all = members::low_bits(n) << first % 64;

@@ -34,6 +34,10 @@ struct Word {
         word.state = static_cast<std::uint8_t>(bits >> 61);
         return word;
     }
+    /// Those of a packed one that say whose it is.
+    static constexpr std::uint64_t owner_bits() {
+        return Word{.owner = {1023, (1U << life_bits) - 1}}.packed();
+    }
     friend bool operator==(const Word&, const Word&) = default;
 };
 
