@@ -17,9 +17,8 @@ SIZES_OF_MEMORY = tuple(KIB << shift for shift in range(6, 12))  # 64 KiB to 2 M
 METADATA = ("pmemcpy", "memcached", "redis", "redis-pipelined", "mpi", "mpi-handed-over")
 MESSAGES = ("pmemcpy", "pmemcpy-collected", "nats", "nats-flushed", "memcached", "mpi", "mpi-handed-over")
 
-# Figures 8 to 11. Bandwidths of Figure 7 in units of the parallel file system's, and latencies in seconds.
+# Figures 8 to 11. Bandwidths of Figure 7 in units of the parallel file system's.
 WRITE_RATIO = {"ram": 118.0, "nvme": 45.0, "burst-buffer": 3.8, "pfs": 1.0}
-LATENCY_SECONDS = {"nvme": 20e-6, "burst-buffer": 2e-4, "pfs": 1e-3}
 STAND_INS = ("elevator", "datawarp")
 POLICIES = ("max-bandwidth", "max-locality")
 # MaxLocality as in the paper: nobody makes room before a store waits for it.
@@ -54,10 +53,6 @@ class Sizes:
     bytes_stored: int  # in a run of Figures 8 to 11
     pfs_bytes_per_second: float
     blocks: int = 32  # in a phase, of all ranks
-
-    @property
-    def block_bytes(self) -> int:
-        return self.phase_bytes // self.blocks
 
     @property
     def ram_bytes(self) -> int:

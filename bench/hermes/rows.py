@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import experiments
-from experiments import COMPUTING, LATENCY_SECONDS, MIB, PHASES, STAND_INS, WRITE_RATIO, Sizes
+from experiments import COMPUTING, MIB, PHASES, STAND_INS, WRITE_RATIO, Sizes
 from neighbours import Row, divided, matching, measured, number, reason, table_of, tables, typical
-from schedule import Device, least_write_seconds, with_latency
+from schedule import Device, least_write_seconds
 
 Value = Callable[[dict], float]
 # Other ways to use the paper's peers.
@@ -23,10 +23,13 @@ def rates(
     rate: Value,
     targets: dict[str, float | None],
     our_way: str = "pmemcpy",
+    *,
+    is_judged: bool = True,
 ) -> list[Row]:
-    """Operations a second beside those of each peer that there is a target for, or None."""
+    """Operations a second beside those of each peer that there is a target for. The paper's are shown anyhow."""
     rows = []
-    for peer, target in targets.items():
+    for peer, goal in targets.items():
+        target = goal if is_judged else None
         line = f"{name}, beside {peer}"
         lacking = next((each for each in (our_way, peer) if each not in found), None)
         if lacking:
@@ -36,7 +39,7 @@ def rates(
             continue
         ours, theirs = typical(found[our_way], rate), typical(found[peer], rate)
         note = fewer(found, our_way, peer)
-        paper = None if peer in NOT_IN_THE_PAPER else target
+        paper = None if peer in NOT_IN_THE_PAPER else goal
         rows.append(Row(line, divided(ours, theirs), target, ours, theirs, "/s", peer, paper, note))
     return rows
 
@@ -48,6 +51,10 @@ def fewer(found: dict[str, list[dict]], *names: str) -> str:
 
 
 def figure4(runs: list[dict]) -> list[Row]:
+    """
+    Judged is getting memory and giving it back. What is copied into it takes as long as memory takes, whoever has
+    lent it; and the paper's three million operations a second would be 190 GiB/s with a copy of 64 KiB each.
+    """
     rows = []
     wanted = ("order", "is_copied", "smallest", "largest")
     for case in dict.fromkeys(tuple(run[key] for key in wanted) for run in matching(runs, experiment="figure4")):
@@ -59,7 +66,8 @@ def figure4(runs: list[dict]) -> list[Row]:
             sizes += f" to {tables.size_text(largest)}"
             targets = {"malloc": 3.0, "tcmalloc": 2.0}
         name = f"{sizes}, {order}, {'copied into' if is_copied else 'got and given back'}"
-        rows += rates(measured(mine), mine, name, lambda run: run["operations_per_s"], targets)
+        found = measured(mine)
+        rows += rates(found, mine, name, lambda run: run["operations_per_s"], targets, is_judged=not is_copied)
     return rows
 
 
@@ -176,15 +184,12 @@ def best_schedule(mine: list[dict], policy: str, sizes: Sizes) -> Row:
     top = Device(sizes.bytes_stored / typical(found["top"], write), sizes.ram_bytes)
     capacities = {"nvme": sizes.nvme_bytes}
     below = [
-        Device(
-            with_latency(WRITE_RATIO[each] * sizes.pfs_bytes_per_second, LATENCY_SECONDS[each], sizes.block_bytes),
-            capacities.get(each, float("inf")),
-        )
+        Device(WRITE_RATIO[each] * sizes.pfs_bytes_per_second, capacities.get(each, float("inf")))
         for each in ("nvme", "burst-buffer", "pfs")
     ]
-    least = least_write_seconds(
-        [top, *below], PHASES, sizes.phase_bytes, sizes.computing_seconds(COMPUTING["data-intensive"])
-    )
+    # As long as it took: what is moved down while a rank sleeps longer than it was to is not waited for either.
+    computing = typical(found[policy], lambda run: run["computing_s"])
+    least = least_write_seconds([top, *below], PHASES, sizes.phase_bytes, computing / PHASES)
     ours = typical(found[policy], write)
     return Row(name, divided(least, ours), target, ours, least, "s", "calculated")
 
@@ -198,8 +203,7 @@ def background(runs: list[dict], sizes: Sizes) -> list[Row]:
             rows.append(beside(mine, f"{work}, write", "flushing", "top", write, goal))
     found = measured(matching(runs, experiment="background", work="data-intensive"))
     if "flushing" in found:
-        computing = PHASES * sizes.computing_seconds(COMPUTING["data-intensive"])
-        takes = typical(found["flushing"], lambda run: computing + write(run) + run["flush_s"])
+        takes = typical(found["flushing"], lambda run: run["computing_s"] + write(run) + run["flush_s"])
         ours, theirs = sizes.bytes_stored / takes / MIB, sizes.pfs_bytes_per_second / MIB
         rows.append(Row("all flushed", divided(ours, theirs), 0.9, ours, theirs, "MiB/s", "the bandwidth"))
     return rows

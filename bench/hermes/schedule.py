@@ -8,14 +8,11 @@ UNLIMITED = float("inf")
 
 @dataclass(frozen=True)
 class Device:
-    """One target. `bytes_per_second` is what it takes, with the latency of each block in it."""
+    """One target. `bytes_per_second` is what it takes from many writers, of whom one waits for the latency while others
+    write."""
 
     bytes_per_second: float
     capacity_bytes: float = UNLIMITED
-
-
-def with_latency(bytes_per_second: float, latency_seconds: float, block_bytes: float) -> float:
-    return block_bytes / (block_bytes / bytes_per_second + latency_seconds)
 
 
 def least_write_seconds(devices: Sequence[Device], phases: int, phase_bytes: float, compute_seconds: float) -> float:
@@ -23,9 +20,9 @@ def least_write_seconds(devices: Sequence[Device], phases: int, phase_bytes: flo
 
     The model. Devices are ordered, the fastest first; the last has room for all. The application computes, then
     stores the bytes of a phase one after another, no faster than the first device takes them, and so on. A device
-    takes one thing at a time, at its bandwidth, be it stored there or moved down to it; all devices do so at the same
-    time, while the application computes as well as while it stores. Reading costs nothing, and a byte that was moved
-    makes room at once.
+    takes one thing at a time, at its bandwidth, be it stored there or moved down to it, and nobody waits for its
+    latency; all devices do so at the same time, while the application computes as well as while it stores. Reading
+    costs nothing, and a byte that was moved makes room at once.
 
     Why nothing is faster. Whatever is decided, what lies in the first k devices together can grow to their capacity
     and can shrink no faster than the devices below can be filled. So the application stores at the first device's

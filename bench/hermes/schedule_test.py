@@ -5,7 +5,7 @@ import itertools
 import random
 
 import pytest
-from schedule import Device, least_write_seconds, with_latency
+from schedule import Device, least_write_seconds
 
 KIB = 1024.0
 
@@ -106,7 +106,3 @@ def test_what_does_not_fit_comes_in_as_the_others_take_it():
 def test_a_device_below_that_is_full_takes_only_what_leaves_it():
     seconds = least_write_seconds([Device(KIB, KIB), Device(KIB / 4, KIB), Device(KIB / 12)], 1, 300 * KIB, 0)
     assert seconds == pytest.approx(3600, rel=0.02)
-
-
-def test_latency_is_part_of_the_bandwidth_of_small_blocks():
-    assert with_latency(1000, 1, 1000) == 500

@@ -32,13 +32,13 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// Between two looks at whether the targets are full, and whether the leader is gone; of who leads also while somebody stores, and when
-// somebody has stored of late.
+// Between two looks at whether the targets are full, and whether the leader is gone; of who leads, and of whose stores have to wait, also while
+// somebody stores, and when somebody has stored of late.
 constexpr auto nap = 100ms;
 constexpr auto nap_in_burst = 2ms;
 constexpr auto nap_between_bursts = 20ms;
 // A leader whose program is done first leaves while the others store on, at half the speed as long as nobody makes room for them.
-constexpr auto nap_of_others_in_burst = 10ms;
+constexpr auto nap_of_others_in_burst = 4ms;
 constexpr auto longest_between_bursts = 1s;
 // In a pool with very many blocks a look at all of them takes long: so many times as long it then waits.
 constexpr int pause_per_look = 20;
@@ -108,6 +108,7 @@ public:
         if (!handing_.trouble.empty()) return handing_.trouble;
         if (!finishing_.trouble.empty()) return finishing_.trouble;
         if (!answering_.trouble.empty()) return answering_.trouble;
+        if (!draining_.trouble.empty()) return draining_.trouble;
         for (const Task& task : emptying_) {
             if (!task.trouble.empty()) return task.trouble;
         }
@@ -173,19 +174,21 @@ private:
                 pause = after_error;
             }
         }
-        wait_for_tasks();
+        // The next leader begins while the last blocks are still on their way: any process may move some at any time.
+        wait_for_what_one_does();
+        lead_.reset();
+        wait_for_moves();
         try {
             finish();
         } catch (const std::exception&) {
             // What is left is found by the next who has the pool open, and shown by unflushed().
         }
-        lead_.reset();
         organizes_.reset();
         if (store_) store_->close();
     }
 
     Clock::duration pause_until_next_look() const {
-        if (!bursts_.is_quiet()) return lead_ ? nap_in_burst : nap_of_others_in_burst;
+        if (!bursts_.is_quiet()) return lead_ || is_waited_for_ ? nap_in_burst : nap_of_others_in_burst;
         if (!lead_) return nap;
         return Clock::now() < stored_at_ + longest_between_bursts ? nap_between_bursts : nap;
     }
@@ -251,6 +254,10 @@ private:
         if (yields_) return step_back();
         bursts_.look(os::monotonic_ns(), store_->stored_bytes());
         if (!bursts_.is_quiet()) stored_at_ = Clock::now();
+        if (program_ != nullptr) {
+            const std::uint64_t waits = program_->waits();
+            is_waited_for_ = std::exchange(waits_, waits) != waits;
+        }
         if (!leads()) return;
         if (std::exchange(hierarchy_, hierarchy) != hierarchy || !pace_) {
             is_news_ = true;  // it may want other things
@@ -259,6 +266,12 @@ private:
         for (const store::Store::Emptying& each : store_->to_empty(bursts_))
             begin(emptying_.at(each.level),
                   [this, each, goes_on = as_it_is()] { store_->empty(each, goes_on); });
+        const auto stays = store_->to_drain(bursts_);
+        if (stays) {
+            begin(draining_, [this, most = *stays, goes_on = as_it_is()] {
+                if (!store_->drain(most, goes_on)) draining_.not_before = Clock::now() + nap;
+            });
+        }
         if (store_->moves_by_heat() &&
             Clock::now() >= settled_at_ + std::chrono::duration<double>(duty->period_s)) {
             settled_at_ = Clock::now();
@@ -272,8 +285,12 @@ private:
         const std::uint64_t newest = store_->newest_version();
         const bool on_store = store_->flushes_on(Trigger::store) && newest != flushed_at_;
         const auto late = Clock::now() - due_.load();
-        if (is_news_ || on_store || (late >= 0s && newest != looked_at_) || late >= look_anyway)
-            begin(flushing_, [this, its = *duty, pace = pace_] { flush(its, *pace); });
+        // What fills the pool goes down anyhow, so the flush target begins with it and not when a period is over.
+        const bool fills = stays && newest != flushed_at_ && Clock::now() >= found_nothing_at_.load() + nap;
+        if (is_news_ || on_store || fills || (late >= 0s && newest != looked_at_) || late >= look_anyway)
+            begin(flushing_, [this, its = *duty, pace = pace_, what_fills = stays.has_value()] {
+                flush(its, *pace, what_fills);
+            });
         if (!duty->command.empty() && is_to_hand_over_) begin(handing_, [this] { hand_over(); });
         if (!duty->as.empty() &&
             Clock::now() >= finished_at_ + std::chrono::duration<double>(duty->period_s)) {
@@ -349,19 +366,23 @@ private:
         lead_.reset();
     }
 
+    static void wait_for(Task& task) {
+        if (task.done.valid()) task.done.get();
+    }
+    void wait_for_what_one_does() {
+        for (Task* task : {&reclaiming_, &handing_, &finishing_, &answering_}) wait_for(*task);
+    }
+    void wait_for_moves() {
+        for (Task* task : {&flushing_, &settling_, &draining_}) wait_for(*task);
+        for (Task& task : emptying_) wait_for(task);
+    }
     void wait_for_tasks() {
-        if (flushing_.done.valid()) flushing_.done.get();
-        if (settling_.done.valid()) settling_.done.get();
-        if (reclaiming_.done.valid()) reclaiming_.done.get();
-        if (handing_.done.valid()) handing_.done.get();
-        if (finishing_.done.valid()) finishing_.done.get();
-        if (answering_.done.valid()) answering_.done.get();
-        for (Task& task : emptying_) {
-            if (task.done.valid()) task.done.get();
-        }
+        wait_for_what_one_does();
+        wait_for_moves();
     }
 
-    void flush(const Flush& duty, Pace& pace) {
+    // What fills the pool is flushed first, and what has gone down from there when nothing fills it any more.
+    void flush(const Flush& duty, Pace& pace, bool what_fills) {
         const auto begun = Clock::now();
         const bool is_due = is_news_.exchange(false) || begun >= due_.load();
         const std::uint64_t before = store_->newest_version();
@@ -371,16 +392,25 @@ private:
         const std::uint64_t stored_before = waits ? store_->session_began_at() : ~std::uint64_t{0};
         Clock::duration looking_takes{};
         try {
-            store_->flush(
-                "/", true, [&](const FlushProgress&) { return pace.allows(0); },
-                [&](std::uint64_t bytes) { return pace.allows(bytes); }, stored_before, !is_due);
-            if (pace.allows(0)) flushed_at_ = before;
+            // Whoever led before may have been killed. What somebody waits for goes down meanwhile.
+            if (is_to_sweep_.exchange(false)) store_->sweep_copies(true);
+            const std::uint64_t copied = store_->flush(
+                "/",
+                {.for_modes = true,
+                 .what_fills = what_fills,
+                 .before = stored_before,
+                 .takes_inventory = is_due},
+                [&](const FlushProgress&) { return pace.allows(0); },
+                [&](std::uint64_t bytes) { return pace.allows(bytes); });
+            if (what_fills && copied == 0) found_nothing_at_ = begun;
+            const bool is_all = !what_fills && pace.allows(0);
+            if (is_all) flushed_at_ = before;
             if (!is_due) return;
             const auto began = Clock::now();
             const bool are_left = store_->sweep_copies(false);
             looking_takes = Clock::now() - began + std::chrono::nanoseconds(store_->inventory_took_ns());
             is_to_hand_over_ = true;
-            if (!are_left && pace.allows(0)) looked_at_ = before;
+            if (!are_left && is_all) looked_at_ = before;
         } catch (const std::exception&) {
             is_news_ = true;
             throw;
@@ -415,9 +445,9 @@ private:
         auto asked = std::unique_ptr<pool::Pool::LeadLock>(new pool::Pool::LeadLock(store_->try_lead()));
         if (!*asked) return false;
         lead_ = std::move(asked);
-        store_->sweep_copies(true);  // whoever led before may have been killed
         is_news_ = true;
         is_new_leader_ = true;
+        is_to_sweep_ = true;
         return true;
     }
 
@@ -432,7 +462,7 @@ private:
         if (!duty || (!organizes_ && store_->has_organizer())) return;
         const bool is_last = store_->flushes_on(Trigger::exit) && !store_->others_may_store();
         if (!is_last && !store_->flushes_on(Trigger::close)) return;
-        store_->flush("/", true, {});
+        store_->flush("/", {.for_modes = true}, {});
         store_->hand_over([] { return true; });
         store_->finish_files("/", nullptr, [] { return true; });
     }
@@ -456,7 +486,9 @@ private:
     std::shared_ptr<store::Store> store_;        // set before any task begins
     std::atomic<std::uint64_t> looked_at_ = 0;   // newest version at the last look at everything
     std::atomic<std::uint64_t> flushed_at_ = 0;  // the same, where each store triggers one
+    std::atomic<Clock::time_point> found_nothing_at_{Clock::time_point{}};  // last, to copy
     std::atomic<bool> is_to_hand_over_ = false;  // something may have come since the last time
+    std::atomic<bool> is_to_sweep_ = false;      // thoroughly, before anything is flushed
     std::atomic<bool> is_news_ = true;           // everything is to be looked at, whatever the versions say
     std::atomic<Clock::time_point> due_{Clock::time_point{}};
     // Of the thread that begins the tasks.
@@ -465,6 +497,8 @@ private:
     std::vector<unsigned> cores_;
     std::uint64_t hierarchy_ = 0;
     tier::Bursts bursts_;
+    std::uint64_t waits_ = 0;         // of the program, for room
+    bool is_waited_for_ = false;      // since the turn before
     Clock::time_point stored_at_{};   // when a burst was last seen
     Clock::time_point settled_at_{};  // by heat, which is as often done as somebody looks for what is new
     Task flushing_;
@@ -483,6 +517,7 @@ private:
     std::array<std::uint64_t, 3> looked_when_{};
     bool is_finished_ = false;
     std::array<Task, tier::most_targets> emptying_;
+    Task draining_;
     std::thread thread_;
 };
 

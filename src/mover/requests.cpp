@@ -49,7 +49,7 @@ void answer_one(store::Store& store, const Message& message,
     switch (static_cast<Request>(message.type & ~by_place)) {
         case Request::flush:
             store.flush(
-                *id, false, [&](const FlushProgress&) { return written(0); }, written);
+                *id, {}, [&](const FlushProgress&) { return written(0); }, written);
             return;
         case Request::bring_up:
             for (const auto& block : store.say(*id, std::nullopt, tier::Need::soon)) {

@@ -202,7 +202,7 @@ private:
 
     void persist(const std::string& end) {
         if (store_.targets().size() < 2) return store_.sync();
-        store_.flush(end, false, [&](const FlushProgress&) { return is_wanted_(); });
+        store_.flush(end, {}, [&](const FlushProgress&) { return is_wanted_(); });
         if (!is_wanted_()) throw Stopped{};
     }
 

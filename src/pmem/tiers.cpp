@@ -86,7 +86,7 @@ std::uint64_t reserved(const PMEM& pool, std::string_view target) {
 std::uint64_t flush(PMEM& pool, std::string_view id,
                     const std::function<bool(const FlushProgress&)>& progress) {
     store::Store& store = *Sides::of(pool).shared();
-    const std::uint64_t bytes = store.flush(id, false, progress);
+    const std::uint64_t bytes = store.flush(id, {}, progress);
     // Somebody who is at it has the same to do; what he leaves is done here.
     constexpr std::uint64_t look_again_ns = 10'000'000;
     while (!store.hand_over([] { return true; })) os::sleep_ns(look_again_ns);

@@ -75,8 +75,7 @@ void Store::check_may_be_asked() const {
 
 // Of an id or of all in a group, what the flush target has neither itself nor a copy of; what survives least first: what lies highest, and of
 // that the oldest.
-std::vector<Resident> Store::unflushed_in(const Tiering& t, std::string_view id, bool for_modes,
-                                          std::uint64_t before) const {
+std::vector<Resident> Store::unflushed_in(const Tiering& t, std::string_view id, const Flushing& what) const {
     const std::uint32_t target = t.numbers[t.flush_level];
     std::unordered_set<std::uint64_t> copied;
     if (!targets_.is_away(target)) {
@@ -93,9 +92,10 @@ std::vector<Resident> Store::unflushed_in(const Tiering& t, std::string_view id,
             if (b.extent.target == target || b.extent.length == 0 || !is_committed(b.step)) continue;
             if (copied.contains(block.version)) continue;
             const Buffering mode = t.mode_of(each, block);
-            if (for_modes ? !tier::is_flushed_by_itself(mode) : mode == Buffering::scratch && each != id)
+            if (what.for_modes ? !tier::is_flushed_by_itself(mode) : mode == Buffering::scratch && each != id)
                 continue;
-            if (block.version >= before) continue;
+            if (block.version >= what.before) continue;
+            if (what.what_fills && t.level_of(b.extent.target).value_or(0) >= drained_to(t)) continue;
             all.push_back({block.version, b.extent.length, each, block});
         }
     };
@@ -115,10 +115,15 @@ std::vector<Resident> Store::unflushed_in(const Tiering& t, std::string_view id,
 // False when the block is gone, or `written` has had enough.
 bool Store::flush_block(const std::string& id, const BlockRecord& block,
                         const std::function<bool(std::uint64_t)>& written, IfBusy if_busy) {
-    const auto t = tiering();
-    if (!t || t->flush_level == 0) return false;
     const InTransit::Claim claim(in_transit_, block.version);
     if (!claim.is_first() && if_busy == IfBusy::leave) return false;
+    return flush_claimed(id, block, written, if_busy);
+}
+
+bool Store::flush_claimed(const std::string& id, const BlockRecord& block,
+                          const std::function<bool(std::uint64_t)>& written, IfBusy if_busy) {
+    const auto t = tiering();
+    if (!t || t->flush_level == 0) return false;
     const Pin pin(heap_, block.link);
     if (!pin) return false;
     const auto called = [&] { return "block " + to_string(block.box) + " of '" + id + "'"; };
@@ -195,8 +200,11 @@ public:
 private:
     void copy_one(const Resident& block, IfBusy if_busy) {
         try {
-            const bool is_copied = store_.flush_block(block.id, block.block, written_, if_busy);
-            if (is_copied) store_.drop_if_wanted(tiering_, block);
+            // Held until it lives on in its copy, or somebody would begin to move it in between, in vain.
+            const InTransit::Claim claim(store_.in_transit_, block.block.version);
+            const bool is_left = !claim.is_first() && if_busy == IfBusy::leave;
+            const bool is_copied = !is_left && store_.flush_claimed(block.id, block.block, written_, if_busy);
+            if (is_copied && claim.is_first()) store_.drop_if_wanted(tiering_, block);
             const std::lock_guard lock(mutex_);
             if (is_copied) {
                 done_.bytes += block.block.block.stored_bytes;
@@ -232,10 +240,9 @@ private:
     std::atomic<bool> stops_ = false;
 };
 
-std::uint64_t Store::flush(std::string_view id, bool for_modes,
+std::uint64_t Store::flush(std::string_view id, const Flushing& what,
                            const std::function<bool(const FlushProgress&)>& progress,
-                           const std::function<bool(std::uint64_t)>& written, std::uint64_t before,
-                           bool comes_later) {
+                           const std::function<bool(std::uint64_t)>& written) {
     check_writable();
     const auto t = tiering();
     if (!t || t->flush_level == 0)
@@ -244,7 +251,8 @@ std::uint64_t Store::flush(std::string_view id, bool for_modes,
     if (id != "/" && is_group(id) != true && !exists(id))
         throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + path());
     // Who asks for it himself may try.
-    const std::string trouble = for_modes ? targets_.trouble_of(t->numbers[t->flush_level]) : std::string();
+    const std::string trouble =
+        what.for_modes ? targets_.trouble_of(t->numbers[t->flush_level]) : std::string();
     if (!trouble.empty()) throw Error(Code::io_error, trouble);
     const std::uint64_t newest = newest_version();
     // From here on there is something to write, also between two blocks.
@@ -252,24 +260,24 @@ std::uint64_t Store::flush(std::string_view id, bool for_modes,
     if (!targets_.is_away(t->numbers[t->flush_level]))
         turn.emplace(targets_, t->numbers[t->flush_level], piece_takes_s(t->numbers[t->flush_level]));
     Copying copying(*this, *t, progress, written);
-    auto left = unflushed_in(*t, id, for_modes, before);
+    auto left = unflushed_in(*t, id, what);
     copying.expect(left);
     // Blocks that were moved to another target meanwhile were not found where they had been.
     constexpr int most_vain_rounds = 10;
     for (int vain_rounds = 0; !left.empty() && !copying.stops() && vain_rounds < most_vain_rounds;) {
         vain_rounds = copying.copy(left) ? 0 : vain_rounds + 1;
-        left = unflushed_in(*t, id, for_modes, before);
+        left = unflushed_in(*t, id, what);
         std::erase_if(left, [&](const Resident& each) {
             return each.block.version > newest || copying.has_failed(each);
         });
     }
     heap_.reclaim();
     if (!copying.stops()) {
-        if (!for_modes) sweep_copies(true);
-        // Where only what is old is to be flushed, nothing newer is copied for it either.
-        const bool is_all = before == ~std::uint64_t{0};
-        if (!comes_later && (is_all || copying.has_copied()))
-            take_inventory(is_all ? id : std::string_view(), for_modes, written);
+        if (!what.for_modes) sweep_copies(true);
+        // Where only some is to be flushed, nothing else is copied for it either.
+        const bool is_all = what.before == ~std::uint64_t{0} && !what.what_fills;
+        if (what.takes_inventory && (is_all || copying.has_copied()))
+            take_inventory(is_all ? id : std::string_view(), what.for_modes, written);
     }
     return copying.finish();
 }
@@ -324,7 +332,7 @@ void Store::flush_through(const std::string& id, Directory& directory, const Sel
 void Store::flush_step() {
     const auto t = tiering();
     if (!t || t->flush_level == 0) return;
-    for (const Resident& each : unflushed_in(*t, "/", true)) {
+    for (const Resident& each : unflushed_in(*t, "/", {.for_modes = true})) {
         if (t->mode_of(each.id, each.block) == Buffering::write_through)
             flush_block(each.id, each.block, {}, patience(*t));
     }

@@ -105,7 +105,9 @@ bool Store::holds(const Block& block) const {
 // What has a copy where it is to go needs no other.
 bool Store::move_to_copy(const std::string& id, Directory& directory, const BlockRecord& from,
                          std::uint32_t target, IfBusy if_busy) {
-    if (!flush_block(id, from, {}, if_busy)) return false;
+    const InTransit::Claim claim(in_transit_, from.version);
+    if (!claim.is_first() && if_busy == IfBusy::leave) return false;
+    if (!flush_claimed(id, from, {}, if_busy)) return false;
     Block block = from.block;
     const catalog::BlockBytes record = catalog::write_block(block, from.box, from.version);
     catalog::Draft draft(heap_, record.length());
@@ -122,7 +124,7 @@ bool Store::move_to_copy(const std::string& id, Directory& directory, const Bloc
             targets_.set_aside(target, layout::Trouble::corrupt);
             return false;
         }
-        if (!flush_block(id, from, {}, if_busy)) return false;
+        if (!flush_claimed(id, from, {}, if_busy)) return false;
     }
     // Nobody removes it between the look and the publishing.
     const pool::Pool::CopiesLock lock(pool_);

@@ -16,7 +16,7 @@ FlushProgress Store::unflushed() const {
     FlushProgress left;
     const auto t = tiering();
     if (!t) return left;
-    for (const Resident& each : unflushed_in(*t, "/", true)) {
+    for (const Resident& each : unflushed_in(*t, "/", {.for_modes = true})) {
         ++left.of_blocks;
         left.of_bytes += each.block.block.stored_bytes;
     }
@@ -33,7 +33,7 @@ void Store::tell_when(const Tiering& t, const BlockRecord& block, Receipt& recei
     // What those have left who were here before is copied now.
     const bool is_left = !read_only() && block.version < pool_.session_began_at();
     if (is_for_closing && !is_left) return;
-    if (!waiting) waiting = unflushed_in(t, "/", true);
+    if (!waiting) waiting = unflushed_in(t, "/", {.for_modes = true});
     std::uint64_t before = 0;
     for (const Resident& each : *waiting) {
         before += each.block.block.stored_bytes;

@@ -66,6 +66,7 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
                       const std::function<bool()>& goes_on) {
     if (level + 1 >= t.numbers.size()) return false;
     bool has_moved = false;
+    bool has_moved_of_these = false;  // that were found by the last look
     bool may_be_enough = false;
     bool is_next_stuck = false;  // nothing there may go: it is not looked through again for each block
     // What somebody is copying just now is left to him, as long as others may go.
@@ -92,7 +93,8 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
         const bool is_last_piece = std::max(missing, excess) <= most_room_at_once;
         std::uint64_t wanted = std::min(std::max(missing, excess), most_room_at_once);
         if (leaving.empty()) {
-            if (++look == looks.size()) return has_moved;
+            look = std::exchange(has_moved_of_these, false) ? 1 : look + 1;
+            if (look == looks.size()) return has_moved;
             t.looked_ns[level] = os::monotonic_ns();
             const auto all = residents_of(t, level);
             leaving.assign(all.begin(), all.end());
@@ -101,7 +103,7 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
         const auto is_left = [&](const Resident& each) {
             return in_haste && looks.at(look) == IfBusy::leave && in_transit_.has(each.block.version);
         };
-        while (wanted > 0 && !leaving.empty()) {
+        while (wanted > 0 && !leaving.empty() && (!goes_on || goes_on())) {
             Resident next = std::move(leaving.front());
             leaving.pop_front();
             if (look == 0 && has_been_used_since(t, next)) continue;
@@ -115,7 +117,7 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
             if (is_left(next)) continue;
             if (may_live_on_in_copy(t, level, next, in_haste)) {
                 if (!move_down(t, t.flush_level, next, looks.at(look))) continue;
-                has_moved = true;
+                has_moved = has_moved_of_these = true;
                 wanted -= std::min(wanted, next.bytes);
                 continue;
             }
@@ -137,7 +139,7 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
             if (!is_next_stuck && !has_room_below(t, level, end, bytes_together))
                 is_next_stuck = !make_room(t, level + 1, bytes_together, in_haste);
             const std::uint64_t moved = move_down_together(t, level + 1, going, threads, looks.at(look));
-            has_moved = has_moved || moved > 0;
+            if (moved > 0) has_moved = has_moved_of_these = true;
             wanted -= std::min(wanted, moved);
         }
         take_back_space();
@@ -211,6 +213,39 @@ void Store::empty(const Emptying& what, const std::function<bool()>& goes_on) {
         make_room(*t, what.level, what.free_bytes, what.in_haste, Spared{}, goes_on);
 }
 
+// What is above it has the bandwidth that whoever stores needs.
+std::size_t Store::drained_to(const Tiering& t) { return t.flush_level < 3 ? 0 : t.flush_level - 1; }
+
+std::optional<std::uint64_t> Store::to_drain(const tier::Bursts& bursts) const {
+    const auto t = tiering();
+    if (!t || drained_to(*t) == 0) return std::nullopt;
+    const tier::Level pool = ledger_of(*t)[0];
+    return tier::drained_to(t->hierarchy.watermarks, pool.capacity, pool.movable, bursts);
+}
+
+// What has a copy already makes room at once when it is needed, so that goes down by itself.
+bool Store::drain(std::uint64_t stays, const std::function<bool()>& goes_on) {
+    const auto t = tiering();
+    const std::size_t to = t ? drained_to(*t) : 0;
+    if (to == 0) return false;
+    const auto all = residents_of(*t, 0);
+    if (all.empty()) return false;
+    std::atomic<bool> has_moved = false;
+    together(at_a_time(*t, to, all.front().bytes), all.size(), [&](std::size_t i) {
+        const Resident& next = all[i];
+        const auto ledger = ledger_of(*t);
+        if (!goes_on() || ledger[0].movable <= stays) return false;
+        if (!tier::is_flushed_by_itself(t->mode_of(next.id, next.block))) return true;
+        if (in_transit_.has(next.block.version) || has_copy(*t, next.block)) return true;
+        if (ledger[to].remaining < next.bytes) return false;
+        if (!move_down(*t, to, next, IfBusy::leave)) return true;
+        has_moved = true;
+        heap_.reclaim();  // the room is there as soon as it can be
+        return true;
+    });
+    return has_moved;
+}
+
 // To a target that takes long for each block, several at a time: it is at the next while the last is still under way.
 std::size_t Store::at_a_time(const Tiering& t, std::size_t to, std::uint64_t bytes) {
     constexpr double long_s = 2e-4;  // beside which starting a thread is nothing
@@ -232,7 +267,9 @@ std::uint64_t Store::move_down_together(Tiering& t, std::size_t to, const std::v
                                         std::size_t threads, IfBusy if_busy) {
     std::atomic<std::uint64_t> moved = 0;
     together(threads, blocks.size(), [&](std::size_t i) {
-        if (move_down(t, to, blocks[i], if_busy)) moved += blocks[i].bytes;
+        if (!move_down(t, to, blocks[i], if_busy)) return true;
+        moved += blocks[i].bytes;
+        heap_.reclaim();  // others have the room before all are moved
         return true;
     });
     return moved;

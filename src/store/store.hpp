@@ -215,18 +215,25 @@ public:
     void recode(std::string_view id, const Codec& codec);
 
     // flush.cpp
-    /// Copies what the flush target does not have of an id, or of all in a group. `for_modes`: only what the modes say. `before`: only
-    /// what was stored before this version was drawn. Then takes an inventory, unless that `comes_later`, or nothing is to be said.
-    std::uint64_t flush(std::string_view id, bool for_modes,
+    /// What of it is copied.
+    struct Flushing {
+        bool for_modes = false;   // only what the modes say
+        bool what_fills = false;  // only what lies where somebody needs its place soonest: see to_drain()
+        std::uint64_t before = ~std::uint64_t{0};  // only what was stored before this version was drawn
+        bool takes_inventory = true;               // afterwards, unless nothing is to be said
+    };
+    /// Copies what the flush target does not have of an id, or of all in a group.
+    std::uint64_t flush(std::string_view id, const Flushing& what,
                         const std::function<bool(const FlushProgress&)>& progress,
-                        const std::function<bool(std::uint64_t)>& written = {},
-                        std::uint64_t before = ~std::uint64_t{0}, bool comes_later = false);
+                        const std::function<bool(std::uint64_t)>& written = {});
     /// Whether what is to be flushed waits for this.
     bool flushes_on(Trigger trigger) const;
     FlushProgress unflushed() const;
     std::vector<Receipt> receipts(std::string_view id) const;
     /// What all have stored together since somebody began to count.
     std::uint64_t stored_bytes() const;
+    /// Of this one, how often a store had to wait until there was room.
+    std::uint64_t waits() const { return waits_.load(std::memory_order_relaxed); }
     /// A target out of which blocks are to go.
     struct Emptying {
         std::size_t level;
@@ -237,6 +244,11 @@ public:
     std::vector<Emptying> to_empty(const tier::Bursts& bursts) const;
     /// As long as `goes_on`.
     void empty(const Emptying& what, const std::function<bool()>& goes_on);
+    /// How much is to stay in the pool while somebody stores, though nobody needs the room yet: what goes down anyhow can go straight to the
+    /// last target above the flush target, which has nothing to do before all above it are full. Nothing where there is no such target.
+    std::optional<std::uint64_t> to_drain(const tier::Bursts& bursts) const;
+    /// Moves until no more than `stays` is there, as long as `goes_on`. False if nothing was to be moved.
+    bool drain(std::uint64_t stays, const std::function<bool()>& goes_on);
     /// Removes copies whose blocks are gone. `also_odd`: and such as only look like copies, after a power loss. True if some blocks are
     /// going, so that their copies can be removed later.
     bool sweep_copies(bool also_odd);
@@ -488,6 +500,8 @@ private:
     bool has_been_used_since(const Tiering& tiering, const Resident& resident) const;
     bool may_live_on_in_copy(Tiering& tiering, std::size_t level, const Resident& resident,
                              bool in_haste) const;
+    /// The last level above the flush target's, if others lie between it and the pool; else 0.
+    static std::size_t drained_to(const Tiering& tiering);
     bool has_room_below(Tiering& tiering, std::size_t level, std::size_t end, std::uint64_t bytes) const;
     static std::size_t at_a_time(const Tiering& tiering, std::size_t to, std::uint64_t bytes);
     std::uint64_t move_down_together(Tiering& tiering, std::size_t to, const std::vector<Resident>& blocks,
@@ -540,12 +554,15 @@ private:
     static IfBusy patience(const Tiering& tiering);
     bool flush_block(const std::string& id, const BlockRecord& block,
                      const std::function<bool(std::uint64_t)>& written, IfBusy if_busy);
+    /// The same by whoever holds a claim on it.
+    bool flush_claimed(const std::string& id, const BlockRecord& block,
+                       const std::function<bool(std::uint64_t)>& written, IfBusy if_busy);
     void drop_if_wanted(Tiering& tiering, const Resident& flushed);
     bool is_pressed(Tiering& tiering, const Resident& block) const;
     void flush_through(const std::string& id, Directory& directory, const Selection* box);
     void flush_step();
-    std::vector<Resident> unflushed_in(const Tiering& tiering, std::string_view id, bool for_modes,
-                                       std::uint64_t before = ~std::uint64_t{0}) const;
+    std::vector<Resident> unflushed_in(const Tiering& tiering, std::string_view id,
+                                       const Flushing& what) const;
     void tell_when(const Tiering& tiering, const BlockRecord& block, Receipt& receipt,
                    std::optional<std::vector<Resident>>& waiting) const;
     void forget_copies(std::uint32_t target);
@@ -612,6 +629,7 @@ private:
     std::size_t own_most_ = 1024;
     std::unique_ptr<layout::DirectoryLayout> directory_layout_;  // null in the file layout
     std::atomic<std::uint64_t> inventory_took_ns_ = 0;
+    std::atomic<std::uint64_t> waits_ = 0;
     InTransit in_transit_{pool_};
     std::atomic<std::uint64_t> step_{0};
     mutable std::mutex directories_mutex_;

@@ -11,6 +11,20 @@ namespace {
 constexpr double least_part_of_low = 0.5;
 // While one goes on whose end nobody knows, less: what a slow target has not taken by the time that all above are full is waited for.
 constexpr double least_part_in_burst = 0.2;
+// One burst in four is so much longer than it is by now, if how long they last is anybody's guess.
+constexpr std::uint64_t times_more = 3;
+
+std::uint64_t part_of(double part, std::uint64_t capacity) {
+    return static_cast<std::uint64_t>(part * static_cast<double>(capacity));
+}
+
+std::optional<std::uint64_t> with_room_for(std::uint64_t to_come, const Watermarks& marks,
+                                           std::uint64_t capacity, std::uint64_t used) {
+    const std::uint64_t high = part_of(marks.high, capacity);
+    const std::uint64_t least = std::min(high, part_of(marks.low * least_part_in_burst, capacity));
+    const std::uint64_t goal = std::max(high - std::min(to_come, high), least);
+    return used > goal ? std::optional(goal) : std::nullopt;
+}
 
 }  // namespace
 
@@ -29,28 +43,31 @@ void Bursts::look(std::uint64_t now_ns, std::uint64_t stored_bytes) {
     is_soon_ = stored_at_ns_ != 0 && now_ns - stored_at_ns_ < soon_ns;
 }
 
-std::uint64_t Bursts::expected() const {
-    return is_soon_ ? std::max(now_, *std::max_element(before_.begin(), before_.end())) : 0;
+std::uint64_t Bursts::largest() const { return *std::max_element(before_.begin(), before_.end()); }
+
+std::uint64_t Bursts::expected() const { return is_soon_ ? std::max(now_, largest()) : 0; }
+
+std::uint64_t Bursts::to_come() const {
+    const std::uint64_t known = largest();
+    return now_ <= known ? known - now_ : times_more * (now_ - known);
 }
 
 std::optional<std::uint64_t> emptied_to(const Watermarks& marks, std::uint64_t capacity, std::uint64_t used,
                                         const Bursts& bursts, bool is_top) {
     if (marks.high >= 1) return std::nullopt;  // nobody is to make room but who needs it
-    const auto part = [&](double of) {
-        return static_cast<std::uint64_t>(of * static_cast<double>(capacity));
-    };
-    const std::uint64_t high = part(marks.high);
-    if (!bursts.is_quiet()) {
-        const std::uint64_t to_come = is_top ? 0 : std::min(bursts.stored(), high);
-        const std::uint64_t goal =
-            std::max(high - to_come, std::min(high, part(marks.low * least_part_in_burst)));
-        return used > goal ? std::optional(goal) : std::nullopt;
-    }
+    if (!bursts.is_quiet()) return with_room_for(is_top ? 0 : bursts.stored(), marks, capacity, used);
+    const std::uint64_t high = part_of(marks.high, capacity);
     const std::uint64_t burst = std::min(bursts.expected(), high);
     if (used <= high - burst) return std::nullopt;
-    const std::uint64_t goal =
-        std::max(std::min(part(marks.low), high - burst), part(marks.low * least_part_of_low));
+    const std::uint64_t goal = std::max(std::min(part_of(marks.low, capacity), high - burst),
+                                        part_of(marks.low * least_part_of_low, capacity));
     return used > goal ? std::optional(goal) : std::nullopt;
+}
+
+std::optional<std::uint64_t> drained_to(const Watermarks& marks, std::uint64_t capacity, std::uint64_t used,
+                                        const Bursts& bursts) {
+    if (marks.high >= 1 || bursts.is_quiet()) return std::nullopt;
+    return with_room_for(bursts.to_come(), marks, capacity, used);
 }
 
 }  // namespace pmemcpy::tier

@@ -24,8 +24,12 @@ public:
     std::uint64_t expected() const;
     /// Of the burst that goes on.
     std::uint64_t stored() const { return now_; }
+    /// How much more it may well be: what the largest of the last few times was more, or several times what it is beyond that.
+    std::uint64_t to_come() const;
 
 private:
+    std::uint64_t largest() const;
+
     static constexpr std::size_t remembered = 4;
 
     std::optional<std::uint64_t> seen_;
@@ -44,5 +48,11 @@ private:
 /// target that is being emptied.
 std::optional<std::uint64_t> emptied_to(const Watermarks& marks, std::uint64_t capacity, std::uint64_t used,
                                         const Bursts& bursts, bool is_top);
+
+/// How much is to stay in the pool while somebody stores, of what can go straight to a slow target that nobody stores to: as much goes as may
+/// well come. To be wrong costs little, for such a target has not taken much until the pool is full; to wait for that costs as much as it would have
+/// taken.
+std::optional<std::uint64_t> drained_to(const Watermarks& marks, std::uint64_t capacity, std::uint64_t used,
+                                        const Bursts& bursts);
 
 }  // namespace pmemcpy::tier
