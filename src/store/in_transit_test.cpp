@@ -57,6 +57,9 @@ TEST_F(blocks_in_transit, are_seen_by_another_attachment) {
         EXPECT_FALSE(of_theirs.has(8));
         EXPECT_FALSE(InTransit::Claim(of_theirs, 7).is_first());
         EXPECT_TRUE(of_theirs.has(7)) << "who came second has taken the first one's claim with him";
+        // (So did another thread of the same attachment, which shares its locks: a second process moved what the first was moving.)
+        EXPECT_FALSE(InTransit::Claim(of_ours, 7).is_first());
+        EXPECT_TRUE(of_theirs.has(7)) << "who came second here has taken the first one's claim with him";
     }
     EXPECT_FALSE(of_theirs.has(7));
     EXPECT_TRUE(InTransit::Claim(of_theirs, 7).is_first());
