@@ -11,8 +11,9 @@ namespace {
 constexpr double least_part_of_low = 0.5;
 // While one goes on whose end nobody knows, less: what a slow target has not taken by the time that all above are full is waited for.
 constexpr double least_part_in_burst = 0.2;
-// One burst in four is so much longer than it is by now, if how long they last is anybody's guess.
-constexpr std::uint64_t times_more = 3;
+// One burst in three is so much longer than it is by now, if how long they last is anybody's guess. With three times as much even the first
+// short burst of a program goes to a slow target, from which it is flushed more slowly.
+constexpr std::uint64_t times_more = 2;
 
 std::uint64_t part_of(double part, std::uint64_t capacity) {
     return static_cast<std::uint64_t>(part * static_cast<double>(capacity));
