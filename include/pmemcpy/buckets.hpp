@@ -74,7 +74,7 @@ public:
     Buckets() = default;
     ~Buckets() { release(); }
     Buckets(Buckets&& other) noexcept
-        : pool_(std::exchange(other.pool_, nullptr)),
+        : pool_(std::move(other.pool_)),
           first_(other.first_),
           more_(std::move(other.more_)),
           is_run_(other.is_run_),
@@ -82,7 +82,7 @@ public:
     Buckets& operator=(Buckets&& other) noexcept {
         if (this == &other) return *this;
         release();
-        pool_ = std::exchange(other.pool_, nullptr);
+        pool_ = std::move(other.pool_);
         first_ = other.first_;
         more_ = std::move(other.more_);
         is_run_ = other.is_run_;
@@ -116,7 +116,7 @@ public:
     std::vector<BucketId> offer(std::uint64_t tag, std::uint64_t bytes);
     /// Gives them back. Does nothing to an empty one.
     void release() noexcept {
-        if (pool_ != nullptr) give_back();
+        if (pool_) give_back();
     }
 
 private:
@@ -127,7 +127,7 @@ private:
         std::uint32_t first = 0;
         std::uint32_t count = 0;
     };
-    explicit Buckets(buckets::Pool& pool) noexcept;
+    explicit Buckets(std::shared_ptr<buckets::Pool> pool) noexcept : pool_(std::move(pool)) {}
     const Piece& at(std::size_t i) const noexcept { return i == 0 ? first_ : (*more_)[i - 1]; }
     void make_room(std::size_t pieces);
     void hold(const Piece& next) noexcept;
@@ -135,7 +135,7 @@ private:
     void give_back_pieces() noexcept;
     void forget() noexcept;
     void forget_written() noexcept;
-    buckets::Pool* pool_ = nullptr;  // without it nothing else counts
+    std::shared_ptr<buckets::Pool> pool_;  // without it nothing else counts
     Piece first_;
     std::unique_ptr<std::vector<Piece>> more_;  // behind it, where it is in several
     bool is_run_ = false;                       // taken as one, with no word of its own for each

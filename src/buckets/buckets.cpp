@@ -35,6 +35,11 @@ void refuse_available(Region region) {
     if (region == Region::available || region > Region::burst_buffer) throw_available();
 }
 
+void check_acquiring(const buckets::Pool& pool, Region region) {
+    refuse_available(region);
+    pool.members().check();
+}
+
 }  // namespace
 
 const char* name_of(Region region) noexcept {
@@ -47,10 +52,8 @@ const char* name_of(BucketState state) noexcept {
     return names[static_cast<unsigned>(state) & 3];
 }
 
-inline Buckets::Buckets(buckets::Pool& pool) noexcept : pool_(&pool) { pool.join(); }
-
 std::size_t Buckets::count() const noexcept {
-    if (pool_ == nullptr || pool_->members().is_forked()) return 0;
+    if (!pool_ || pool_->members().is_forked()) return 0;
     std::size_t n = first_.count;
     if (more_) {
         for (const Piece& piece : *more_) n += piece.count;
@@ -191,7 +194,7 @@ void Buckets::hold(const Piece& next) noexcept {
 void Buckets::forget() noexcept {
     if (is_written_) forget_written();
     more_.reset();
-    std::exchange(pool_, nullptr)->leave();
+    pool_.reset();
 }
 
 [[gnu::noinline]] void Buckets::forget_written() noexcept {
@@ -229,17 +232,15 @@ BucketPool BucketPool::open_or_create(const std::string& path, const BucketOptio
 }
 
 std::optional<Buckets> BucketPool::try_acquire(std::uint64_t bytes, Region region) {
-    refuse_available(region);
-    pool_->members().check();
-    std::optional<Buckets> held(Buckets{*pool_});
+    check_acquiring(*pool_, region);
+    std::optional<Buckets> held(Buckets{pool_});
     if (!pool_->acquire(bytes, region, *held)) held.reset();
     return held;
 }
 
 Buckets BucketPool::acquire(std::uint64_t bytes, Region region) {
-    refuse_available(region);
-    pool_->members().check();
-    Buckets held(*pool_);
+    check_acquiring(*pool_, region);
+    Buckets held(pool_);
     if (!pool_->acquire(bytes, region, held)) throw_no_space(bytes);
     return held;
 }
@@ -253,7 +254,7 @@ void BucketPool::throw_no_space(std::uint64_t bytes) const {
 
 Buckets BucketPool::take(std::span<const BucketId> ids) {
     pool_->members().check();
-    Buckets held(*pool_);
+    Buckets held(pool_);
     pool_->take(ids, held);
     return held;
 }

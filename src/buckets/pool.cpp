@@ -55,14 +55,9 @@ Layout lay_out(std::uint64_t bucket_bytes, std::uint64_t count) {
     return layout;
 }
 
-// Whoever holds buckets uses it beyond its last handle.
-std::shared_ptr<Pool> Pool::opened(members::Members members) {
-    return {new Pool(std::move(members)), [](Pool* pool) { pool->leave(); }};
-}
-
 std::shared_ptr<Pool> Pool::create(const std::string& path, const BucketOptions& options) {
     const Layout layout = lay_out(options.bucket_bytes, options.count);
-    return opened(members::Members::create(
+    return std::make_shared<Pool>(members::Members::create(
         {path, members::Kind::buckets, shape_of(layout), layout.file_bytes, options.mode},
         [&](std::byte* base) {
             Runs(base + layout.hints, base + layout.words, static_cast<std::uint32_t>(layout.count)).set_up();
@@ -70,9 +65,9 @@ std::shared_ptr<Pool> Pool::create(const std::string& path, const BucketOptions&
 }
 
 std::shared_ptr<Pool> Pool::open(const std::string& path) {
-    return opened(members::Members::open(path, members::Kind::buckets, [](const members::Shape& shape) {
-        return layout_of(shape).file_bytes;
-    }));
+    return std::make_shared<Pool>(
+        members::Members::open(path, members::Kind::buckets,
+                               [](const members::Shape& shape) { return layout_of(shape).file_bytes; }));
 }
 
 Pool::Pool(members::Members members)

@@ -11,7 +11,6 @@
 #include "buckets/format.hpp"
 #include "buckets/runs.hpp"
 #include "members/members.hpp"
-#include "os/threads.hpp"
 
 namespace pmemcpy::buckets {
 
@@ -20,27 +19,7 @@ class Pool {
 public:
     static std::shared_ptr<Pool> create(const std::string& path, const BucketOptions& options);
     static std::shared_ptr<Pool> open(const std::string& path);
-
-    Pool(const Pool&) = delete;
-    Pool& operator=(const Pool&) = delete;
-
-    /// Who uses it: each Buckets, and all handles together, as which it begins. The last one closes it.
-    void join() noexcept {
-        if (os::has_one_thread()) {
-            users_.store(users_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-        } else {
-            users_.fetch_add(1, std::memory_order_relaxed);
-        }
-    }
-    void leave() noexcept {
-        std::uint64_t before = users_.load(std::memory_order_relaxed);
-        if (os::has_one_thread()) {
-            users_.store(before - 1, std::memory_order_relaxed);
-        } else {
-            before = users_.fetch_sub(1, std::memory_order_acq_rel);
-        }
-        if (before == 1) delete this;
-    }
+    explicit Pool(members::Members members);
 
     const members::Members& members() const { return members_; }
     const Layout& layout() const { return layout_; }
@@ -91,9 +70,6 @@ public:
     bool discard(BucketId id);
 
 private:
-    explicit Pool(members::Members members);
-    ~Pool() = default;
-    static std::shared_ptr<Pool> opened(members::Members members);
     // A division takes as long as all else does that is no CAS.
     std::uint64_t buckets_for(std::uint64_t bytes) const {
         const std::uint64_t before_last = bytes - (bytes != 0 ? 1U : 0U);
@@ -116,7 +92,6 @@ private:
     std::uint64_t mine_;  // in a word, whom it belongs to
     bool has_shift_;      // buckets of 2^shift_ bytes
     int shift_;
-    std::atomic<std::uint64_t> users_ = 1;
     std::atomic<std::uint64_t> written_ = 0;  // buckets
 };
 

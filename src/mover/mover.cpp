@@ -32,8 +32,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// Between two looks at whether the targets are full, and whether the leader is gone; of who leads, and of whose stores have to wait, also while
-// somebody stores, and when somebody has stored of late.
+// Between two looks at whether the targets are full, and whether the leader is gone; of who leads also while somebody stores, and when
+// somebody has stored of late.
 constexpr auto nap = 100ms;
 constexpr auto nap_in_burst = 2ms;
 constexpr auto nap_between_bursts = 20ms;
@@ -103,12 +103,9 @@ public:
     std::string trouble() const {
         const std::lock_guard lock(trouble_mutex_);
         if (!trouble_.empty()) return trouble_;
-        if (!flushing_.trouble.empty()) return flushing_.trouble;
-        if (!settling_.trouble.empty()) return settling_.trouble;
-        if (!handing_.trouble.empty()) return handing_.trouble;
-        if (!finishing_.trouble.empty()) return finishing_.trouble;
-        if (!answering_.trouble.empty()) return answering_.trouble;
-        if (!draining_.trouble.empty()) return draining_.trouble;
+        for (const Task* task : {&flushing_, &settling_, &handing_, &finishing_, &answering_, &draining_}) {
+            if (!task->trouble.empty()) return task->trouble;
+        }
         for (const Task& task : emptying_) {
             if (!task.trouble.empty()) return task.trouble;
         }
@@ -188,7 +185,7 @@ private:
     }
 
     Clock::duration pause_until_next_look() const {
-        if (!bursts_.is_quiet()) return lead_ || is_waited_for_ ? nap_in_burst : nap_of_others_in_burst;
+        if (!bursts_.is_quiet()) return lead_ ? nap_in_burst : nap_of_others_in_burst;
         if (!lead_) return nap;
         return Clock::now() < stored_at_ + longest_between_bursts ? nap_between_bursts : nap;
     }
@@ -254,10 +251,6 @@ private:
         if (yields_) return step_back();
         bursts_.look(os::monotonic_ns(), store_->stored_bytes());
         if (!bursts_.is_quiet()) stored_at_ = Clock::now();
-        if (program_ != nullptr) {
-            const std::uint64_t waits = program_->waits();
-            is_waited_for_ = std::exchange(waits_, waits) != waits;
-        }
         if (!leads()) return;
         if (std::exchange(hierarchy_, hierarchy) != hierarchy || !pace_) {
             is_news_ = true;  // it may want other things
@@ -497,8 +490,6 @@ private:
     std::vector<unsigned> cores_;
     std::uint64_t hierarchy_ = 0;
     tier::Bursts bursts_;
-    std::uint64_t waits_ = 0;         // of the program, for room
-    bool is_waited_for_ = false;      // since the turn before
     Clock::time_point stored_at_{};   // when a burst was last seen
     Clock::time_point settled_at_{};  // by heat, which is as often done as somebody looks for what is new
     Task flushing_;

@@ -95,7 +95,7 @@ std::vector<Resident> Store::unflushed_in(const Tiering& t, std::string_view id,
             if (what.for_modes ? !tier::is_flushed_by_itself(mode) : mode == Buffering::scratch && each != id)
                 continue;
             if (block.version >= what.before) continue;
-            if (what.what_fills && t.level_of(b.extent.target).value_or(0) >= drained_to(t)) continue;
+            if (what.what_fills && t.level_of(b.extent.target).value_or(0) >= drain_level(t)) continue;
             all.push_back({block.version, b.extent.length, each, block});
         }
     };
@@ -298,7 +298,7 @@ bool Store::is_pressed(Tiering& t, const Resident& block) const {
     const auto level = t.level_of(block.block.block.extent.target);
     if (!level || *level == t.flush_level) return false;
     const tier::Level now = ledger_of(t)[*level];
-    return now.movable > part_of(now.capacity, t.hierarchy.watermarks.high) &&
+    return now.movable > tier::part_of(now.capacity, t.hierarchy.watermarks.high) &&
            past_of(t, block.block).need != tier::Need::soon && may_live_on_in_copy(t, *level, block, true);
 }
 

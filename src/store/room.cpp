@@ -153,7 +153,7 @@ bool Store::may_live_on_in_copy(Tiering& t, std::size_t level, const Resident& r
                                 bool in_haste) const {
     if (level + 1 >= t.flush_level) return false;
     const tier::Level next = ledger_of(t)[level + 1];
-    const bool is_full = next.movable > part_of(next.capacity, t.hierarchy.watermarks.high);
+    const bool is_full = next.movable > tier::part_of(next.capacity, t.hierarchy.watermarks.high);
     const auto reads = [&](std::size_t i) { return t.hierarchy.targets[i].read.bytes_per_second; };
     const bool is_nearly_as_good = reads(level + 1) <= most_times_slower * reads(t.flush_level);
     return (is_full || (in_haste && is_nearly_as_good)) && has_copy(t, resident.block);
@@ -214,11 +214,11 @@ void Store::empty(const Emptying& what, const std::function<bool()>& goes_on) {
 }
 
 // What is above it has the bandwidth that whoever stores needs.
-std::size_t Store::drained_to(const Tiering& t) { return t.flush_level < 3 ? 0 : t.flush_level - 1; }
+std::size_t Store::drain_level(const Tiering& t) { return t.flush_level < 3 ? 0 : t.flush_level - 1; }
 
 std::optional<std::uint64_t> Store::to_drain(const tier::Bursts& bursts) const {
     const auto t = tiering();
-    if (!t || drained_to(*t) == 0) return std::nullopt;
+    if (!t || drain_level(*t) == 0) return std::nullopt;
     const tier::Level pool = ledger_of(*t)[0];
     return tier::drained_to(t->hierarchy.watermarks, pool.capacity, pool.movable, bursts);
 }
@@ -226,7 +226,7 @@ std::optional<std::uint64_t> Store::to_drain(const tier::Bursts& bursts) const {
 // What has a copy already makes room at once when it is needed, so that goes down by itself.
 bool Store::drain(std::uint64_t stays, const std::function<bool()>& goes_on) {
     const auto t = tiering();
-    const std::size_t to = t ? drained_to(*t) : 0;
+    const std::size_t to = t ? drain_level(*t) : 0;
     if (to == 0) return false;
     const auto all = residents_of(*t, 0);
     if (all.empty()) return false;

@@ -232,8 +232,6 @@ public:
     std::vector<Receipt> receipts(std::string_view id) const;
     /// What all have stored together since somebody began to count.
     std::uint64_t stored_bytes() const;
-    /// Of this one, how often a store had to wait until there was room.
-    std::uint64_t waits() const { return waits_.load(std::memory_order_relaxed); }
     /// A target out of which blocks are to go.
     struct Emptying {
         std::size_t level;
@@ -501,7 +499,7 @@ private:
     bool may_live_on_in_copy(Tiering& tiering, std::size_t level, const Resident& resident,
                              bool in_haste) const;
     /// The last level above the flush target's, if others lie between it and the pool; else 0.
-    static std::size_t drained_to(const Tiering& tiering);
+    static std::size_t drain_level(const Tiering& tiering);
     bool has_room_below(Tiering& tiering, std::size_t level, std::size_t end, std::uint64_t bytes) const;
     static std::size_t at_a_time(const Tiering& tiering, std::size_t to, std::uint64_t bytes);
     std::uint64_t move_down_together(Tiering& tiering, std::size_t to, const std::vector<Resident>& blocks,
@@ -629,7 +627,6 @@ private:
     std::size_t own_most_ = 1024;
     std::unique_ptr<layout::DirectoryLayout> directory_layout_;  // null in the file layout
     std::atomic<std::uint64_t> inventory_took_ns_ = 0;
-    std::atomic<std::uint64_t> waits_ = 0;
     InTransit in_transit_{pool_};
     std::atomic<std::uint64_t> step_{0};
     mutable std::mutex directories_mutex_;

@@ -371,7 +371,6 @@ std::uint32_t Store::target_for(std::string_view id, const Selection& box, std::
     const auto tally = this->tally();
     const auto make_room_now = [&](std::size_t level) {
         const std::uint64_t began = os::monotonic_ns();
-        ++waits_;
         make_room(*t, level, bytes, true);
         if (!tally) return;
         tally->add(heat::Count::waits);

@@ -27,11 +27,6 @@ struct Resident {
     tier::Past past{};
 };
 
-/// Of a capacity.
-inline std::uint64_t part_of(std::uint64_t capacity, double part) {
-    return static_cast<std::uint64_t>(part * static_cast<double>(capacity));
-}
-
 /// Whether anything may be to go when the job ends.
 inline bool has_scratch(const Hierarchy& hierarchy) {
     return hierarchy.mode == Buffering::scratch ||

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tier/hierarchy.hpp"
+
 namespace pmemcpy::tier {
 
 namespace {
@@ -15,14 +17,10 @@ constexpr double least_part_in_burst = 0.2;
 // short burst of a program goes to a slow target, from which it is flushed more slowly.
 constexpr std::uint64_t times_more = 2;
 
-std::uint64_t part_of(double part, std::uint64_t capacity) {
-    return static_cast<std::uint64_t>(part * static_cast<double>(capacity));
-}
-
 std::optional<std::uint64_t> with_room_for(std::uint64_t to_come, const Watermarks& marks,
                                            std::uint64_t capacity, std::uint64_t used) {
-    const std::uint64_t high = part_of(marks.high, capacity);
-    const std::uint64_t least = std::min(high, part_of(marks.low * least_part_in_burst, capacity));
+    const std::uint64_t high = part_of(capacity, marks.high);
+    const std::uint64_t least = std::min(high, part_of(capacity, marks.low * least_part_in_burst));
     const std::uint64_t goal = std::max(high - std::min(to_come, high), least);
     return used > goal ? std::optional(goal) : std::nullopt;
 }
@@ -57,11 +55,11 @@ std::optional<std::uint64_t> emptied_to(const Watermarks& marks, std::uint64_t c
                                         const Bursts& bursts, bool is_top) {
     if (marks.high >= 1) return std::nullopt;  // nobody is to make room but who needs it
     if (!bursts.is_quiet()) return with_room_for(is_top ? 0 : bursts.stored(), marks, capacity, used);
-    const std::uint64_t high = part_of(marks.high, capacity);
+    const std::uint64_t high = part_of(capacity, marks.high);
     const std::uint64_t burst = std::min(bursts.expected(), high);
     if (used <= high - burst) return std::nullopt;
-    const std::uint64_t goal = std::max(std::min(part_of(marks.low, capacity), high - burst),
-                                        part_of(marks.low * least_part_of_low, capacity));
+    const std::uint64_t goal = std::max(std::min(part_of(capacity, marks.low), high - burst),
+                                        part_of(capacity, marks.low * least_part_of_low));
     return used > goal ? std::optional(goal) : std::nullopt;
 }
 

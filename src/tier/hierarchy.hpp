@@ -26,6 +26,11 @@ void set_mode(Hierarchy& hierarchy, std::string_view match, Buffering mode);
 /// Whether somebody copies to the flush target, or stores there, what has this mode.
 bool is_flushed_by_itself(Buffering mode);
 
+/// Of a capacity.
+inline std::uint64_t part_of(std::uint64_t capacity, double part) {
+    return static_cast<std::uint64_t>(part * static_cast<double>(capacity));
+}
+
 /// The place in the hierarchy of the target to which blocks are flushed; 0 where there is none below the pool.
 std::size_t flush_level(const Hierarchy& hierarchy);
 

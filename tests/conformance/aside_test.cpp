@@ -4,6 +4,7 @@
 
 #include <pmemcpy/tiers.hpp>
 
+#include "tests/conformance/blocks.hpp"
 #include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,6 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,9 +24,6 @@ namespace pmemcpy {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::uint64_t mebibyte = 1 << 20;
-constexpr std::uint64_t numbers_in_block = mebibyte / 8;
 
 // What the device of the first target below does. Plain globals, for the table of calls has room for functions only.
 std::string the_device;
@@ -81,12 +78,6 @@ os::Calls played() {
     return calls;
 }
 
-std::vector<double> numbers(double first) {
-    std::vector<double> values(numbers_in_block);
-    std::iota(values.begin(), values.end(), first);
-    return values;
-}
-
 class aside : public testing::Test {
 protected:
     aside() {
@@ -127,11 +118,7 @@ protected:
         pool_.load<double>("u", found.data(), Box{{i, 0}, {1, numbers_in_block}});
         ASSERT_EQ(found, numbers(static_cast<double>(i))) << "block " << i;
     }
-    std::size_t count_in(const std::string& target) const {
-        std::size_t count = 0;
-        for (const BlockInfo& block : pool_.blocks("u")) count += block.target == target ? 1U : 0U;
-        return count;
-    }
+    std::size_t count_in(const std::string& target) const { return pmemcpy::count_in(pool_, "u", target); }
     static std::string trouble(const PMEM& pool) { return targets(pool).at(1).trouble; }
     /// Of stores into a pool that is full but for the targets below.
     void stores_go_on_elsewhere(const std::string& trouble_of_a) {

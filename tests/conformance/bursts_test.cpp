@@ -3,6 +3,7 @@
 #include <pmemcpy/pmemcpy.hpp>
 #include <pmemcpy/tiers.hpp>
 
+#include "tests/conformance/blocks.hpp"
 #include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -19,9 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-
-constexpr std::uint64_t mebibyte = 1 << 20;
-constexpr std::uint64_t numbers_in_block = mebibyte / 8;
 
 class bursts : public testing::Test {
 protected:
@@ -60,13 +58,7 @@ protected:
         return pool;
     }
     static void store(PMEM& pool, std::uint64_t i) {
-        const std::vector<double> numbers(numbers_in_block, static_cast<double>(i));
-        pool.store<double>("a", numbers.data(), Box{{i, 0}, {1, numbers_in_block}});
-    }
-    static std::size_t count_in(const PMEM& pool, const std::string& target) {
-        std::size_t count = 0;
-        for (const BlockInfo& block : pool.blocks("a")) count += block.target == target ? 1U : 0U;
-        return count;
+        pool.store<double>("a", numbers(static_cast<double>(i)).data(), Box{{i, 0}, {1, numbers_in_block}});
     }
 
     Folder folder_;
@@ -80,7 +72,7 @@ TEST_F(bursts, the_last_target_above_the_flush_target_begins_before_the_pool_is_
     constexpr std::uint64_t blocks = 20;
     for (std::uint64_t i = 0; i < blocks; ++i) store(pool, i);
     // The burst goes on until somebody has seen it.
-    for (int times = 0; count_in(pool, "bb") == 0; ++times) {
+    for (int times = 0; count_in(pool, "a", "bb") == 0; ++times) {
         ASSERT_LT(times, 3000) << "nothing has gone there";
         std::this_thread::sleep_for(10ms);
         store(pool, blocks - 1);
@@ -88,7 +80,7 @@ TEST_F(bursts, the_last_target_above_the_flush_target_begins_before_the_pool_is_
     std::vector<double> found(numbers_in_block);
     for (std::uint64_t i = 0; i < blocks; ++i) {
         pool.load<double>("a", found.data(), Box{{i, 0}, {1, numbers_in_block}});
-        EXPECT_EQ(found, std::vector<double>(numbers_in_block, static_cast<double>(i))) << i;
+        EXPECT_EQ(found, numbers(static_cast<double>(i))) << i;
     }
 }
 

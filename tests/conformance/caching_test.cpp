@@ -3,6 +3,7 @@
 
 #include <pmemcpy/caching.hpp>
 
+#include "tests/conformance/blocks.hpp"
 #include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -28,9 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-
-constexpr std::uint64_t mebibyte = 1 << 20;
-constexpr std::uint64_t numbers_in_block = mebibyte / 8;
 
 class caching : public testing::Test {
 protected:
@@ -61,11 +58,6 @@ protected:
         h.replacement = replacement;
         h.half_life_s = 3600;
         return h;
-    }
-    static std::vector<double> numbers(double first) {
-        std::vector<double> values(numbers_in_block);
-        std::iota(values.begin(), values.end(), first);
-        return values;
     }
     static Box box(std::uint64_t i) { return {{i, 0}, {1, numbers_in_block}}; }
     static void alloc(PMEM& pool, const std::string& id = "a") {

@@ -3,6 +3,7 @@
 
 #include <pmemcpy/tiers.hpp>
 
+#include "tests/conformance/blocks.hpp"
 #include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,15 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-
-constexpr std::uint64_t mebibyte = 1 << 20;
-constexpr std::uint64_t numbers_in_block = mebibyte / 8;
-
-std::vector<double> numbers(double first) {
-    std::vector<double> values(numbers_in_block);
-    std::iota(values.begin(), values.end(), first);
-    return values;
-}
 
 class flushing : public testing::Test {
 protected:
@@ -81,9 +72,7 @@ protected:
         return count;
     }
     static std::size_t count_in(const PMEM& pool, const std::string& target, const std::string& id = "a") {
-        std::size_t count = 0;
-        for (const BlockInfo& block : pool.blocks(id)) count += block.target == target ? 1U : 0U;
-        return count;
+        return pmemcpy::count_in(pool, id, target);
     }
     /// Files of blocks in the target's directory, whole ones.
     std::vector<fs::path> files() const {

@@ -4,6 +4,7 @@
 #include <pmemcpy/tiers.hpp>
 #include <pmemcpy/watch.hpp>
 
+#include "tests/conformance/blocks.hpp"
 #include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <thread>
@@ -29,15 +29,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-
-constexpr std::uint64_t mebibyte = 1 << 20;
-constexpr std::uint64_t numbers_in_block = mebibyte / 8;
-
-std::vector<double> numbers(double first) {
-    std::vector<double> values(numbers_in_block);
-    std::iota(values.begin(), values.end(), first);
-    return values;
-}
 
 class lifetimes : public testing::Test {
 protected:

@@ -3,6 +3,7 @@
 
 #include <pmemcpy/tiers.hpp>
 
+#include "tests/conformance/blocks.hpp"
 #include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -21,9 +22,6 @@ namespace pmemcpy {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::uint64_t mebibyte = 1 << 20;
-constexpr std::uint64_t numbers_in_block = mebibyte / 8;
 
 std::vector<double> numbers(std::uint64_t n, double first) {
     std::vector<double> values(n);
@@ -85,11 +83,6 @@ protected:
         std::vector<double> found(numbers_in_block);
         pool.load<double>(id, found.data(), Box{{i, 0}, {1, numbers_in_block}});
         ASSERT_EQ(found, numbers(numbers_in_block, first)) << id << " block " << i;
-    }
-    static std::size_t count_in(const PMEM& pool, const std::string& id, const std::string& target) {
-        std::size_t count = 0;
-        for (const BlockInfo& block : pool.blocks(id)) count += block.target == target ? 1U : 0U;
-        return count;
     }
     /// Files of blocks in a target's directory.
     std::size_t files_in(const std::string& target) const {
