@@ -31,6 +31,9 @@ constexpr int most_attempts = 1000;
 constexpr int attempts_before_nap = 8;
 constexpr std::uint64_t shortest_nap_ns = 10'000;
 constexpr std::uint64_t longest_nap_ns = 5'000'000;
+// Of who waits for a lock and looks meanwhile whether it is still needed.
+constexpr std::uint64_t least_between_looks_ns = 100'000;
+constexpr std::uint64_t times_as_long_between_looks = 4;
 
 // Of those who ask at the same moment each may keep the others from being alone, again and again, for as long as they do it in
 // step: each sleeps for a while of its own, longer each time.
@@ -48,7 +51,24 @@ Pool::ByteLock::ByteLock(os::File& file, std::uint64_t byte, std::mutex& mutex)
     os::lock(file_, os::LockKind::exclusive, byte_, 1);
 }
 
-Pool::ByteLock::~ByteLock() { os::unlock(file_, byte_, 1); }
+Pool::ByteLock::ByteLock(os::File& file, std::uint64_t byte, std::mutex& mutex,
+                         const std::function<bool()>& is_done)
+    : file_(file), byte_(byte), one_thread_(mutex, std::defer_lock) {
+    for (;;) {
+        if (one_thread_.try_lock()) {
+            if (os::try_lock(file_, os::LockKind::exclusive, byte_, 1)) return;
+            one_thread_.unlock();
+        }
+        const std::uint64_t began = os::monotonic_ns();
+        if (is_done()) return;
+        const std::uint64_t took = os::monotonic_ns() - began;
+        os::sleep_ns(std::max(least_between_looks_ns, times_as_long_between_looks * took));
+    }
+}
+
+Pool::ByteLock::~ByteLock() {
+    if (one_thread_.owns_lock()) os::unlock(file_, byte_, 1);
+}
 
 Pool::AllocationLock::AllocationLock(Pool& pool)
     : ByteLock(pool.runtime_->file(), allocation_byte, pool.allocation_mutex_) {}
@@ -56,8 +76,8 @@ Pool::SyncLock::SyncLock(Pool& pool) : ByteLock(pool.runtime_->file(), sync_byte
 Pool::StepLock::StepLock(Pool& pool) : ByteLock(pool.runtime_->file(), step_byte, pool.step_mutex_) {}
 Pool::FeedLock::FeedLock(Pool& pool) : ByteLock(pool.runtime_->file(), feed_byte, pool.feed_mutex_) {}
 
-Pool::RoomLock::RoomLock(Pool& pool, std::size_t level)
-    : ByteLock(pool.runtime_->file(), room_byte + level, pool.room_mutexes_.at(level)) {}
+Pool::RoomLock::RoomLock(Pool& pool, std::size_t level, const std::function<bool()>& is_there)
+    : ByteLock(pool.runtime_->file(), room_byte + level, pool.room_mutexes_.at(level), is_there) {}
 Pool::HierarchyLock::HierarchyLock(Pool& pool)
     : ByteLock(pool.runtime_->file(), hierarchy_byte, pool.hierarchy_mutex_) {}
 

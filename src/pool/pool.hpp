@@ -245,6 +245,9 @@ public:
 
     protected:
         ByteLock(os::File& file, std::uint64_t byte, std::mutex& mutex);
+        /// Not held if what it is needed for has been done before it could be had.
+        ByteLock(os::File& file, std::uint64_t byte, std::mutex& mutex, const std::function<bool()>& is_done);
+        explicit operator bool() const { return one_thread_.owns_lock(); }
 
     private:
         os::File& file_;
@@ -268,10 +271,12 @@ public:
         explicit FeedLock(Pool& pool);
     };
 
-    /// Held by whoever moves blocks out of the target at this level of the hierarchy for others to find room there.
+    /// Held by whoever moves blocks out of the target at this level of the hierarchy for others to find room there. Who waits for it looks
+    /// again and again whether the room is there, and then has no lock.
     struct RoomLock : ByteLock {
         static constexpr std::size_t most_levels = 16;
-        RoomLock(Pool& pool, std::size_t level);
+        RoomLock(Pool& pool, std::size_t level, const std::function<bool()>& is_there);
+        using ByteLock::operator bool;
     };
     /// Held by whoever gives the pool another hierarchy.
     struct HierarchyLock : ByteLock {

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <functional>
 #include <pmemcpy/error.hpp>
+#include <thread>
 
 #include "os/calls.hpp"
 #include "os/map.hpp"
@@ -375,6 +376,27 @@ TEST_F(pool, refuses_another_runtime_file_while_in_use) {
     mine.detach(lifecycle);
     theirs.attach(lifecycle);
     theirs.detach(lifecycle);
+}
+
+// A store waited for all of a long move of others, and for its turn behind it, while the room it needed had long been there.
+TEST_F(pool, who_waits_for_room_goes_on_once_it_is_there) {
+    Pool::create(path_, shape_);
+    Attached one(path_);
+    Attached other(path_);
+    const auto never = [] { return false; };
+    const auto tells_of_room_made_by_others = [&](Pool& its) {
+        int looks = 0;
+        const Pool::RoomLock waited(its, 0, [&] { return ++looks == 3; });
+        return !waited && looks == 3;
+    };
+    {
+        const Pool::RoomLock makes_room(one.pool, 0, never);
+        EXPECT_TRUE(makes_room);
+        EXPECT_TRUE(tells_of_room_made_by_others(other.pool)) << "another process";
+        std::thread([&] { EXPECT_TRUE(tells_of_room_made_by_others(one.pool)) << "another thread"; }).join();
+        EXPECT_TRUE(Pool::RoomLock(other.pool, 1, never)) << "of another level";
+    }
+    EXPECT_TRUE(Pool::RoomLock(other.pool, 0, never));
 }
 
 TEST_F(pool, stays_latched_after_a_sync_that_failed) {

@@ -25,6 +25,9 @@ constexpr double most_times_slower = 8;
 // Who finds nothing cold enough to leave does not look at everything at once again.
 constexpr std::uint64_t look_again_ns = 1'000'000'000;
 
+// What is more than the pool may have there, because others need it, and goes as well.
+std::uint64_t excess_of(const tier::Level& now) { return now.movable - std::min(now.movable, now.capacity); }
+
 }  // namespace
 
 // All blocks of a level that may leave it, those first that are to leave first. Those that rules hold there are not among them.
@@ -69,26 +72,25 @@ bool Store::make_room(Tiering& t, std::size_t level, std::uint64_t bytes, bool i
     bool has_moved_of_these = false;  // that were found by the last look
     bool may_be_enough = false;
     bool is_next_stuck = false;  // nothing there may go: it is not looked through again for each block
+    const auto has_room = [&](const tier::Level& now) {
+        return now.remaining >= bytes && excess_of(now) == 0;
+    };
     // What somebody is copying just now is left to him, as long as others may go.
     constexpr std::array looks = {IfBusy::leave, IfBusy::leave, IfBusy::copy_too};
     for (std::size_t look = 0; !goes_on || goes_on();) {
         // One at a time, so that no two move more than both need; a piece at a time, for others wait for room too.
         if (has_moved && !may_be_enough) os::sleep_ns(others_turn_ns);
-        const pool::Pool::RoomLock one_at_a_time(pool_, level);
+        const pool::Pool::RoomLock one_at_a_time(pool_, level,
+                                                 [&] { return has_room(count_anew(t, level)); });
+        if (!one_at_a_time) return true;  // others have made it
         auto& leaving = t.leaving[level];
         if (const auto tally = this->tally()) {
             const std::uint64_t hints = tally->count(heat::Count::hints);
             if (std::exchange(t.hints[level], hints) != hints) leaving.clear();
         }
-        {
-            const std::lock_guard lock(t.mutex);
-            t.counted_at_ns = 0;  // others may have made room meanwhile
-        }
-        const auto ledger = ledger_of(t);
-        // What is more than the pool may have there, because others need it, goes as well.
-        const tier::Level& now = ledger[level];
-        const std::uint64_t excess = now.movable - std::min(now.movable, now.capacity);
-        if (now.remaining >= bytes && excess == 0) return true;
+        const tier::Level now = count_anew(t, level);  // others may have made room meanwhile
+        if (has_room(now)) return true;
+        const std::uint64_t excess = excess_of(now);
         const std::uint64_t missing = bytes - std::min(bytes, now.remaining);
         const bool is_last_piece = std::max(missing, excess) <= most_room_at_once;
         std::uint64_t wanted = std::min(std::max(missing, excess), most_room_at_once);

@@ -471,6 +471,8 @@ private:
     void note_speed(const Tiering& tiering, std::uint32_t target, std::uint64_t bytes, std::uint64_t took_ns);
     std::uint32_t target_for(std::string_view id, const Selection& box, std::uint64_t bytes);
     std::array<tier::Level, tier::most_targets> ledger_of(Tiering& tiering) const;
+    /// One level of it, of which nothing is as old as the last count of the pool.
+    tier::Level count_anew(Tiering& tiering, std::size_t level) const;
     /// About how long a piece of a block takes to be written to a target.
     double piece_takes_s(std::uint32_t target) const;
     void share_out(std::uint32_t target, tier::Level& level) const;

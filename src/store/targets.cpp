@@ -330,6 +330,14 @@ std::array<tier::Level, tier::most_targets> Store::ledger_of(Tiering& t) const {
     return ledger;
 }
 
+tier::Level Store::count_anew(Tiering& t, std::size_t level) const {
+    {
+        const std::lock_guard lock(t.mutex);
+        t.counted_at_ns = 0;
+    }
+    return ledger_of(t)[level];
+}
+
 bool Store::set_aside(std::uint32_t target, const Error& error, std::uint64_t bytes) {
     if (target < layout::first_target_below || !targets_.trouble_of(target).empty()) return false;
     const auto t = tiering();
