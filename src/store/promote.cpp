@@ -62,35 +62,40 @@ bool Store::bring_up(const Read& read, Why why) {
     if (!directory) return false;
     const std::uint64_t bytes = read.block.block.stored_bytes;
     const tier::Level top = ledger_of(*t)[0];
-    // As far as the high watermark, behind which it would only be brought down again.
+    // As far as the high watermark, behind which it would only be brought down again. Where stores have filled it further, as much goes as
+    // comes.
     const auto most =
         static_cast<std::uint64_t>(t->hierarchy.watermarks.high * static_cast<double>(top.capacity));
     if (bytes > most) return false;
-    const std::uint64_t kept_free = top.capacity - most + bytes;
-    const auto tally = this->tally();
-    if (top.remaining < kept_free) {
-        Spared spared{.needed = true};
-        if (t->hierarchy.policy == Policy::hot_data && why != Why::wanted) {
-            // What is as hot stays.
-            const std::uint32_t score = tier::score_of(past_of(*t, read.block).reads);
-            if (score == 0) return false;
-            spared.hotter_than = score - 1;
-        }
-        make_room(*t, 0, kept_free, false, spared);
+    const std::uint64_t stays_free = std::min(top.capacity - most, top.remaining);
+    const bool is_tight = top.remaining < stays_free + bytes;
+    Spared spared{.needed = true};
+    if (is_tight && t->hierarchy.policy == Policy::hot_data && why != Why::wanted) {
+        // What is as hot stays.
+        const std::uint32_t score = tier::score_of(past_of(*t, read.block).reads);
+        if (score == 0) return false;
+        spared.hotter_than = score - 1;
+    }
+    // It comes before others go, where there is room for both: each read until then is a slow one.
+    const bool fits = top.remaining >= bytes;
+    if (!fits) {
+        make_room(*t, 0, stays_free + bytes, false, spared);
         if (ledger_of(*t)[0].remaining < bytes) return false;
     }
     try {
         if (!move_block(read.id, *directory, read.block, t->numbers[0])) return false;
-        if (tally && why == Why::read) tally->add(heat::Count::brought_up);
-        if (tally && why != Why::read) {
-            tally->mark(read.block.version, heat::mark_ahead, 0);
-            tally->add(heat::Count::read_ahead);
-        }
-        return true;
     } catch (const Error& error) {
         if (error.kind() != Code::no_space) throw;
         return false;  // who stores is before who might read
     }
+    const auto tally = this->tally();
+    if (tally && why == Why::read) tally->add(heat::Count::brought_up);
+    if (tally && why != Why::read) {
+        tally->mark(read.block.version, heat::mark_ahead, 0);
+        tally->add(heat::Count::read_ahead);
+    }
+    if (fits && is_tight) make_room(*t, 0, stays_free, false, spared);
+    return true;
 }
 
 }  // namespace pmemcpy::store
