@@ -175,7 +175,7 @@ struct Rule {
 struct Hierarchy {
     std::vector<Target> targets;
     Policy policy = Policy::max_bandwidth;
-    std::uint64_t granularity_bytes = 1 << 20;  ///< decisions count capacity in such pieces
+    std::uint64_t granularity_bytes = 1 << 20;  ///< room that is too small counts in such pieces
     std::vector<Rule> rules{};
     Buffering mode = Buffering::write_back;
     Flush flush{};

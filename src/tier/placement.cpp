@@ -245,10 +245,10 @@ double cost_of_moving(Policy policy, Ledger ledger, std::size_t level, std::uint
 Plan decide(Policy policy, Ledger ledger, const Request& request, std::uint64_t granularity) {
     std::array<Level, most_targets> pieces;
     const std::size_t levels = std::min(ledger.size(), most_targets);
-    const std::uint64_t piece = std::clamp<std::uint64_t>(request.bytes, 1, granularity);
     for (std::size_t i = 0; i < levels; ++i) {
         pieces[i] = ledger[i];
-        pieces[i].remaining -= pieces[i].remaining % piece;
+        std::uint64_t& room = pieces[i].remaining;
+        if (room < request.bytes) room -= room % granularity;
     }
     Solver solver(policy, {pieces.data(), levels}, request);
     Plan plan;

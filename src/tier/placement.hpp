@@ -53,8 +53,8 @@ struct Plan {
 /// walk down the targets has come. Pure: nothing is remembered between calls. user_defined takes the first target with room.
 ///
 /// The printed equations have lost their rows. They are read here after Algorithm 1 (PlaceData, skip, split, flush); placement.cpp
-/// repeats each as it is understood. Capacity is counted in whole pieces of `granularity`, of which a split leaves no part; for what is
-/// smaller than a piece, in pieces of its own size.
+/// repeats each as it is understood. Where the request does not fit, capacity is counted in whole pieces of `granularity`, of which
+/// a split leaves no part.
 Plan decide(Policy policy, Ledger ledger, const Request& request, std::uint64_t granularity = 1);
 
 /// What it costs to move bytes out of the level above `level` into it, which has itself to make room first, and so on down.

@@ -276,7 +276,7 @@ TEST(placement, granularity_leaves_no_part_of_a_piece) {
     EXPECT_EQ(plan.steps[1].bytes, 32u);
 }
 
-TEST(placement, what_is_smaller_than_a_piece_is_placed_where_it_fits) {
+TEST(placement, what_fits_is_placed_whatever_the_granularity) {
     const auto placed_in = [](std::uint64_t remaining, std::uint64_t bytes) {
         const std::vector<Level> ledger = {level(100, 1, 100, remaining), level(10, 1, 1000, 1000)};
         const Plan plan = decide(Policy::max_bandwidth, ledger, {.bytes = bytes, .is_divisible = false}, 16);
@@ -285,6 +285,7 @@ TEST(placement, what_is_smaller_than_a_piece_is_placed_where_it_fits) {
     };
     EXPECT_EQ(placed_in(15, 5), 0);  // of which no whole piece is left
     EXPECT_EQ(placed_in(5, 5), 0);
+    EXPECT_EQ(placed_in(47, 40), 0);
     EXPECT_EQ(placed_in(4, 5), 1) << "nobody waits for the one byte that is missing";
 }
 
