@@ -2,6 +2,7 @@
 
 #include "array/selection.hpp"
 #include "store/store.hpp"
+#include "tier/hierarchy.hpp"
 
 #include <algorithm>
 
@@ -64,8 +65,7 @@ bool Store::bring_up(const Read& read, Why why) {
     const tier::Level top = ledger_of(*t)[0];
     // As far as the high watermark, behind which it would only be brought down again. Where stores have filled it further, as much goes as
     // comes.
-    const auto most =
-        static_cast<std::uint64_t>(t->hierarchy.watermarks.high * static_cast<double>(top.capacity));
+    const std::uint64_t most = tier::part_of(top.capacity, t->hierarchy.watermarks.high);
     if (bytes > most) return false;
     const std::uint64_t stays_free = std::min(top.capacity - most, top.remaining);
     const bool is_tight = top.remaining < stays_free + bytes;
