@@ -100,10 +100,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="pmemcpy-hermes-", dir=arguments.folder) as folder:
         runs = Runs(
             {}, arguments.repeat, arguments.limit_seconds, tell, random.Random(arguments.seed),
-            memory_bytes=2 * sizes.bytes_stored, folder=Path(folder), programs_folder=built,
-            budget_seconds=arguments.budget_seconds,
+            folder=Path(folder), programs_folder=built, budget_seconds=arguments.budget_seconds,
         )  # fmt: skip
         for name in arguments.only:
+            runs.memory_bytes = sizes.memory_bytes(name)
             experiments.ALL[name](runs, sizes)
             save(arguments, runs, sizes)
     print(rows.markdown(runs.done, sizes))

@@ -90,15 +90,7 @@ def operations(
                 return run[count] / run[f"{part}_s"]
 
             rows += rates(measured(of_it), of_it, f"{part}, {at(processes)}", rate, targets, our_way)
-            for row in rows[-len(targets) :]:
-                row.note = ", ".join(filter(None, (row.note, asked_less(measured(of_it), count, row.against))))
     return rows
-
-
-def asked_less(found: dict[str, list[dict]], count: str, peer: str) -> str:
-    most = max((run[count] for runs in found.values() for run in runs), default=0)
-    asked = found[peer][0][count] if peer in found else most
-    return f"{asked:,} operations of {peer}" if asked < most else ""
 
 
 def figure5(runs: list[dict]) -> list[Row]:

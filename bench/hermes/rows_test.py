@@ -71,12 +71,6 @@ def test_fewer_runs_than_of_others_are_told():
     assert named(rows.figure5(runs), "insert, 1 process, beside mpi").note == "1 run of mpi"
 
 
-def test_fewer_operations_than_others_have_done_are_told():
-    runs = [metadata_run("pmemcpy", 1.0), metadata_run("mpi", 1.0, files=50)]
-    row = named(rows.figure5(runs), "insert, 1 process, beside mpi")
-    assert (row.ratio, row.note) == (20.0, "50 operations of mpi")
-
-
 def test_ways_that_the_paper_does_not_have_are_judged_as_its_own_are():
     runs = [metadata_run(name, seconds) for name, seconds in (("pmemcpy", 1.0), ("mpi", 9.0), ("mpi-handed-over", 3.0))]
     found = rows.figure5(runs)
