@@ -14,8 +14,8 @@ inline constexpr std::uint64_t mebibyte = 1 << 20;
 
 // What the tests of targets store: a block of a mebibyte, in which no number is another's.
 inline constexpr std::uint64_t numbers_in_block = mebibyte / sizeof(double);
-inline std::vector<double> numbers(double first) {
-    std::vector<double> values(numbers_in_block);
+inline std::vector<double> numbers(double first, std::uint64_t count = numbers_in_block) {
+    std::vector<double> values(count);
     std::iota(values.begin(), values.end(), first);
     return values;
 }

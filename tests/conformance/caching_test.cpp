@@ -4,6 +4,7 @@
 #include <pmemcpy/caching.hpp>
 
 #include "tests/conformance/blocks.hpp"
+#include "tests/conformance/outcome.hpp"
 #include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -93,23 +94,6 @@ protected:
         for (std::uint64_t i = 0; below(pool).size() < 2 && i < 8; ++i) store(pool, i, "more");
         EXPECT_TRUE(pool.verify().empty());
         return below(pool);
-    }
-    static void wait_until(const std::string& what, const std::function<bool()>& is_so) {
-        for (int i = 0; i < 3000; ++i) {
-            if (is_so()) return;
-            std::this_thread::sleep_for(10ms);
-        }
-        FAIL() << "in half a minute it did not come about that " << what;
-    }
-    static Code code_of(const std::function<void()>& f, const std::string& part = "") {
-        try {
-            f();
-        } catch (const Error& error) {
-            EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-            return error.kind();
-        }
-        ADD_FAILURE() << "nothing was thrown";
-        return Code::corrupt;
     }
     /// Rules that store an array below, and let it come up.
     static void prefer_below(Hierarchy& h, const std::string& match) {

@@ -3,8 +3,8 @@
 
 #include <pmemcpy/tiers.hpp>
 
-#include "tests/conformance/blocks.hpp"
-#include "tests/folder.hpp"
+#include "tests/conformance/outcome.hpp"
+#include "tests/conformance/two_targets.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,80 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-class flushing : public testing::Test {
-protected:
-    flushing() { fs::create_directory(below_ / "pfs"); }
-    PMEM open(std::uint64_t max_bytes = 8 * mebibyte) const {
-        Options options;
-        options.max_bytes = max_bytes;
-        options.chunk_bytes = 64 << 10;
-        PMEM pool;
-        pool.mmap(here_ / "pool", options);
-        return pool;
-    }
-    Hierarchy hierarchy(Buffering mode) const {
-        Hierarchy h;
-        h.targets = {{.name = "pool", .kind = TargetKind::tmpfs, .write = {8e9, 1e-6}, .read = {9e9, 1e-6}},
-                     {.name = "pfs",
-                      .kind = TargetKind::shared,
-                      .path = below_ / "pfs",
-                      .write = {1e8, 1e-3},
-                      .read = {1e8, 1e-3}}};
-        h.granularity_bytes = 64 << 10;
-        h.mode = mode;
-        h.flush.period_s = 0.05;
-        return h;
-    }
-    static void alloc(PMEM& pool, const std::string& id = "a") {
-        pool.alloc<double>(id, {unlimited, numbers_in_block});
-    }
-    static void store(PMEM& pool, std::uint64_t i, double first, const std::string& id = "a") {
-        pool.store<double>(id, numbers(first).data(), Box{{i, 0}, {1, numbers_in_block}});
-    }
-    static void expect(const PMEM& pool, std::uint64_t i, double first, const std::string& id = "a") {
-        std::vector<double> found(numbers_in_block);
-        pool.load<double>(id, found.data(), Box{{i, 0}, {1, numbers_in_block}});
-        ASSERT_EQ(found, numbers(first)) << id << " block " << i;
-    }
-    static std::size_t flushed(const PMEM& pool, const std::string& id = "a") {
-        std::size_t count = 0;
-        for (const Receipt& receipt : receipts(pool, id)) count += receipt.is_flushed ? 1U : 0U;
-        return count;
-    }
-    static std::size_t count_in(const PMEM& pool, const std::string& target, const std::string& id = "a") {
-        return pmemcpy::count_in(pool, id, target);
-    }
-    /// Files of blocks in the target's directory, whole ones.
-    std::vector<fs::path> files() const {
-        std::vector<fs::path> found;
-        for (const auto& entry : fs::recursive_directory_iterator(below_ / "pfs")) {
-            const std::string name = entry.path().filename();
-            constexpr std::size_t digits = 16;
-            if (entry.is_regular_file() && name.size() == digits) found.push_back(entry.path());
-        }
-        return found;
-    }
-    static void wait_until(const std::string& what, const std::function<bool()>& is_so) {
-        for (int i = 0; i < 3000; ++i) {
-            if (is_so()) return;
-            std::this_thread::sleep_for(10ms);
-        }
-        FAIL() << "in half a minute it did not come about that " << what;
-    }
-    static Code code_of(const std::function<void()>& f, const std::string& part) {
-        try {
-            f();
-        } catch (const Error& error) {
-            EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-            return error.kind();
-        }
-        ADD_FAILURE() << "nothing was thrown";
-        return Code::corrupt;
-    }
-
-    Folder here_;
-    Folder below_{fs::temp_directory_path()};
-};
+class flushing : public TwoTargets {};
 
 TEST_F(flushing, goes_on_in_the_background_and_leaves_blocks_where_they_are) {
     // With room for the next burst, which else is made in the pause after this one.
@@ -493,84 +419,6 @@ TEST_F(flushing, loads_views_erasures_and_overwrites_go_on_beside_it) {
         pool.trim();  // what it has retired while the mover looked at it, it frees itself, when it does something
         return unflushed(pool).of_blocks == 0 && files().size() == 6;
     });
-}
-
-// Twenty blocks of which the first sixteen lie below.
-class promoting : public flushing {
-protected:
-    PMEM filled(Promotion promotion) {
-        PMEM pool = open(64 * mebibyte);
-        Hierarchy h = hierarchy(Buffering::none);
-        h.promotion = Promotion::never;
-        set_hierarchy(pool, h);
-        alloc(pool);
-        for (std::uint64_t i = 0; i < 16; ++i) store(pool, i, static_cast<double>(i));
-        move(pool, "a", "pfs");
-        for (std::uint64_t i = 16; i < 20; ++i) store(pool, i, static_cast<double>(i));
-        h.promotion = promotion;
-        set_hierarchy(pool, h);
-        return pool;
-    }
-};
-
-TEST_F(promoting, what_is_read_comes_up_and_the_rest_stays) {
-    PMEM pool = filled(Promotion::on_read);
-    for (const std::uint64_t i : {3U, 9U, 17U}) expect(pool, i, static_cast<double>(i));
-    wait_until("two are back", [&] { return count_in(pool, "pfs") == 14; });
-    for (const std::uint64_t i : {3U, 9U}) expect(pool, i, static_cast<double>(i));
-    const ReadCounters counters = read_counters(pool);
-    EXPECT_EQ(counters.below, 2U);
-    EXPECT_EQ(counters.above, 3U);
-    EXPECT_EQ(counters.brought_up, 2U);
-    EXPECT_EQ(counters.read_ahead, 0U);
-    EXPECT_EQ(count_in(pool, "pfs"), 14U);
-}
-
-TEST_F(promoting, what_is_read_next_comes_up_before_it_is_read) {
-    PMEM pool = filled(Promotion::read_ahead);
-    for (std::uint64_t i = 0; i < 3; ++i) expect(pool, i, static_cast<double>(i));
-    wait_until("four more are there", [&] { return count_in(pool, "pfs") == 9; });
-    for (std::uint64_t i = 3; i < 7; ++i) {
-        const auto view = pool.view<double>("a", Box{{i, 0}, {1, numbers_in_block}});
-        EXPECT_EQ(view[1], static_cast<double>(i + 1));
-    }
-    const ReadCounters counters = read_counters(pool);
-    EXPECT_EQ(counters.below, 3U);
-    EXPECT_EQ(counters.ahead_used, 4U);
-}
-
-TEST_F(promoting, nothing_comes_up_where_that_is_not_wanted) {
-    PMEM pool = filled(Promotion::never);
-    for (std::uint64_t i = 0; i < 8; ++i) expect(pool, i, static_cast<double>(i));
-    std::this_thread::sleep_for(300ms);
-    EXPECT_EQ(count_in(pool, "pfs"), 16U);
-    EXPECT_EQ(read_counters(pool).below, 0U) << "nobody counts";
-    Hierarchy h = hierarchy(Buffering::none);
-    h.promotion = Promotion::on_read;
-    h.rules = {{.match = "a", .pin = "pfs"}};
-    set_hierarchy(pool, h);
-    for (std::uint64_t i = 0; i < 8; ++i) expect(pool, i, static_cast<double>(i));
-    std::this_thread::sleep_for(300ms);
-    EXPECT_EQ(count_in(pool, "pfs"), 16U);
-}
-
-TEST_F(promoting, makes_room_for_what_is_read_and_never_more_than_the_pool_has) {
-    PMEM pool = open(8 * mebibyte);
-    set_hierarchy(pool, hierarchy(Buffering::write_back));
-    alloc(pool);
-    for (std::uint64_t i = 0; i < 30; ++i) store(pool, i, static_cast<double>(i));
-    for (int round = 0; round < 4; ++round) {
-        for (std::uint64_t i = 0; i < 30; ++i) expect(pool, i, static_cast<double>(i));
-    }
-    wait_until("what is read again and again is above", [&] {
-        expect(pool, 2, 2);
-        for (const BlockInfo& block : pool.blocks("a")) {
-            if (block.box.offset[0] == 2) return block.target.empty();
-        }
-        return false;
-    });
-    EXPECT_GT(read_counters(pool).brought_up + read_counters(pool).read_ahead, 0U);
-    EXPECT_TRUE(pool.verify().empty());
 }
 
 TEST_F(flushing, a_limited_target_takes_its_time_for_all_processes_together) {

@@ -2,6 +2,7 @@
 
 #include <pmemcpy/tiers.hpp>
 
+#include "tests/conformance/outcome.hpp"
 #include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -15,11 +16,9 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <numeric>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace pmemcpy {
@@ -88,23 +87,6 @@ protected:
             if (line.find("inventory-") == std::string::npos) lines.push_back(line);
         }
         return lines;
-    }
-    static Code code_of(const std::function<void()>& f, const std::string& part) {
-        try {
-            f();
-        } catch (const Error& error) {
-            EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-            return error.kind();
-        }
-        ADD_FAILURE() << "nothing was thrown";
-        return Code::corrupt;
-    }
-    static void wait_until(const std::string& what, const std::function<bool()>& is_so) {
-        for (int i = 0; i < 6000; ++i) {
-            if (is_so()) return;
-            std::this_thread::sleep_for(10ms);
-        }
-        FAIL() << "in a minute it did not come about that " << what;
     }
 
     Folder here_;

@@ -5,6 +5,7 @@
 #include <pmemcpy/watch.hpp>
 
 #include "tests/conformance/blocks.hpp"
+#include "tests/conformance/outcome.hpp"
 #include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -86,23 +87,6 @@ protected:
             if (entry.is_regular_file() && name.size() == 16) ++count;
         }
         return count;
-    }
-    static void wait_until(const std::string& what, const std::function<bool()>& is_so) {
-        for (int i = 0; i < 6000; ++i) {
-            if (is_so()) return;
-            std::this_thread::sleep_for(10ms);
-        }
-        FAIL() << "in a minute it did not come about that " << what;
-    }
-    static Code code_of(const std::function<void()>& f, const std::string& part) {
-        try {
-            f();
-        } catch (const Error& error) {
-            EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-            return error.kind();
-        }
-        ADD_FAILURE() << "nothing was thrown";
-        return Code::corrupt;
     }
     /// Runs in a process of its own; its exit code, or 1000 and the signal that ended it.
     static int in_child(const std::function<void()>& f) {

@@ -6,6 +6,7 @@
 #include <pmemcpy/tiers.hpp>
 
 #include "os/process.hpp"
+#include "tests/conformance/outcome.hpp"
 #include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -86,13 +87,7 @@ protected:
         "in[i]; return 0;";
 
     static void expect(Code code, const std::string& text, const std::function<void()>& call) {
-        try {
-            call();
-            ADD_FAILURE() << "expected " << name_of(code) << " with " << text;
-        } catch (const Error& error) {
-            EXPECT_EQ(error.kind(), code) << error.what();
-            EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
-        }
+        EXPECT_EQ(code_of(call, text), code) << "expected " << name_of(code) << " with " << text;
     }
     /// What a function with this body fails with; the array is as it was and no result is there.
     void expect_failure(Code code, const std::string& text, const std::string& body,

@@ -4,6 +4,7 @@
 #include <pmemcpy/operations.hpp>
 #include <pmemcpy/tiers.hpp>
 
+#include "tests/conformance/outcome.hpp"
 #include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -102,16 +103,6 @@ protected:
             if (entry.path().filename().string().starts_with("inventory-")) return entry.path();
         }
         return {};
-    }
-    static Code code_of(const std::function<void()>& f, const std::string& part) {
-        try {
-            f();
-        } catch (const Error& error) {
-            EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-            return error.kind();
-        }
-        ADD_FAILURE() << "nothing was thrown";
-        return Code::corrupt;
     }
     static void scribble(const fs::path& path, std::streamoff at) {
         std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
