@@ -3,9 +3,8 @@
 
 #include <pmemcpy/caching.hpp>
 
-#include "tests/conformance/blocks.hpp"
 #include "tests/conformance/outcome.hpp"
-#include "tests/folder.hpp"
+#include "tests/conformance/two_targets.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,29 +29,13 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-class caching : public testing::Test {
+class caching : public TwoTargets {
 protected:
-    caching() { fs::create_directory(below_ / "pfs"); }
     PMEM open(Mode mode = Mode::create_or_update, std::uint64_t max_bytes = 8 * mebibyte) const {
-        Options options;
-        options.mode = mode;
-        options.max_bytes = max_bytes;
-        options.chunk_bytes = 64 << 10;
-        PMEM pool;
-        pool.mmap(here_ / "pool", options);
-        return pool;
+        return TwoTargets::open(max_bytes, mode);
     }
     Hierarchy hierarchy(Replacement replacement = Replacement::fifo) const {
-        Hierarchy h;
-        h.targets = {{.name = "pool", .kind = TargetKind::tmpfs, .write = {8e9, 1e-6}, .read = {9e9, 1e-6}},
-                     {.name = "pfs",
-                      .kind = TargetKind::shared,
-                      .path = below_ / "pfs",
-                      .write = {1e8, 1e-3},
-                      .read = {1e8, 1e-3}}};
-        h.granularity_bytes = 64 << 10;
-        h.mode = Buffering::none;
-        h.flush.period_s = 0.05;
+        Hierarchy h = TwoTargets::hierarchy(Buffering::none);
         h.flush.threads = 1;
         h.watermarks = {1, 1};  // nobody makes room but who needs it, and no more than that
         h.promotion = Promotion::never;
@@ -61,9 +44,6 @@ protected:
         return h;
     }
     static Box box(std::uint64_t i) { return {{i, 0}, {1, numbers_in_block}}; }
-    static void alloc(PMEM& pool, const std::string& id = "a") {
-        pool.alloc<double>(id, {unlimited, numbers_in_block});
-    }
     static void store(PMEM& pool, std::uint64_t i, const std::string& id = "a") {
         pool.store<double>(id, numbers(static_cast<double>(i)).data(), box(i));
     }
@@ -106,9 +86,6 @@ protected:
         ADD_FAILURE() << id << " is not among those that have blocks";
         return {};
     }
-
-    const Folder here_;
-    const Folder below_;
 };
 
 using Blocks = std::set<std::uint64_t>;

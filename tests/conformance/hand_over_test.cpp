@@ -3,7 +3,7 @@
 #include <pmemcpy/tiers.hpp>
 
 #include "tests/conformance/outcome.hpp"
-#include "tests/folder.hpp"
+#include "tests/conformance/two_targets.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,15 +26,11 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t mebibyte = 1 << 20;
 constexpr std::uint64_t width = 1024;
 
-class handing_over : public testing::Test {
+class handing_over : public TwoTargets {
 protected:
-    handing_over() {
-        fs::create_directory(below_ / "pfs");
-        fs::create_directory(below_ / "archive");
-    }
+    handing_over() { fs::create_directory(below_ / "archive"); }
     PMEM open(unsigned permissions = 0600) const {
         Options options;
         options.max_bytes = 8 * mebibyte;
@@ -46,15 +41,7 @@ protected:
         return pool;
     }
     Hierarchy hierarchy(const std::string& command, double timeout_s = 60) const {
-        Hierarchy h;
-        h.targets = {{.name = "pool", .kind = TargetKind::tmpfs, .write = {8e9, 1e-6}, .read = {9e9, 1e-6}},
-                     {.name = "pfs",
-                      .kind = TargetKind::shared,
-                      .path = below_ / "pfs",
-                      .write = {1e8, 1e-3},
-                      .read = {1e8, 1e-3}}};
-        h.granularity_bytes = 64 << 10;
-        h.mode = Buffering::none;
+        Hierarchy h = TwoTargets::hierarchy(Buffering::none, 5);
         h.promotion = Promotion::never;
         h.flush.on = {Trigger::close};
         h.flush.command = command;
@@ -69,10 +56,8 @@ protected:
         return path;
     }
     static void store(PMEM& pool, std::uint64_t i) {
-        std::vector<double> values(width);
-        std::iota(values.begin(), values.end(), static_cast<double>(i));
         pool.alloc<double>("a", {unlimited, width});
-        pool.store<double>("a", values.data(), Box{{i, 0}, {1, width}});
+        pool.store<double>("a", numbers(static_cast<double>(i), width).data(), Box{{i, 0}, {1, width}});
     }
     static std::size_t staged(const PMEM& pool) {
         std::size_t count = 0;
@@ -88,9 +73,6 @@ protected:
         }
         return lines;
     }
-
-    Folder here_;
-    Folder below_{fs::temp_directory_path()};
 };
 
 TEST_F(handing_over, takes_each_file_once_and_the_pool_can_be_rebuilt_where_they_were_taken) {

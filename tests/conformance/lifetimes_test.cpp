@@ -4,9 +4,8 @@
 #include <pmemcpy/tiers.hpp>
 #include <pmemcpy/watch.hpp>
 
-#include "tests/conformance/blocks.hpp"
 #include "tests/conformance/outcome.hpp"
-#include "tests/folder.hpp"
+#include "tests/conformance/two_targets.hpp"
 
 #include <gtest/gtest.h>
 
@@ -31,62 +30,22 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-class lifetimes : public testing::Test {
+class lifetimes : public TwoTargets {
 protected:
-    lifetimes() { fs::create_directory(below_ / "pfs"); }
     PMEM open(std::uint64_t max_bytes = 16 * mebibyte, Mode mode = Mode::create_or_update) const {
-        Options options;
-        options.max_bytes = max_bytes;
-        options.chunk_bytes = 64 << 10;
-        options.mode = mode;
-        PMEM pool;
-        pool.mmap(here_ / "pool", options);
-        return pool;
+        return TwoTargets::open(max_bytes, mode);
     }
     Hierarchy hierarchy(Buffering mode, std::vector<Trigger> on = {Trigger::period}) const {
-        Hierarchy h;
-        h.targets = {{.name = "pool", .kind = TargetKind::tmpfs, .write = {8e9, 1e-6}, .read = {9e9, 1e-6}},
-                     {.name = "pfs",
-                      .kind = TargetKind::shared,
-                      .path = below_ / "pfs",
-                      .write = {1e8, 1e-3},
-                      .read = {1e8, 1e-3}}};
-        h.granularity_bytes = 64 << 10;
-        h.mode = mode;
+        Hierarchy h = TwoTargets::hierarchy(mode, 1000);
         h.flush.on = std::move(on);
-        h.flush.period_s = 1000;
         h.promotion = Promotion::never;
         return h;
-    }
-    static void alloc(PMEM& pool, const std::string& id = "a") {
-        pool.alloc<double>(id, {unlimited, numbers_in_block});
-    }
-    static void store(PMEM& pool, std::uint64_t i, double first, const std::string& id = "a") {
-        pool.store<double>(id, numbers(first).data(), Box{{i, 0}, {1, numbers_in_block}});
-    }
-    static void expect(const PMEM& pool, std::uint64_t i, double first, const std::string& id = "a") {
-        std::vector<double> found(numbers_in_block);
-        pool.load<double>(id, found.data(), Box{{i, 0}, {1, numbers_in_block}});
-        ASSERT_EQ(found, numbers(first)) << id << " block " << i;
-    }
-    static std::size_t flushed(const PMEM& pool, const std::string& id = "a") {
-        std::size_t count = 0;
-        for (const Receipt& receipt : receipts(pool, id)) count += receipt.is_flushed ? 1U : 0U;
-        return count;
     }
     static bool is_flushed(const PMEM& pool, std::uint64_t i, const std::string& id) {
         for (const Receipt& receipt : receipts(pool, id)) {
             if (receipt.box.offset[0] == i) return receipt.is_flushed;
         }
         return false;
-    }
-    std::size_t files() const {
-        std::size_t count = 0;
-        for (const auto& entry : fs::recursive_directory_iterator(below_ / "pfs")) {
-            const std::string name = entry.path().filename();
-            if (entry.is_regular_file() && name.size() == 16) ++count;
-        }
-        return count;
     }
     /// Runs in a process of its own; its exit code, or 1000 and the signal that ended it.
     static int in_child(const std::function<void()>& f) {
@@ -103,9 +62,6 @@ protected:
         waitpid(child, &status, 0);
         return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
     }
-
-    Folder here_;
-    Folder below_{fs::temp_directory_path()};
 };
 
 TEST_F(lifetimes, a_store_triggers_the_copying_of_all_that_was_stored_before_it) {
@@ -131,15 +87,15 @@ TEST_F(lifetimes, nothing_is_copied_before_the_pool_is_closed_and_then_all_of_it
         for (std::uint64_t i = 0; i < 3; ++i) store(pool, i, 1);
         PMEM other = open();
         std::this_thread::sleep_for(400ms);
-        EXPECT_EQ(files(), 0U);
+        EXPECT_EQ(files().size(), 0U);
         const Receipt receipt = receipts(pool, "a").at(0);
         EXPECT_EQ(receipt.waits_for, Trigger::close);
         EXPECT_FALSE(receipt.flushed_in_s) << "nobody knows when that will be";
         other.munmap();
-        EXPECT_EQ(files(), 3U) << "anybody's closing counts";
+        EXPECT_EQ(files().size(), 3U) << "anybody's closing counts";
         store(pool, 3, 1);
         pool.munmap();
-        EXPECT_EQ(files(), 4U);
+        EXPECT_EQ(files().size(), 4U);
     }
 }
 
@@ -153,9 +109,9 @@ TEST_F(lifetimes, the_last_of_those_who_have_the_pool_open_copies_where_the_trig
                   store(other, 1, 1);
               }),
               0);
-    EXPECT_EQ(files(), 0U);
+    EXPECT_EQ(files().size(), 0U);
     pool.munmap();
-    EXPECT_EQ(files(), 2U);
+    EXPECT_EQ(files().size(), 2U);
 }
 
 TEST_F(lifetimes, a_program_that_ends_without_closing_the_pool_waits_too) {
@@ -165,14 +121,14 @@ TEST_F(lifetimes, a_program_that_ends_without_closing_the_pool_waits_too) {
             set_hierarchy(pool, hierarchy(Buffering::write_back, {trigger}));
             if (!pool.exists("a")) alloc(pool);
         }
-        const std::size_t before = files();
+        const std::size_t before = files().size();
         EXPECT_EQ(in_child([&] {
                       auto* const never_destroyed = new PMEM(open());
                       store(*never_destroyed, before, 1);
                       std::exit(7);
                   }),
                   7);
-        EXPECT_EQ(files(), before + 1) << name_of(trigger);
+        EXPECT_EQ(files().size(), before + 1) << name_of(trigger);
     }
 }
 
@@ -189,7 +145,7 @@ TEST_F(lifetimes, what_a_killed_process_had_not_copied_the_next_opener_copies_at
                   kill(getpid(), SIGKILL);
               }),
               1000 + SIGKILL);
-    EXPECT_EQ(files(), 0U);
+    EXPECT_EQ(files().size(), 0U);
     PMEM pool = open();
     store(pool, 2, 1);
     wait_until("the two are copied", [&] { return flushed(pool) == 2; });
@@ -223,7 +179,7 @@ TEST_F(lifetimes, scratch_is_not_copied_and_is_gone_when_the_last_has_closed_the
     EXPECT_EQ(pool.ids(), std::vector<std::string>{"a"});
     expect(pool, 0, 1);
     EXPECT_TRUE(pool.verify().empty());
-    EXPECT_EQ(files(), 1U);
+    EXPECT_EQ(files().size(), 1U);
 }
 
 TEST_F(lifetimes, scratch_of_a_killed_job_is_gone_when_the_next_one_gets_in) {
@@ -295,9 +251,9 @@ TEST_F(lifetimes, scratch_outgrows_the_pool_and_leaves_nothing_below_when_it_goe
         alloc(pool);
         for (std::uint64_t i = 0; i < 20; ++i) store(pool, i, static_cast<double>(i));
         for (std::uint64_t i = 0; i < 20; ++i) expect(pool, i, static_cast<double>(i));
-        EXPECT_GE(files(), 12U);
+        EXPECT_GE(files().size(), 12U);
     }
-    EXPECT_EQ(files(), 0U);
+    EXPECT_EQ(files().size(), 0U);
     EXPECT_TRUE(open(8 * mebibyte).ids().empty());
 }
 

@@ -5,7 +5,7 @@
 #include <pmemcpy/tiers.hpp>
 
 #include "tests/conformance/outcome.hpp"
-#include "tests/folder.hpp"
+#include "tests/conformance/two_targets.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,18 +29,10 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t mebibyte = 1 << 20;
 constexpr std::uint64_t width = 8192;
 
-std::vector<double> numbers(double first) {
-    std::vector<double> values(width);
-    std::iota(values.begin(), values.end(), first);
-    return values;
-}
-
-class rebuilding : public testing::Test {
+class rebuilding : public TwoTargets {
 protected:
-    rebuilding() { fs::create_directory(below_ / "pfs"); }
     PMEM open(const std::string& name = "pool", std::uint64_t max_bytes = 16 * mebibyte) const {
         Options options;
         options.max_bytes = max_bytes;
@@ -51,27 +42,19 @@ protected:
         return pool;
     }
     Hierarchy hierarchy(Buffering mode = Buffering::none) const {
-        Hierarchy h;
-        h.targets = {{.name = "pool", .kind = TargetKind::tmpfs, .write = {8e9, 1e-6}, .read = {9e9, 1e-6}},
-                     {.name = "pfs",
-                      .kind = TargetKind::shared,
-                      .path = below_ / "pfs",
-                      .write = {1e8, 1e-3},
-                      .read = {1e8, 1e-3}}};
-        h.granularity_bytes = 64 << 10;
-        h.mode = mode;
+        Hierarchy h = TwoTargets::hierarchy(mode, 5);
         h.promotion = Promotion::never;
         h.flush.on = {Trigger::close};  // nothing happens in between
         return h;
     }
     static void alloc(PMEM& pool, const std::string& id = "a") { pool.alloc<double>(id, {unlimited, width}); }
     static void store(PMEM& pool, std::uint64_t i, double first, const std::string& id = "a") {
-        pool.store<double>(id, numbers(first).data(), Box{{i, 0}, {1, width}});
+        pool.store<double>(id, numbers(first, width).data(), Box{{i, 0}, {1, width}});
     }
     static double first_of(const PMEM& pool, std::uint64_t i, const std::string& id = "a") {
         std::vector<double> found(width);
         pool.load<double>(id, found.data(), Box{{i, 0}, {1, width}});
-        EXPECT_EQ(found, numbers(found[0])) << id << " block " << i;
+        EXPECT_EQ(found, numbers(found[0], width)) << id << " block " << i;
         return found[0];
     }
     /// The node has died: what was in its memory is gone.
@@ -90,14 +73,6 @@ protected:
         pool.mmap(here_ / "again", {.mode = Mode::update});
         return pool;
     }
-    /// Files of blocks in the flush target: of stored bytes, or copies.
-    std::vector<fs::path> files() const {
-        std::vector<fs::path> found;
-        for (const auto& entry : fs::recursive_directory_iterator(below_ / "pfs")) {
-            if (entry.path().filename().string().size() == 16) found.push_back(entry.path());
-        }
-        return found;
-    }
     fs::path inventory() const {
         for (const auto& entry : fs::recursive_directory_iterator(below_ / "pfs")) {
             if (entry.path().filename().string().starts_with("inventory-")) return entry.path();
@@ -109,9 +84,6 @@ protected:
         file.seekp(at);
         file.write("scribble", 8);
     }
-
-    Folder here_;
-    Folder below_{fs::temp_directory_path()};
 };
 
 TEST_F(rebuilding, brings_back_groups_variables_attributes_and_blocks) {

@@ -18,15 +18,16 @@ namespace pmemcpy {
 class TwoTargets : public testing::Test {
 protected:
     TwoTargets() { std::filesystem::create_directory(below_ / "pfs"); }
-    PMEM open(std::uint64_t max_bytes = 8 * mebibyte) const {
+    PMEM open(std::uint64_t max_bytes = 8 * mebibyte, Mode mode = Mode::create_or_update) const {
         Options options;
+        options.mode = mode;
         options.max_bytes = max_bytes;
         options.chunk_bytes = 64 << 10;
         PMEM pool;
         pool.mmap(here_ / "pool", options);
         return pool;
     }
-    Hierarchy hierarchy(Buffering mode) const {
+    Hierarchy hierarchy(Buffering mode, double period_s = 0.05) const {
         Hierarchy h;
         h.targets = {{.name = "pool", .kind = TargetKind::tmpfs, .write = {8e9, 1e-6}, .read = {9e9, 1e-6}},
                      {.name = "pfs",
@@ -36,7 +37,7 @@ protected:
                       .read = {1e8, 1e-3}}};
         h.granularity_bytes = 64 << 10;
         h.mode = mode;
-        h.flush.period_s = 0.05;
+        h.flush.period_s = period_s;
         return h;
     }
     static void alloc(PMEM& pool, const std::string& id = "a") {
