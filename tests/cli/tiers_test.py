@@ -201,7 +201,7 @@ class Tiers(WithPool):
         )
         self.assertIn("not handed over", self.text("info", self.pool))
         self.assertGreater(self.json("tiers", self.pool)["unstaged_files"], 0)
-        self.assertIn("are not handed to the command", self.text("tiers", self.pool))
+        self.assertIn("not handed to the command", self.text("tiers", self.pool))
         ready.touch()
         self.text("drain", self.pool)
         self.assertEqual(self.json("tiers", self.pool)["unstaged_files"], 0)

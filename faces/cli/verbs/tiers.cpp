@@ -114,14 +114,14 @@ void print_table(const PMEM& pmem) {
     if (hierarchy_of(pmem)) {
         const FlushProgress left = unflushed(pmem);
         if (left.of_blocks > 0)
-            fmt::print("{} in {} blocks are not flushed yet; `pmemcpy drain` waits for them\n",
-                       human_size(left.of_bytes), left.of_blocks);
+            fmt::print("not flushed yet: {} in {}; `pmemcpy drain` waits for it\n", human_size(left.of_bytes),
+                       counted(left.of_blocks, "block"));
         if (const std::uint64_t waiting = requests(pmem); waiting > 0)
             fmt::print("to be done in the background: {}\n", counted(waiting, "request"));
         const FlushProgress here = unstaged(pmem);
         if (here.of_blocks > 0)
-            fmt::print("{} in {} files are not handed to the command of `flush` yet\n",
-                       human_size(here.of_bytes), here.of_blocks);
+            fmt::print("not handed to the command of `flush` yet: {} in {}\n", human_size(here.of_bytes),
+                       counted(here.of_blocks, "file"));
     }
     for (const TargetInfo& info : targets(pmem)) {
         if (!info.trouble.empty()) fmt::print(stderr, "pmemcpy: {}\n", info.trouble);
