@@ -88,8 +88,7 @@ public:
     void note(store::Store::Read read) {
         if (!wants_reads_) return;
         reads_.note(std::move(read));
-        has_read_ = true;
-        wake_.notify_all();
+        wake();
     }
     void note_store() {
         if (!waits_for_store_.load(std::memory_order_relaxed)) return;
@@ -113,8 +112,7 @@ public:
     }
     void want(std::vector<store::Store::Read> blocks) {
         reads_.want(std::move(blocks));
-        has_read_ = true;
-        wake_.notify_all();
+        wake();
     }
     void set_prefetcher(std::shared_ptr<const Prefetcher> next) { reads_.set_prefetcher(std::move(next)); }
 
@@ -152,9 +150,16 @@ private:
 
     struct Task {
         std::future<void> done{};  // of the thread that is at it
+        std::atomic<bool> has_ended{false};
+        std::atomic<bool> is_to_go_on{false};  // at once, and not at the next look
         std::atomic<Clock::time_point> not_before{Clock::time_point{}};
         std::string trouble{};  // under trouble_mutex_
     };
+
+    void wake() {
+        is_woken_ = true;
+        wake_.notify_all();
+    }
 
     void work() {
         // The program's own stores come first. An organizer has as much as whoever started it gives it.
@@ -193,11 +198,11 @@ private:
     bool sleeps_through(Clock::duration time) {
         std::unique_lock lock(mutex_);
         const auto until = Clock::now() + time;
-        // A read wakes it: whoever reads one block after the other wants the next one soon. So does the first store of a burst, for
-        // slow targets take what they can from there on.
+        // A read wakes it: whoever reads one block after the other wants the next one soon. So does a task that is to go on, and the
+        // first store of a burst, for slow targets take what they can from there on.
         const bool until_store = lead_ && bursts_.is_quiet() && time <= nap;
         waits_for_store_ = until_store;
-        while (!stops_ && !has_read_ && waits_for_store_ == until_store &&
+        while (!stops_ && !is_woken_ && waits_for_store_ == until_store &&
                wake_.wait_until(lock, until) != std::cv_status::timeout) {
         }
         waits_for_store_ = false;
@@ -338,10 +343,11 @@ private:
     template <class F>
     void begin(Task& task, F&& f) {
         if (task.done.valid()) {
-            if (task.done.wait_for(0ms) != std::future_status::ready) return;
+            if (!task.has_ended && task.done.wait_for(0ms) != std::future_status::ready) return;
             task.done.get();
         }
         if (Clock::now() < task.not_before.load()) return;
+        task.has_ended = false;
         task.done = std::async(std::launch::async, [this, &task, its = std::forward<F>(f)] {
             try {
                 its();
@@ -350,6 +356,8 @@ private:
                 note(task.trouble, error.what());
                 task.not_before = Clock::now() + after_error;  // what is full or away now may not be then
             }
+            task.has_ended = true;
+            if (task.is_to_go_on.exchange(false)) wake();
         });
     }
 
@@ -396,6 +404,8 @@ private:
                 [&](const FlushProgress&) { return pace.allows(0); },
                 [&](std::uint64_t bytes) { return pace.allows(bytes); });
             if (what_fills && copied == 0) found_nothing_at_ = begun;
+            // The flush target has nothing to do from here on, and more was stored meanwhile.
+            if (copied != 0 && store_->newest_version() != before) flushing_.is_to_go_on = true;
             const bool is_all = !what_fills && pace.allows(0);
             if (is_all) flushed_at_ = before;
             if (!is_due) return;
@@ -429,7 +439,7 @@ private:
 
     void bring_up() {
         wants_reads_ = store_->promotion() != Promotion::never;
-        has_read_ = false;
+        is_woken_ = false;
         reads_.bring_up(*store_);
     }
 
@@ -466,7 +476,7 @@ private:
     std::mutex mutex_;
     std::condition_variable wake_;
     std::atomic<bool> stops_ = false;
-    std::atomic<bool> has_read_ = false;
+    std::atomic<bool> is_woken_ = false;
     std::atomic<bool> waits_for_store_ = false;
     std::atomic<bool> wants_reads_ = true;
     std::atomic<bool> yields_ = false;  // to an organizer
