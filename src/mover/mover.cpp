@@ -149,9 +149,8 @@ private:
     };
 
     struct Task {
-        std::future<void> done{};  // of the thread that is at it
-        std::atomic<bool> has_ended{false};
-        std::atomic<bool> is_to_go_on{false};  // at once, and not at the next look
+        std::future<void> done{};            // of the thread that is at it
+        std::atomic<bool> is_ending{false};  // so the next may begin at once, and not at the next look
         std::atomic<Clock::time_point> not_before{Clock::time_point{}};
         std::string trouble{};  // under trouble_mutex_
     };
@@ -287,7 +286,9 @@ private:
         const bool fills = stays && newest != flushed_at_ && Clock::now() >= found_nothing_at_.load() + nap;
         if (is_news_ || on_store || fills || (late >= 0s && newest != looked_at_) || late >= look_anyway)
             begin(flushing_, [this, its = *duty, pace = pace_, what_fills = stays.has_value()] {
-                flush(its, *pace, what_fills);
+                if (!flush(its, *pace, what_fills)) return;
+                flushing_.is_ending = true;
+                wake();
             });
         if (!duty->command.empty() && is_to_hand_over_) begin(handing_, [this] { hand_over(); });
         if (!duty->as.empty() &&
@@ -343,11 +344,11 @@ private:
     template <class F>
     void begin(Task& task, F&& f) {
         if (task.done.valid()) {
-            if (!task.has_ended && task.done.wait_for(0ms) != std::future_status::ready) return;
+            if (!task.is_ending && task.done.wait_for(0ms) != std::future_status::ready) return;
             task.done.get();
         }
         if (Clock::now() < task.not_before.load()) return;
-        task.has_ended = false;
+        task.is_ending = false;
         task.done = std::async(std::launch::async, [this, &task, its = std::forward<F>(f)] {
             try {
                 its();
@@ -356,8 +357,6 @@ private:
                 note(task.trouble, error.what());
                 task.not_before = Clock::now() + after_error;  // what is full or away now may not be then
             }
-            task.has_ended = true;
-            if (task.is_to_go_on.exchange(false)) wake();
         });
     }
 
@@ -382,8 +381,9 @@ private:
         wait_for_moves();
     }
 
-    // What fills the pool is flushed first, and what has gone down from there when nothing fills it any more.
-    void flush(const Flush& duty, Pace& pace, bool what_fills) {
+    // What fills the pool is flushed first, and what has gone down from there when nothing fills it any more. True when more was stored
+    // meanwhile: the flush target has nothing to do from here on.
+    bool flush(const Flush& duty, Pace& pace, bool what_fills) {
         const auto begun = Clock::now();
         const bool is_due = is_news_.exchange(false) || begun >= due_.load();
         const std::uint64_t before = store_->newest_version();
@@ -392,6 +392,7 @@ private:
         // Of what is copied when the pool is closed, that is due which others had not copied when they were gone.
         const std::uint64_t stored_before = waits ? store_->session_began_at() : ~std::uint64_t{0};
         Clock::duration looking_takes{};
+        bool goes_on = false;
         try {
             // Whoever led before may have been killed. What somebody waits for goes down meanwhile.
             if (is_to_sweep_.exchange(false)) store_->sweep_copies(true);
@@ -404,11 +405,10 @@ private:
                 [&](const FlushProgress&) { return pace.allows(0); },
                 [&](std::uint64_t bytes) { return pace.allows(bytes); });
             if (what_fills && copied == 0) found_nothing_at_ = begun;
-            // The flush target has nothing to do from here on, and more was stored meanwhile.
-            if (copied != 0 && store_->newest_version() != before) flushing_.is_to_go_on = true;
+            goes_on = copied != 0 && store_->newest_version() != before;
             const bool is_all = !what_fills && pace.allows(0);
             if (is_all) flushed_at_ = before;
-            if (!is_due) return;
+            if (!is_due) return goes_on;
             const auto began = Clock::now();
             const bool are_left = store_->sweep_copies(false);
             looking_takes = Clock::now() - began + std::chrono::nanoseconds(store_->inventory_took_ns());
@@ -422,6 +422,7 @@ private:
             std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(duty.period_s));
         // From where it began: what was stored while it went on has waited as long already.
         due_ = begun + std::max(period, pause_per_look * looking_takes);
+        return goes_on;
     }
 
     // Whoever opens a pool after a killed job, and closes it, has erased what was to go with the job. What cannot be opened is left alone.
