@@ -39,7 +39,7 @@ TEST_F(flushing, goes_on_in_the_background_and_leaves_blocks_where_they_are) {
     alloc(pool);
     for (std::uint64_t i = 0; i < 4; ++i) store(pool, i, static_cast<double>(i));
     wait_until("all blocks are flushed", [&] { return flushed(pool) == 4; });
-    EXPECT_EQ(count_in(pool, ""), 4U);
+    EXPECT_EQ(count_in(pool, "a", ""), 4U);
     EXPECT_EQ(unflushed(pool).of_blocks, 0U);
     for (const Receipt& receipt : receipts(pool, "a")) {
         EXPECT_EQ(receipt.target, "pool");
@@ -82,7 +82,7 @@ TEST_F(flushing, bypass_stores_in_the_flush_target) {
     set_hierarchy(pool, hierarchy(Buffering::bypass));
     alloc(pool);
     store(pool, 0, 1);
-    EXPECT_EQ(count_in(pool, "pfs"), 1U);
+    EXPECT_EQ(count_in(pool, "a", "pfs"), 1U);
     EXPECT_EQ(flushed(pool), 1U);
     expect(pool, 0, 1);
 }
@@ -178,8 +178,8 @@ TEST_F(flushing, a_block_may_give_up_its_place_when_there_is_a_copy) {
     store(pool, 0, 1, "log/a");
     store(pool, 0, 2);
     wait_until("one is only below",
-               [&] { return count_in(pool, "pfs", "log/a") == 1 && flushed(pool) == 1; });
-    EXPECT_EQ(count_in(pool, ""), 1U);
+               [&] { return count_in(pool, "log/a", "pfs") == 1 && flushed(pool) == 1; });
+    EXPECT_EQ(count_in(pool, "a", ""), 1U);
     expect(pool, 0, 1, "log/a");
 }
 
@@ -245,11 +245,11 @@ TEST_F(flushing, what_has_a_copy_passes_a_target_that_is_full) {
     for (std::uint64_t i = 0; i < 5; ++i) store(pool, i, static_cast<double>(i));
     flush(pool);
     for (std::uint64_t i = 5; i < 10; ++i) store(pool, i, static_cast<double>(i));
-    EXPECT_EQ(count_in(pool, "nvme", "b"), 2U);
-    EXPECT_GE(count_in(pool, "pfs"), 3U);
+    EXPECT_EQ(count_in(pool, "b", "nvme"), 2U);
+    EXPECT_GE(count_in(pool, "a", "pfs"), 3U);
     // What comes then has none: the target between makes room for it.
     for (std::uint64_t i = 10; i < 20; ++i) store(pool, i, static_cast<double>(i));
-    EXPECT_EQ(count_in(pool, "nvme", "b"), 0U);
+    EXPECT_EQ(count_in(pool, "b", "nvme"), 0U);
     for (std::uint64_t i = 0; i < 20; ++i) expect(pool, i, static_cast<double>(i));
 }
 
@@ -268,11 +268,11 @@ TEST_F(flushing, by_hand_and_then_up_and_down_without_copying_again) {
     EXPECT_EQ(flush(pool), 0U);
     for (int round = 0; round < 3; ++round) {
         move(pool, "a", "pfs");
-        EXPECT_EQ(count_in(pool, "pfs"), 3U);
+        EXPECT_EQ(count_in(pool, "a", "pfs"), 3U);
         for (std::uint64_t i = 0; i < 3; ++i) expect(pool, i, static_cast<double>(i));
         EXPECT_EQ(files(), before);
         move(pool, "a", "pool");
-        EXPECT_EQ(count_in(pool, ""), 3U);
+        EXPECT_EQ(count_in(pool, "a", ""), 3U);
         EXPECT_EQ(files(), before) << "the copies are still good";
     }
     move(pool, "a", "pfs");
@@ -543,7 +543,7 @@ TEST_F(flushing, what_is_just_being_moved_is_left_until_the_others_are_copied) {
     });
     moving.join();
     EXPECT_EQ(order, (std::vector<std::string>{"other", "moved"})) << is_moved;
-    EXPECT_EQ(count_in(pool, "slow", "moved"), 1U);
+    EXPECT_EQ(count_in(pool, "moved", "slow"), 1U);
     expect(pool, 0, 1, "moved");
 }
 

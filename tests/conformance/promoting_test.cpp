@@ -37,20 +37,20 @@ protected:
 TEST_F(promoting, what_is_read_comes_up_and_the_rest_stays) {
     PMEM pool = filled(Promotion::on_read);
     for (const std::uint64_t i : {3U, 9U, 17U}) expect(pool, i, static_cast<double>(i));
-    wait_until("two are back", [&] { return count_in(pool, "pfs") == 14; });
+    wait_until("two are back", [&] { return count_in(pool, "a", "pfs") == 14; });
     for (const std::uint64_t i : {3U, 9U}) expect(pool, i, static_cast<double>(i));
     const ReadCounters counters = read_counters(pool);
     EXPECT_EQ(counters.below, 2U);
     EXPECT_EQ(counters.above, 3U);
     EXPECT_EQ(counters.brought_up, 2U);
     EXPECT_EQ(counters.read_ahead, 0U);
-    EXPECT_EQ(count_in(pool, "pfs"), 14U);
+    EXPECT_EQ(count_in(pool, "a", "pfs"), 14U);
 }
 
 TEST_F(promoting, what_is_read_next_comes_up_before_it_is_read) {
     PMEM pool = filled(Promotion::read_ahead);
     for (std::uint64_t i = 0; i < 3; ++i) expect(pool, i, static_cast<double>(i));
-    wait_until("four more are there", [&] { return count_in(pool, "pfs") == 9; });
+    wait_until("four more are there", [&] { return count_in(pool, "a", "pfs") == 9; });
     for (std::uint64_t i = 3; i < 7; ++i) {
         const auto view = pool.view<double>("a", Box{{i, 0}, {1, numbers_in_block}});
         EXPECT_EQ(view[1], static_cast<double>(i + 1));
@@ -64,7 +64,7 @@ TEST_F(promoting, nothing_comes_up_where_that_is_not_wanted) {
     PMEM pool = filled(Promotion::never);
     for (std::uint64_t i = 0; i < 8; ++i) expect(pool, i, static_cast<double>(i));
     std::this_thread::sleep_for(300ms);
-    EXPECT_EQ(count_in(pool, "pfs"), 16U);
+    EXPECT_EQ(count_in(pool, "a", "pfs"), 16U);
     EXPECT_EQ(read_counters(pool).below, 0U) << "nobody counts";
     Hierarchy h = hierarchy(Buffering::none);
     h.promotion = Promotion::on_read;
@@ -72,7 +72,7 @@ TEST_F(promoting, nothing_comes_up_where_that_is_not_wanted) {
     set_hierarchy(pool, h);
     for (std::uint64_t i = 0; i < 8; ++i) expect(pool, i, static_cast<double>(i));
     std::this_thread::sleep_for(300ms);
-    EXPECT_EQ(count_in(pool, "pfs"), 16U);
+    EXPECT_EQ(count_in(pool, "a", "pfs"), 16U);
 }
 
 TEST_F(promoting, makes_room_for_what_is_read_and_never_more_than_the_pool_has) {

@@ -3,9 +3,8 @@
 
 #include <pmemcpy/tiers.hpp>
 
-#include "tests/conformance/blocks.hpp"
 #include "tests/conformance/outcome.hpp"
-#include "tests/folder.hpp"
+#include "tests/conformance/two_targets.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,71 +21,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_of_block(const fs::directory_entry& entry) {
-    constexpr std::size_t digits = 16;
-    return entry.is_regular_file() && entry.path().filename().string().size() == digits;
-}
-
-class tiers : public testing::Test {
+class tiers : public TwoTargets {
 protected:
-    tiers() {
-        fs::create_directory(below_ / "nvme");
-        fs::create_directory(below_ / "pfs");
-    }
+    tiers() { fs::create_directory(below_ / "nvme"); }
     std::string pool_path() const { return here_ / "pool"; }
-    PMEM open(std::uint64_t max_bytes = 8 * mebibyte, Mode mode = Mode::create_or_update) const {
-        Options options;
-        options.mode = mode;
-        options.max_bytes = max_bytes;
-        options.chunk_bytes = 64 << 10;
-        return open_at(pool_path(), options);
-    }
     static PMEM open_at(const std::string& path, const Options& options = {}) {
         PMEM pool;
         pool.mmap(path, options);
         return pool;
     }
+    /// With a third target between the two.
     Hierarchy hierarchy(std::uint64_t nvme_bytes = 0) const {
-        Hierarchy h;
-        h.targets = {{.name = "pool", .kind = TargetKind::tmpfs, .write = {8e9, 1e-6}, .read = {9e9, 1e-6}},
-                     {.name = "nvme",
-                      .kind = TargetKind::file,
-                      .path = below_ / "nvme",
-                      .capacity_bytes = nvme_bytes,
-                      .write = {2e9, 50e-6},
-                      .read = {3e9, 60e-6}},
-                     {.name = "pfs",
-                      .kind = TargetKind::shared,
-                      .path = below_ / "pfs",
-                      .write = {1e8, 1e-3},
-                      .read = {1e8, 1e-3}}};
-        h.granularity_bytes = 64 << 10;
-        h.mode = Buffering::none;
+        Hierarchy h = TwoTargets::hierarchy(Buffering::none, 5);
+        h.targets.insert(h.targets.begin() + 1, {.name = "nvme",
+                                                 .kind = TargetKind::file,
+                                                 .path = below_ / "nvme",
+                                                 .capacity_bytes = nvme_bytes,
+                                                 .write = {2e9, 50e-6},
+                                                 .read = {3e9, 60e-6}});
         h.promotion = Promotion::never;
         return h;
     }
-    /// One array of blocks of a mebibyte each, block i of the numbers from i on.
-    static void alloc_blocks(PMEM& pool, const std::string& id) {
-        pool.alloc<double>(id, {unlimited, numbers_in_block});
-    }
-    static void store_block(PMEM& pool, const std::string& id, std::uint64_t i, double first) {
-        pool.store<double>(id, numbers(first).data(), Box{{i, 0}, {1, numbers_in_block}});
-    }
-    static void expect_block(const PMEM& pool, const std::string& id, std::uint64_t i, double first) {
-        std::vector<double> found(numbers_in_block);
-        pool.load<double>(id, found.data(), Box{{i, 0}, {1, numbers_in_block}});
-        ASSERT_EQ(found, numbers(first)) << id << " block " << i;
-    }
-    /// Files of blocks in a target's directory.
-    std::size_t files_in(const std::string& target) const {
-        std::size_t count = 0;
-        for (const auto& entry : fs::recursive_directory_iterator(below_ / target))
-            count += is_of_block(entry) ? 1U : 0U;
-        return count;
-    }
-
-    Folder here_;
-    Folder below_{fs::temp_directory_path()};
 };
 
 // Who closes the pool last asks what its targets are, to sync them. A hierarchy of so many words is read under a pin, for which it had no slot
@@ -111,16 +66,16 @@ TEST_F(tiers, a_long_hierarchy_may_be_the_last_that_is_done_to_a_pool) {
 TEST_F(tiers, a_pool_may_be_a_tenth_of_what_is_stored_in_it) {
     PMEM pool = open();
     set_hierarchy(pool, hierarchy(16 * mebibyte));
-    alloc_blocks(pool, "A");
-    for (std::uint64_t i = 0; i < 80; ++i) store_block(pool, "A", i, static_cast<double>(i));
-    for (std::uint64_t i = 0; i < 80; ++i) expect_block(pool, "A", i, static_cast<double>(i));
+    alloc(pool, "A");
+    for (std::uint64_t i = 0; i < 80; ++i) store(pool, i, static_cast<double>(i), "A");
+    for (std::uint64_t i = 0; i < 80; ++i) expect(pool, i, static_cast<double>(i), "A");
     EXPECT_GT(count_in(pool, "A", ""), 2u);
     EXPECT_GT(count_in(pool, "A", "nvme"), 8u);
     EXPECT_GT(count_in(pool, "A", "pfs"), 40u);
     EXPECT_TRUE(pool.verify().empty());
     pool.munmap();
     PMEM again = open(0, Mode::read);
-    for (std::uint64_t i = 0; i < 80; ++i) expect_block(again, "A", i, static_cast<double>(i));
+    for (std::uint64_t i = 0; i < 80; ++i) expect(again, i, static_cast<double>(i), "A");
     const auto infos = targets(again);
     ASSERT_EQ(infos.size(), 3u);
     EXPECT_LE(infos[0].used_bytes, 8 * mebibyte);
@@ -132,12 +87,12 @@ TEST_F(tiers, a_pool_may_be_a_tenth_of_what_is_stored_in_it) {
 TEST_F(tiers, blocks_go_down_and_come_back_with_all_that_is_known_of_them) {
     PMEM pool = open();
     set_hierarchy(pool, hierarchy());
-    alloc_blocks(pool, "g/A");
-    for (std::uint64_t i = 0; i < 3; ++i) store_block(pool, "g/A", i, static_cast<double>(i));
+    alloc(pool, "g/A");
+    for (std::uint64_t i = 0; i < 3; ++i) store(pool, i, static_cast<double>(i), "g/A");
     const auto before = pool.blocks("g/A");
     EXPECT_EQ(move(pool, "g/A", "pfs"), 3 * mebibyte);
     EXPECT_EQ(move(pool, "g/A", "pfs"), 0u);
-    EXPECT_EQ(files_in("pfs"), 3u);
+    EXPECT_EQ(files("pfs").size(), 3u);
     auto after = pool.blocks("g/A");
     ASSERT_EQ(after.size(), before.size());
     for (std::size_t i = 0; i < after.size(); ++i) {
@@ -148,14 +103,14 @@ TEST_F(tiers, blocks_go_down_and_come_back_with_all_that_is_known_of_them) {
         EXPECT_EQ(after[i].crc, before[i].crc);
         EXPECT_EQ(after[i].max_as<double>(), before[i].max_as<double>());
     }
-    for (std::uint64_t i = 0; i < 3; ++i) expect_block(pool, "g/A", i, static_cast<double>(i));
+    for (std::uint64_t i = 0; i < 3; ++i) expect(pool, i, static_cast<double>(i), "g/A");
     EXPECT_EQ(move(pool, "/", "nvme"), 3 * mebibyte);
     EXPECT_EQ(move(pool, "g", "pool"), 3 * mebibyte);
     EXPECT_EQ(count_in(pool, "g/A", ""), 3u);
     if (pool.durability() == Durability::page)
         pool.sync();  // until then what was moved keeps its old place (law 10)
-    EXPECT_EQ(files_in("pfs") + files_in("nvme"), 0u);
-    for (std::uint64_t i = 0; i < 3; ++i) expect_block(pool, "g/A", i, static_cast<double>(i));
+    EXPECT_EQ(files("pfs").size() + files("nvme").size(), 0u);
+    for (std::uint64_t i = 0; i < 3; ++i) expect(pool, i, static_cast<double>(i), "g/A");
 }
 
 // Law 3: a block that is moved under a newer one that lies over it does not come to lie on top.
@@ -189,8 +144,8 @@ TEST_F(tiers, what_was_stored_over_a_block_stays_over_it_when_it_is_moved) {
 TEST_F(tiers, a_view_shows_what_it_showed_while_its_block_is_moved_and_erased) {
     PMEM pool = open();
     set_hierarchy(pool, hierarchy());
-    alloc_blocks(pool, "A");
-    store_block(pool, "A", 0, 7);
+    alloc(pool, "A");
+    store(pool, 0, 7, "A");
     auto in_pool = std::make_optional(pool.view<double>("A", Box{{0, 0}, {1, numbers_in_block}}));
     move(pool, "A", "nvme");
     auto in_nvme = std::make_optional(pool.view<double>("A", Box{{0, 0}, {1, numbers_in_block}}));
@@ -200,22 +155,22 @@ TEST_F(tiers, a_view_shows_what_it_showed_while_its_block_is_moved_and_erased) {
         ASSERT_EQ(in_pool->data()[i], 7 + static_cast<double>(i));
         ASSERT_EQ(in_nvme->data()[i], 7 + static_cast<double>(i));
     }
-    EXPECT_EQ(files_in("nvme"), 1u);
+    EXPECT_EQ(files("nvme").size(), 1u);
     in_pool.reset();
     in_nvme.reset();
     pool.compact();
-    EXPECT_EQ(files_in("nvme"), 0u);
+    EXPECT_EQ(files("nvme").size(), 0u);
 }
 
 TEST_F(tiers, erasing_and_overwriting_leaves_nothing_below) {
     PMEM pool = open();
     set_hierarchy(pool, hierarchy());
-    alloc_blocks(pool, "A");
-    for (std::uint64_t i = 0; i < 20; ++i) store_block(pool, "A", i, 1);
-    EXPECT_GT(files_in("nvme"), 0u);
+    alloc(pool, "A");
+    for (std::uint64_t i = 0; i < 20; ++i) store(pool, i, 1, "A");
+    EXPECT_GT(files("nvme").size(), 0u);
     pool.erase("A");
     pool.compact();
-    EXPECT_EQ(files_in("nvme"), 0u);
+    EXPECT_EQ(files("nvme").size(), 0u);
     EXPECT_EQ(targets(pool)[1].used_bytes, 0u);
 }
 
@@ -262,8 +217,8 @@ TEST_F(tiers, a_compressed_block_a_fortran_array_and_steps_are_moved_like_any_ot
 TEST_F(tiers, values_and_arrays_in_place_stay_and_find_room_when_blocks_fill_the_pool) {
     PMEM pool = open();
     set_hierarchy(pool, hierarchy());
-    alloc_blocks(pool, "A");
-    for (std::uint64_t i = 0; i < 12; ++i) store_block(pool, "A", i, static_cast<double>(i));
+    alloc(pool, "A");
+    for (std::uint64_t i = 0; i < 12; ++i) store(pool, i, static_cast<double>(i), "A");
     const std::string text(3 * mebibyte, 't');
     pool.store("text", text);
     ArrayOptions in_place;
@@ -284,11 +239,11 @@ TEST_F(tiers, rules_pin_prefer_and_keep) {
                {.match = "stay", .never_evict = true}};
     PMEM pool = open();
     set_hierarchy(pool, h);
-    for (const char* const id : {"low/A", "mid/A", "stay", "B"}) alloc_blocks(pool, id);
+    for (const char* const id : {"low/A", "mid/A", "stay", "B"}) alloc(pool, id);
     for (std::uint64_t i = 0; i < 3; ++i) {
-        for (const char* const id : {"low/A", "mid/A", "stay"}) store_block(pool, id, i, 1);
+        for (const char* const id : {"low/A", "mid/A", "stay"}) store(pool, i, 1, id);
     }
-    for (std::uint64_t i = 0; i < 12; ++i) store_block(pool, "B", i, 1);
+    for (std::uint64_t i = 0; i < 12; ++i) store(pool, i, 1, "B");
     EXPECT_EQ(count_in(pool, "low/A", "pfs"), 3u);
     EXPECT_EQ(count_in(pool, "mid/A", "nvme"), 3u);
     EXPECT_EQ(count_in(pool, "stay", ""), 3u);
@@ -301,11 +256,11 @@ TEST_F(tiers, max_locality_keeps_a_variable_together) {
     h.policy = Policy::max_locality;
     PMEM pool = open();
     set_hierarchy(pool, h);
-    for (const char* const id : {"A", "B"}) alloc_blocks(pool, id);
-    store_block(pool, "A", 0, 1);
+    for (const char* const id : {"A", "B"}) alloc(pool, id);
+    store(pool, 0, 1, "A");
     move(pool, "A", "nvme");
-    store_block(pool, "A", 1, 1);
-    store_block(pool, "B", 0, 1);
+    store(pool, 1, 1, "A");
+    store(pool, 0, 1, "B");
     EXPECT_EQ(count_in(pool, "A", "nvme"), 2u);
     EXPECT_EQ(count_in(pool, "B", ""), 1u);
 }
@@ -313,18 +268,18 @@ TEST_F(tiers, max_locality_keeps_a_variable_together) {
 TEST_F(tiers, others_that_have_the_pool_open_follow_a_new_hierarchy) {
     PMEM first = open();
     PMEM second = open();
-    alloc_blocks(first, "A");
+    alloc(first, "A");
     EXPECT_EQ(code_of([&] {
-                  for (std::uint64_t i = 0; i < 20; ++i) store_block(second, "A", i, static_cast<double>(i));
+                  for (std::uint64_t i = 0; i < 20; ++i) store(second, i, static_cast<double>(i), "A");
               }),
               Code::no_space);
     set_hierarchy(first, hierarchy());
-    for (std::uint64_t i = 0; i < 20; ++i) store_block(second, "A", i, static_cast<double>(i));
-    for (std::uint64_t i = 0; i < 20; ++i) expect_block(first, "A", i, static_cast<double>(i));
+    for (std::uint64_t i = 0; i < 20; ++i) store(second, i, static_cast<double>(i), "A");
+    for (std::uint64_t i = 0; i < 20; ++i) expect(first, i, static_cast<double>(i), "A");
     Hierarchy h = hierarchy();
     h.rules = {{.match = "**", .pin = "pfs"}};
     set_hierarchy(second, h);
-    store_block(first, "A", 20, 20);
+    store(first, 20, 20, "A");
     EXPECT_EQ(first.blocks("A").back().target, "pfs");
     EXPECT_EQ(hierarchy_of(first)->rules.size(), 1u);
 }
@@ -343,8 +298,8 @@ TEST_F(tiers, refuse_what_would_lose_or_mislead) {
     EXPECT_EQ(hierarchy_of(pool), std::nullopt);
 
     set_hierarchy(pool, hierarchy());
-    alloc_blocks(pool, "A");
-    store_block(pool, "A", 0, 1);
+    alloc(pool, "A");
+    store(pool, 0, 1, "A");
     EXPECT_EQ(code_of([&] { move(pool, "A", "tape"); }, "there are pool, nvme, pfs"), Code::invalid_argument);
     EXPECT_EQ(code_of([&] { move(pool, "B", "pfs"); }), Code::not_found);
     move(pool, "A", "pfs");
@@ -357,7 +312,7 @@ TEST_F(tiers, refuse_what_would_lose_or_mislead) {
     remove_hierarchy(pool);
     EXPECT_EQ(hierarchy_of(pool), std::nullopt);
     EXPECT_EQ(targets(pool).size(), 1u);
-    expect_block(pool, "A", 0, 1);
+    expect(pool, 0, 1, "A");
 
     PMEM reader = open(0, Mode::read);
     EXPECT_EQ(code_of([&] { set_hierarchy(reader, hierarchy()); }), Code::permission_denied);
@@ -367,8 +322,8 @@ TEST_F(tiers, a_copy_of_the_pool_file_may_read_the_blocks_and_not_write) {
     {
         PMEM pool = open();
         set_hierarchy(pool, hierarchy());
-        alloc_blocks(pool, "A");
-        store_block(pool, "A", 0, 1);
+        alloc(pool, "A");
+        store(pool, 0, 1, "A");
         move(pool, "A", "nvme");
     }
     fs::copy_file(pool_path(), here_ / "copy");
@@ -376,14 +331,14 @@ TEST_F(tiers, a_copy_of_the_pool_file_may_read_the_blocks_and_not_write) {
         Options options;
         options.mode = Mode::read;
         const PMEM copy = open_at(here_ / "copy", options);
-        expect_block(copy, "A", 0, 1);
+        expect(copy, 0, 1, "A");
         PMEM writer = open_at(here_ / "copy");
-        EXPECT_EQ(code_of([&] { expect_block(writer, "A", 0, 1); }, "is a copy"), Code::busy);
+        EXPECT_EQ(code_of([&] { expect(writer, 0, 1, "A"); }, "is a copy"), Code::busy);
         writer.erase("A");
         writer.compact();
     }
     PMEM pool = open();
-    expect_block(pool, "A", 0, 1);
+    expect(pool, 0, 1, "A");
     pool.munmap();
     // Of a pool that is gone the copy takes the place.
     fs::remove(pool_path());
@@ -393,35 +348,34 @@ TEST_F(tiers, a_copy_of_the_pool_file_may_read_the_blocks_and_not_write) {
 TEST_F(tiers, a_target_that_is_away_is_set_aside_until_it_is_back) {
     PMEM pool = open();
     set_hierarchy(pool, hierarchy());
-    alloc_blocks(pool, "A");
-    alloc_blocks(pool, "B");
-    store_block(pool, "A", 0, 1);
+    alloc(pool, "A");
+    alloc(pool, "B");
+    store(pool, 0, 1, "A");
     move(pool, "A", "nvme");
     pool.munmap();
     fs::rename(below_ / "nvme", below_ / "away");
     fs::create_directory(below_ / "nvme");  // as an empty mount point
     pool = open();
-    EXPECT_EQ(code_of([&] { expect_block(pool, "A", 0, 1); }, "target 'nvme'"), Code::io_error);
+    EXPECT_EQ(code_of([&] { expect(pool, 0, 1, "A"); }, "target 'nvme'"), Code::io_error);
     EXPECT_NE(targets(pool)[1].trouble, "");
     EXPECT_FALSE(pool.verify().empty());
-    for (std::uint64_t i = 0; i < 20; ++i) store_block(pool, "B", i, static_cast<double>(i));
+    for (std::uint64_t i = 0; i < 20; ++i) store(pool, i, static_cast<double>(i), "B");
     EXPECT_EQ(count_in(pool, "B", "nvme"), 0u);
     EXPECT_GT(count_in(pool, "B", "pfs"), 10u);
     fs::remove(below_ / "nvme");
     fs::rename(below_ / "away", below_ / "nvme");
-    expect_block(pool, "A", 0, 1);
+    expect(pool, 0, 1, "A");
     EXPECT_EQ(targets(pool)[1].trouble, "");
 }
 
 TEST_F(tiers, a_damaged_block_stays_where_it_is_and_says_so) {
     PMEM pool = open();
     set_hierarchy(pool, hierarchy());
-    alloc_blocks(pool, "A");
-    store_block(pool, "A", 0, 1);
+    alloc(pool, "A");
+    store(pool, 0, 1, "A");
     move(pool, "A", "nvme");
-    for (const auto& entry : fs::recursive_directory_iterator(below_ / "nvme")) {
-        if (!is_of_block(entry)) continue;
-        std::FILE* file = std::fopen(entry.path().c_str(), "r+");
+    for (const fs::path& path : files("nvme")) {
+        std::FILE* file = std::fopen(path.c_str(), "r+");
         ASSERT_NE(file, nullptr);
         std::fseek(file, 4096, SEEK_SET);
         std::fputc('!', file);

@@ -56,13 +56,10 @@ protected:
         for (const Receipt& receipt : receipts(pool, id)) count += receipt.is_flushed ? 1U : 0U;
         return count;
     }
-    static std::size_t count_in(const PMEM& pool, const std::string& target, const std::string& id = "a") {
-        return pmemcpy::count_in(pool, id, target);
-    }
-    /// Files of blocks in the target's directory, whole ones.
-    std::vector<std::filesystem::path> files() const {
+    /// Files of blocks in a target's directory, whole ones.
+    std::vector<std::filesystem::path> files(const std::string& target = "pfs") const {
         std::vector<std::filesystem::path> found;
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(below_ / "pfs")) {
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(below_ / target)) {
             const std::string name = entry.path().filename();
             constexpr std::size_t digits = 16;
             if (entry.is_regular_file() && name.size() == digits) found.push_back(entry.path());
