@@ -74,7 +74,7 @@ void check(const BlockRecord& r, const ArrayDefinition& array) {
     std::uint64_t bytes = 0;
     const bool fits =
         base::checked_mul(r.box.elements(), array.type.size(), bytes) && r.block.raw_bytes == bytes;
-    if (!fits || (r.block.codec == 0 && r.block.stored_bytes != bytes))
+    if (!fits || r.block.stored_bytes == 0 || (r.block.codec == 0 && r.block.stored_bytes != bytes))
         throw Error(Code::corrupt, "block " + to_string(r.box) + " has a wrong size");
     // Stores go into it wherever the array's elements lie.
     const bool is_in_place = (array.flags & array_contiguous) != 0;

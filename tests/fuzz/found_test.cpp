@@ -71,6 +71,10 @@ TEST(found, a_segment_of_more_slots_than_it_has) {
     expect_answered("pool", "a_segment_of_more_slots_than_it_has");
 }
 
+// A load copied a compressed block of no bytes from and to nowhere before its decoder was asked.
+// Whatever is compressed has some bytes, and a block whose record says otherwise is damaged.
+TEST(found, a_packed_block_of_no_bytes) { expect_answered("pool", "a_packed_block_of_no_bytes"); }
+
 /// Which of a seed's records is the first block of two dimensions.
 std::uint8_t first_block(const Seed& seed) {
     for (std::size_t i = 0; i < seed.records.size(); ++i) {
