@@ -2,7 +2,8 @@
 
 // Readers take no lock (law 5): while one copies a record or a block, others may free it and put something else in its
 // place, and the copy is thrown away when the look afterwards tells so. Such reads, and the writes into space that a late
-// reader may still be looking at, must not count as races with the thread sanitizer. Other builds compile this to nothing.
+// reader may still be looking at, must not count as races with the thread sanitizer; nor must the exchange of a late writer.
+// Other builds compile this to nothing.
 
 #if defined(__SANITIZE_THREAD__)
 // Of the sanitizer's own library, which has no header for them.
@@ -40,5 +41,9 @@ struct ReadsCheckedAfterwards {};
 struct WritesUnderLateReaders {};
 
 #endif
+
+/// As long as one lives, its thread may exchange words in what is another's by now, who reads it as his own: the exchange fails, for
+/// the words differ (law 4). The sanitizer takes also one that fails for a write.
+using ExchangesThatMayFail = WritesUnderLateReaders;
 
 }  // namespace pmemcpy::persist

@@ -50,9 +50,11 @@ public:
         trace_store(word, sizeof *word, site);
     }
     /// Puts `desired` if the word is `expected`, else puts the word into `expected` and says false. Never
-    /// spurious.
+    /// spurious. Whoever comes late, when the word's record was freed and its place is another's, finds another tag and writes
+    /// nothing (law 4).
     [[nodiscard]] bool compare_exchange(std::uint64_t* word, std::uint64_t& expected, std::uint64_t desired,
                                         Site site = Site::current()) const {
+        [[maybe_unused]] const ExchangesThatMayFail late;
         const bool exchanged = std::atomic_ref(*word).compare_exchange_strong(expected, desired);
         if (exchanged) trace_store(word, sizeof *word, site);
         return exchanged;
