@@ -50,12 +50,14 @@ struct Attached final : pool::Lifecycle, Reachability {
     /// A sealed record with an extent of that size.
     Link make(std::uint64_t extent_bytes) {
         const std::uint64_t offset = heap.allocate_record(sizeof(TestRecord));
+        RecordHeader header{};
+        header.kind = static_cast<std::uint8_t>(RecordKind::value);
+        header.length = sizeof(TestRecord);
+        const Extent extent = heap.allocate_extent(extent_bytes, offset);
         auto& record = pool.as<TestRecord>(offset);
-        record.header.kind = static_cast<std::uint8_t>(RecordKind::value);
-        record.header.mutable_words = 0;
-        record.header.length = sizeof(TestRecord);
-        record.header.word = 0;
-        record.extent = heap.allocate_extent(extent_bytes, offset);
+        pool.medium().write(&record.header, &header, offsetof(RecordHeader, state));
+        pool.medium().write(&record.header.word, &header.word, sizeof header.word);
+        pool.medium().write(&record.extent, &extent, sizeof extent);
         const std::uint64_t version = pool.draw_version();
         seal(pool, offset, version);
         return Link::to(offset, version);
@@ -115,18 +117,8 @@ TEST_F(heap_room, reuses_a_freed_extent) {
 TEST_F(heap_room, lets_an_exchange_fail_that_comes_late_to_the_place_of_a_fresh_record) {
     Attached a(path_);
     std::atomic<std::uint64_t> place{0};
-    std::thread owner([&] {
-        const std::uint64_t offset = a.heap.allocate_record(sizeof(TestRecord));
-        RecordHeader header{};
-        header.kind = static_cast<std::uint8_t>(RecordKind::value);
-        header.length = sizeof(TestRecord);
-        const Extent none{};
-        auto& record = a.pool.as<TestRecord>(offset);
-        a.pool.medium().write(&record.header, &header, offsetof(RecordHeader, state));
-        a.pool.medium().write(&record.extent, &none, sizeof none);
-        seal(a.pool, offset, a.pool.draw_version());
-        place.store(offset, std::memory_order_relaxed);  // which orders nothing
-    });
+    // Relaxed, which orders nothing.
+    std::thread owner([&] { place.store(a.make(64).offset(), std::memory_order_relaxed); });
     while (place.load(std::memory_order_relaxed) == 0) std::this_thread::yield();
     const std::uint64_t offset = place.load(std::memory_order_relaxed);
     auto* word = reinterpret_cast<std::uint64_t*>(&a.pool.as<TestRecord>(offset).extent);
