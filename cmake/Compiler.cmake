@@ -33,3 +33,11 @@ if(PMEMCPY_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # warns of every std::atomic_thread_fence because TSan does not model it.
     add_compile_options(-Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-tsan)
 endif()
+
+if(PMEMCPY_HOLD)
+    # The compiler calls a function before each access to memory, and tests/hold has these functions; the sanitizer's own library is not
+    # linked, and no code is to take this for a build with it.
+    add_compile_options(-fsanitize=thread -U__SANITIZE_THREAD__ -fno-builtin-memcpy -fno-builtin-memset -fno-builtin-memmove
+                        -fno-builtin-memcmp -Wno-tsan -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow
+                        -Wno-stringop-overread)
+endif()

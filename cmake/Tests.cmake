@@ -52,6 +52,7 @@ set(PMEMCPY_THREADED_TESTS
 if(NOT TARGET threaded_tests)
     add_custom_target(threaded_tests)
     add_custom_target(crash_tests)  # all that CI runs of a trace build
+    add_custom_target(hold_tests)   # and of one that tells of every access
 endif()
 
 # Under the address sanitizer CI builds and runs a third of the test programs, each day another one: this is 0, 1 or 2.
@@ -76,6 +77,9 @@ function(pmemcpy_test)
         return()
     endif()
     pmemcpy_room_name(room)
+    if(PMEMCPY_HOLD AND NOT room STREQUAL hold)
+        return()
+    endif()
     foreach(file IN LISTS ARGN)
         get_filename_component(stem "${file}" NAME_WE)
         set(target ${room}_${stem})
@@ -99,6 +103,9 @@ function(pmemcpy_test)
         endif()
         if("crash" IN_LIST labels)
             add_dependencies(crash_tests ${target})
+        endif()
+        if(room STREQUAL hold)
+            add_dependencies(hold_tests ${target})
         endif()
         set_tests_properties(${room}.${stem} PROPERTIES LABELS "${labels}" TIMEOUT ${PMEMCPY_TEST_TIMEOUT}
                              ENVIRONMENT "${PMEMCPY_TEST_ENVIRONMENT}")

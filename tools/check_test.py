@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The judges judged: each rule of check_layers.py and check_files.py, and the quotations of check_docs.py."""
+"""The judges judged: the rules of check_layers.py and check_files.py, quotations of check_docs.py, list_skipped.py."""
 
 import tempfile
 import unittest
@@ -9,6 +9,7 @@ from unittest import mock
 import check_docs
 import check_files
 import check_layers
+import list_skipped
 
 LAW = """
 room api   include/pmemcpy:
@@ -120,6 +121,69 @@ class Quotations(Tree):
         for quote in ("a.py subtract", "b.py", "b.py add"):
             broken = self.broken_by(quote, "def add():\n    pass")
             self.assertEqual(broken, [f"quotes {quote}, which does not exist"])
+
+
+LOG = """
+3/9 Testing: room.a_test
+[ RUN      ] a.needs_root
+/src/a_test.cpp:12: Skipped
+only root can become another user
+
+[  SKIPPED ] a.needs_root (0 ms)
+[ RUN      ] every/a.of_a_file/1
+/src/a_test.cpp:20: Skipped
+about the one file
+
+[  SKIPPED ] every/a.of_a_file/1, where GetParam() = 8-byte object <00-00> (2 ms)
+[  SKIPPED ] 2 tests, listed below:
+[  SKIPPED ] a.needs_root
+4/9 Testing: python.package
+SKIPPED [1] tests/python/test_html.py:35: there is no chromium
+5/9 Testing: cli.plot
+test_shows (__main__.Plot.test_shows) ... skipped 'the command was built without cairo'
+6/9 Testing: machine.kill_test
+machines: skipped, there is no qemu-system-x86_64
+7/9 Testing: format.bp4
+SKIPPED: No module named 'adios2'; install it
+"""
+
+
+class Skipped(unittest.TestCase):
+    def test_is_found_with_its_reason_whatever_ran_the_test(self):
+        self.assertEqual(
+            list_skipped.skipped_in(LOG),
+            [
+                ("room.a_test a.needs_root", "only root can become another user"),
+                ("room.a_test every/a.of_a_file/1", "about the one file"),
+                ("python.package tests/python/test_html.py:35", "there is no chromium"),
+                ("cli.plot test_shows (__main__.Plot.test_shows)", "the command was built without cairo"),
+                ("machine.kill_test", "there is no qemu-system-x86_64"),
+                ("format.bp4", "No module named 'adios2'; install it"),
+            ],
+        )
+
+    def test_by_design_is_what_no_machine_can_change(self):
+        by_design = [why for _, why in list_skipped.skipped_in(LOG) if list_skipped.is_by_design(why)]
+        self.assertEqual(by_design, ["about the one file"])
+
+    def test_a_library_that_was_not_found_counts(self):
+        found = list_skipped.without_a_library("-- blosc: found\n-- lmdb: not found, there is no index\n")
+        self.assertEqual(found, [("lmdb", "there is no index")])
+
+    def skipped_in_ci(self, log: str, ci: str) -> int:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "build/asan/Testing/Temporary/LastTest.log"
+            path.parent.mkdir(parents=True)
+            path.write_text(log)
+            root = mock.patch.object(list_skipped, "ROOT", Path(folder))
+            environment = mock.patch.dict("os.environ", {"CI": ci})
+            with root, environment, mock.patch("builtins.print"):
+                return list_skipped.main("asan")
+
+    def test_in_ci_what_is_wanting_is_a_failure(self):
+        self.assertEqual(self.skipped_in_ci(LOG, "true"), 1)
+        self.assertEqual(self.skipped_in_ci(LOG, ""), 0)
+        self.assertEqual(self.skipped_in_ci("1/1 Testing: a\nTest Passed.\n", "true"), 0)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ void set_index_mode(PMEM& pool, std::string_view id, std::optional<IndexMode> mo
 IndexMode index_mode(const PMEM& pool, std::string_view id);
 /// Kept in the pool, so that it holds for all who open it later, until it is set anew. Processes that have the pool open go on in
 /// the mode in which they opened it; what they store is found all the same. `none` removes the index.
-/// Errors: permission_denied; unsupported by a build without LMDB; no_space, io_error.
+/// Errors: permission_denied; no_space, io_error.
 void set_index_mode(PMEM& pool, IndexMode mode);
 /// Waits until everything that was stored before the call is in the index, and the index complete; what others may read of it who
 /// may not write the pool is as new then. Nothing in a pool without one.

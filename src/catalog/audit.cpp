@@ -204,7 +204,7 @@ private:
                          " of the record" + at(taken.word) + " is led to by nothing");
                 return;
             }
-            case heap::Taken::stray_body:
+            case heap::Taken::stray:
                 ++audit_.leaked_chunks;
                 complain("chunk" + at(taken.offset) + " belongs to no run");
                 return;

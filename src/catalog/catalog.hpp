@@ -70,12 +70,15 @@ public:
     struct Named {
         Link entry;
         Link definition;
+        Link name;  ///< the entry that has the id: this one, or the alias by which it was renamed
         bool operator==(const Named&) const = default;
     };
     std::optional<Named> find_named(std::string_view id) const;
     std::optional<Link> find_attribute(Link owner, std::string_view name) const;
     /// The record that defines an entry, or nothing while it has none or is erased.
     std::optional<Link> definition(Link entry) const;
+    /// The word that names it, whatever that says; nothing when the entry is gone, and the word another's.
+    std::optional<Link> current_word(Link entry) const;
     /// Calls f(id, identity) for every id that has a definition. A snapshot of no particular instant.
     /// With `trouble`, what is damaged is told (the id empty where it is unknown) and passed over; some of it may be work that
     /// another process is at. Without, a chain that is broken is the error corrupt.
@@ -128,6 +131,8 @@ public:
 
     /// Errors: not_found when somebody else was faster; busy for a group that is not empty.
     void erase(Link entry, std::string_view id);
+    /// The same of a variable that was found by this id: if it was renamed since, it is left alone.
+    void erase(const Named& named, std::string_view id);
     void erase_attribute(Link attribute, std::string_view name);
     void rename(std::string_view from, std::string_view to);
     /// Retires all older versions that steps have kept behind this one.
@@ -144,6 +149,7 @@ public:
     static Extent extent_of(const heap::RecordHeader& header);
     /// Of the extent.
     static std::uint64_t used_bytes_of(const heap::RecordHeader& header);
+    static std::optional<Link> older_of(const heap::RecordHeader& header);
     /// Where all space is. Nobody may be storing meanwhile (audit.cpp).
     Audit audit() const;
 
@@ -172,8 +178,13 @@ private:
     void walk(const std::uint64_t* head, const std::function<void(Link, const Entry&, const std::string&)>& f,
               Link owner = {}, const std::function<void()>& broken = {}) const;
     bool owner_is_gone(Link owner) const { return owner.is_record() && !heap::is_current(pool_, owner); }
-    bool try_count_attributes(const std::uint64_t* head, std::uint64_t incarnation,
-                              std::uint64_t& count) const;
+    bool try_count_attributes(const std::uint64_t* head, std::uint64_t incarnation, std::uint64_t& count,
+                              Link& link) const;
+    /// What makes a name wrong: the word that says so, or nothing.
+    using Wrong = std::optional<std::uint64_t>;
+    bool is_damage(const std::uint64_t* head, Link name, Link identity,
+                   const std::function<Wrong()>& wrong) const;
+    bool is_under_way(Link identity, Link name) const;
     bool is_in_chain(const std::uint64_t* head, Link node) const;
     bool is_entry_reachable(Link record);
     bool is_entry_in_use(Link record) const;
@@ -198,6 +209,9 @@ private:
     std::uint64_t* home_word(const heap::RecordHeader& header) const;
     const Entry* owner_at_home(const Entry& attribute) const;
 
+    void erase(Link entry, std::string_view id, Link name);
+    bool flag_group_dead(Link entry, Link defined, std::string_view id);
+    bool flag_dead(Link entry, std::uint64_t expected, Link name);
     void clean_up_erased(Link entry, pool::Slot& slot);
     void clean_up_attributes(Link entry, const Entry& owner, pool::Slot& slot);
     Link kill_attribute(Link attribute);

@@ -99,10 +99,11 @@ Link Catalog::find_or_insert(std::uint64_t* head, const Key& key, Link owner) {
         if (!seen.pending) return identity_to_use(seen);
         // A rename to this very id is under way, or its process has died: whoever gets the lock knows.
         const auto order = heap_.retiring();
-        const pool::Pool::AllocationLock lock(pool_);
+        const pool::Pool::NameLock lock(pool_);
         if (find_in_chain(head, key, Looking::to_create, seen) && seen.pending) {
             take_out(head, seen.node);
             heap_.retire(seen.node);
+            retry.doubt(pool_, seen.node);  // in a chain that makes sense it is not met again
         }
     }
 }
@@ -141,7 +142,7 @@ Link Catalog::create(std::string_view id) {
         ensure_groups(id);
         const Link entry = found ? seen.identity : find_or_insert(head, key);
         if (erasures % 2 == 0 && pool_.group_erasures() == erasures) return entry;
-        const pool::Pool::AllocationLock lock(pool_);
+        const pool::Pool::GroupLock lock(pool_);
         if (groups_exist(id)) return entry;
     }
 }
@@ -182,8 +183,14 @@ void Catalog::make_group(std::string_view id) {
                                                   "' is a variable, so it cannot be a group; choose "
                                                   "another id, or erase or rename it first");
         }
-        Link expected{Medium::load(value_word(entry))};
-        if (!expected.is_mark(mark_empty)) continue;
+        const auto there = current_word(entry);
+        if (!there) continue;  // erased just then
+        Link expected = *there;
+        if (!expected.is_mark(mark_empty)) {
+            retry.doubt(pool_,
+                        expected);  // stored or erased just then, and so another word or entry the next time
+            continue;
+        }
         Draft draft(heap_, sizeof(Value));
         draft.write_header(RecordKind::value, 0, sizeof(Value),
                            pool_.as<Entry>(entry.offset()).header.incarnation,
@@ -197,6 +204,8 @@ void Catalog::make_group(std::string_view id) {
             // Durable before what is put into the group: each record in it comes after a fence of its own.
             pool_.medium().flush(value_word(entry), 8);
             draft.keep();
+            pool_.feed().append(
+                entry.offset());  // it may be all that is left, when somebody looks, of what was stored in it
             return;
         }
     }

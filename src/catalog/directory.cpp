@@ -43,6 +43,7 @@ bool Directory::refresh() {
     check_memory();
     do {
         // A block may be published in a slot that was passed already, and take another out of one that was not.
+        // Each time around another process has got on: it has taken a block out in favour of one elsewhere.
         before = Medium::load(retirements);
         if (!find_segments()) return false;
         for (SegmentSeen& segment : segments_) {
@@ -155,7 +156,7 @@ bool Directory::find_segments() {
 void Directory::take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t word) {
     const std::uint64_t handle = segment.first_handle + i;
     forget(handle);
-    for (;;) {
+    for (bool is_in_doubt = false;;) {
         segment.words[i] = word;
         if (!Link{word}.is_live()) return;
         std::optional<BlockRecord> record;
@@ -171,9 +172,11 @@ void Directory::take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t w
             blocks_.emplace(handle, std::move(*record));
             return;
         }
-        // Replaced while we read it, or damaged: the slot still says so then.
+        // Replaced while we read it, or damaged: the slot says so before and after, and the block is no better the next time.
+        std::atomic_thread_fence(std::memory_order_acquire);
         const std::uint64_t now = Medium::load(&segment.slots[i]);
-        if (now == word) break;
+        if (now == word && is_in_doubt) break;
+        is_in_doubt = now == word;
         word = now;
     }
     segment.words[i] = unread;

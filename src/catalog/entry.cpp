@@ -1,5 +1,6 @@
+// Length: every walk along a chain, so that all look twice in the same way.
 // Looking things up in chains that others change. Insertions happen at the head by CAS; removals under the
-// allocation lock; a removed entry leads onwards until it is freed, and after that its tag or state tells.
+// name lock; a removed entry leads onwards until it is freed, and after that its tag or state tells.
 
 #include "base/hash.hpp"
 #include "catalog/catalog.hpp"
@@ -22,6 +23,7 @@ using persist::Medium;
 Catalog::Catalog(pool::Pool& pool, heap::Heap& heap) : pool_(pool), heap_(heap) {
     heap_.set_extent_of(extent_of);
     heap_.set_used_of(used_bytes_of);
+    heap_.set_older_of(older_of);
 }
 
 Catalog::Key Catalog::key_of(std::string_view id) const { return {base::xxh3_64(id), 0, id}; }
@@ -53,7 +55,7 @@ std::optional<Catalog::Named> Catalog::find_named(std::string_view id) const {
     Seen seen;
     if (!find_in_chain(bucket(key.hash), key, Looking::to_use, seen) || !seen.definition.is_live())
         return std::nullopt;
-    return Named{seen.identity, seen.definition};
+    return Named{seen.identity, seen.definition, seen.node};
 }
 
 std::optional<Link> Catalog::find_attribute(Link owner, std::string_view name) const {
@@ -64,11 +66,15 @@ std::optional<Link> Catalog::find_attribute(Link owner, std::string_view name) c
 }
 
 std::optional<Link> Catalog::definition(Link entry) const {
+    const auto word = current_word(entry);
+    return word && word->is_live() ? word : std::nullopt;
+}
+
+std::optional<Link> Catalog::current_word(Link entry) const {
     const auto* there = follow<Entry>(pool_, entry);
     if (there == nullptr) return std::nullopt;
-    const Link link{Medium::load(&there->header.word)};
-    if (!link.is_live() || !heap::is_still_current_unguarded(pool_, entry)) return std::nullopt;
-    return link;
+    const Link word{Medium::load(&there->header.word)};
+    return heap::is_still_current_unguarded(pool_, entry) ? std::optional(word) : std::nullopt;
 }
 
 // `owner`: of attributes, whose they are. When it is gone, so is the chain.
@@ -83,11 +89,12 @@ bool Catalog::find_in_chain(const std::uint64_t* head, const Key& key, Looking l
         if (calm && before % 2 == 0 && pool_.recovery_count() == before) return found;
         // In a rebuild that this process itself does, nobody else is there and the count stays odd.
         if (calm && before % 2 == 1 && !pool_.read_only()) return found;
-        if (before % 2 == 1 && pool_.read_only()) {
-            throw Error(Code::busy,
-                        pool_.path() +
-                            " is being recovered after a crash by a process that may write; try again soon");
-        }
+        if (before % 2 == 1 && pool_.read_only()) throw_being_recovered(pool_);
+        if (calm) continue;
+        retry.doubt(pool_, seen.node);
+        if (!seen.pending || !is_under_way(seen.identity, seen.node)) continue;
+        // Whoever was renaming has died or is held up, and what it was to name is gone: so it names nothing.
+        return looking == Looking::to_create;
     }
 }
 
@@ -114,39 +121,47 @@ void prefetch(const pool::Pool& pool, Link record) {
 
 }  // namespace
 
-// False when something moved under the walk, so that it proves nothing. Owns nothing, see equals().
+// False when something moved under the walk, so that it proves nothing, or when an entry makes no sense: `seen` says at which.
+// Owns nothing, see equals().
 bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looking looking, Seen& seen,
                                 bool& found) const {
+    const auto ends_at = [&](Link link) {
+        seen = {.node = link};
+        return false;
+    };
     heap::Hops hops;
     for (Link link{Medium::load(head)}; link.is_record();) {
-        if (!hops.take(link) || !pool_.contains(link.offset(), sizeof(Entry))) return false;
+        if (!hops.take(link) || !pool_.contains(link.offset(), sizeof(Entry))) return ends_at(link);
         const auto& there = pool_.as<Entry>(link.offset());
         Entry entry;
         heap::racy_copy(&entry, &there, sizeof entry);
         if (entry.header.magic != heap::record_magic ||
             static_cast<RecordKind>(entry.header.kind) != RecordKind::entry)
-            return false;
-        if ((entry.header.version & Link::tag_mask) != link.tag()) return false;
+            return ends_at(link);
+        if ((entry.header.version & Link::tag_mask) != link.tag()) return ends_at(link);
         const Link next{Medium::load(&there.header.next.word)};
         // Retiring changes the state before it reuses `next`: a stale `next` is never followed.
-        if (UnitState{Medium::load(&there.header.state)}.kind() != UnitState::owned) return false;
+        if (UnitState{Medium::load(&there.header.state)}.kind() != UnitState::owned) return ends_at(link);
         if (entry.hash == key.hash && entry.parent == key.parent && entry.key_bytes == key.bytes.size() &&
             pool_.contains(link.offset(), sizeof entry + key.bytes.size())) {
             prefetch(pool_, Link{entry.header.word});
             const bool is_it = equals(pool_, link.offset() + sizeof entry, key.bytes);
             // What it leads to was stored before it was published: so it takes more than the copy's plain read.
             const Link word{Medium::load(&there.header.word)};
-            if (!heap::is_still_current_unguarded(pool_, link)) return false;
+            if (!heap::is_still_current_unguarded(pool_, link)) return ends_at(link);
             if (is_it) {
                 seen = {link, link, word, false};
                 if (entry.alias != 0) {
                     seen.identity = word;
                     const auto* identity = follow_unguarded<Entry>(pool_, word);
-                    if (identity == nullptr) return false;
+                    if (identity == nullptr) {
+                        seen.pending = true;
+                        return false;
+                    }
                     const bool named = Medium::load(&identity->moved.word) == link.word;
                     seen.pending = !named;
                     seen.definition = {Medium::load(&identity->header.word)};
-                    if (!heap::is_still_current_unguarded(pool_, word)) return false;
+                    if (!heap::is_still_current_unguarded(pool_, word)) return ends_at(link);
                     const bool dead = seen.definition.is_dead();
                     found = named ? !dead : looking == Looking::to_create && !dead;
                 } else {
@@ -156,7 +171,7 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
             }
         }
         // An entry that was freed and is another by now is owned too, and leads along another chain.
-        if (!heap::is_still_current_unguarded(pool_, link)) return false;
+        if (!heap::is_still_current_unguarded(pool_, link)) return ends_at(link);
         link = next;
     }
     return true;
@@ -173,8 +188,10 @@ void Catalog::walk(const std::uint64_t* head,
         pool_.check_memory(head, sizeof *head);
         bool calm = true;
         bool is_whole = true;
+        Link last{};
         heap::Hops hops;
         for (Link link{Medium::load(head)}; calm && link.is_record();) {
+            last = link;
             heap::RecordCopy copy;
             bool leads_on = hops.take(link);
             bool is_read = false;
@@ -206,6 +223,7 @@ void Catalog::walk(const std::uint64_t* head,
             link = next;
         }
         if (!calm && waits) {
+            retry.doubt(pool_, last);
             broken ? static_cast<void>(waits = retry.once_more()) : retry.again();
             continue;
         }
@@ -223,30 +241,36 @@ void Catalog::for_each(const std::function<void(const std::string&, Link)>& f, c
     if (trouble) broken = [&] { tell({}, "a chain of names is broken, so ids in it cannot be found"); };
     const auto tell_entry = [&](Link link, const Entry& entry, const std::string& key) {
         const Link identity = entry.alias != 0 ? Link{entry.header.word} : link;
-        // Somebody may be renaming or erasing just now; what stays as it is will not come right any more.
-        const auto stays = [&](auto&& is_wrong) {
-            for (Retry retry(key); is_wrong() && heap::is_current(pool_, link);)
-                if (!trouble || !retry.once_more()) return true;
-            return false;
+        const auto tell_damage = [&](const std::function<Wrong()>& wrong, const char* what) {
+            if (trouble && wrong() && is_damage(bucket(entry.hash), link, identity, wrong)) tell(key, what);
         };
         if (entry.alias != 0) {
-            const auto* renamed = follow<Entry>(pool_, identity);
-            const auto has_other_name = [&] { return Medium::load(&renamed->moved.word) != link.word; };
-            if (stays([&] { return follow<Entry>(pool_, identity) == nullptr; }))
-                return tell(key, "the record that it names is lost");
-            if (renamed == nullptr) return;
-            if (stays(has_other_name)) return tell(key, "the record that it names has another name");
-            if (has_other_name()) return;
-        } else if (entry.moved.is_record()) {
-            const auto is_lost = [&] {
-                const auto* renamed = follow<Entry>(pool_, link);
-                return renamed != nullptr && !heap::is_current(pool_, {Medium::load(&renamed->moved.word)});
+            const auto lost = [&] {
+                return follow<Entry>(pool_, identity) == nullptr ? Wrong(identity.word) : std::nullopt;
             };
-            if (stays(is_lost)) tell(key, "its new name is lost");
-            return;
+            tell_damage(lost, "the record that it names is lost");
+            const auto* renamed = follow<Entry>(pool_, identity);
+            if (renamed == nullptr) return;
+            const auto other_name = [&] {
+                const std::uint64_t word = Medium::load(&renamed->moved.word);
+                return word != link.word ? Wrong(word) : std::nullopt;
+            };
+            tell_damage(other_name, "the record that it names has another name");
+            if (other_name()) return;
+        } else if (entry.moved.is_record()) {
+            const auto lost_name = [&] {
+                const auto* renamed = follow<Entry>(pool_, link);
+                const Link name{renamed != nullptr ? Medium::load(&renamed->moved.word) : 0};
+                return renamed != nullptr && !heap::is_current(pool_, name) ? Wrong(name.word) : std::nullopt;
+            };
+            return tell_damage(lost_name, "its new name is lost");
         }
         if (definition(identity)) return f(key, identity);
-        if (Link{Medium::load(value_word(identity))}.is_dead()) tell(key, "it is half erased");
+        const auto erased = [&] {
+            const Link word{Medium::load(value_word(identity))};
+            return word.is_record() && word.is_dead() ? Wrong(word.word) : std::nullopt;
+        };
+        tell_damage(erased, "it is half erased");
     };
     // A large pool has millions of buckets, and where few are in use most of their pages are holes in the file: a look at each
     // would take longer than all the names do, and give the holes memory.
@@ -302,16 +326,18 @@ std::uint64_t Catalog::count_attributes(Link owner) const {
         if (owner_is_gone(owner)) return 0;
         std::uint64_t count = 0;
         bool calm = false;
-        pool_.guarded([&] { calm = try_count_attributes(attributes_word(owner), incarnation, count); });
+        Link link{};
+        pool_.guarded([&] { calm = try_count_attributes(attributes_word(owner), incarnation, count, link); });
         if (calm) return count;
+        retry.doubt(pool_, link);
     }
 }
 
-// As try_find_in_chain().
-bool Catalog::try_count_attributes(const std::uint64_t* head, std::uint64_t incarnation,
-                                   std::uint64_t& count) const {
+// As try_find_in_chain(). `link`: the entry at which it ends.
+bool Catalog::try_count_attributes(const std::uint64_t* head, std::uint64_t incarnation, std::uint64_t& count,
+                                   Link& link) const {
     heap::Hops hops;
-    for (Link link{Medium::load(head)}; link.is_record();) {
+    for (link = {Medium::load(head)}; link.is_record();) {
         const auto* there = hops.take(link) ? follow_unguarded<Entry>(pool_, link) : nullptr;
         if (there == nullptr) return false;
         const Link next{Medium::load(&there->header.next.word)};

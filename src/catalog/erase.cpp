@@ -1,5 +1,6 @@
 // Erasing: one CAS flags the entry's word dead, and that is the erase. What follows only gives space back, step
 // by step, each of which another process can repeat when this one dies.
+// Modelled in tests/model/erase.hpp.
 
 #include "catalog/catalog.hpp"
 #include "catalog/follow.hpp"
@@ -15,7 +16,11 @@ using heap::mark_empty;
 using heap::mark_sealed;
 using persist::Medium;
 
-void Catalog::erase(Link entry, std::string_view id) {
+void Catalog::erase(const Named& named, std::string_view id) { erase(named.entry, id, named.name); }
+void Catalog::erase(Link entry, std::string_view id) { erase(entry, id, Link{}); }
+
+// `name`: the entry that named it when it was found; none: whatever its name is.
+void Catalog::erase(Link entry, std::string_view id, Link name) {
     const std::lock_guard one_verb(verb_mutex_);
     const Medium& m = pool_.medium();
     finish_verb(pool_.slot_index());
@@ -26,22 +31,12 @@ void Catalog::erase(Link entry, std::string_view id) {
     m.store(&slot.intent_b, 0);
     m.store(&slot.intent, static_cast<std::uint64_t>(pool::Intent::erase));
     bool erased = false;
-    std::uint64_t expected = defined->word;
-    if (is_group(pool_, *defined)) {
-        const pool::Pool::AllocationLock lock(pool_);
-        const pool::Pool::GroupErasure announced(
-            pool_);  // to whoever is putting something into it (create.cpp)
-        if (has_children(id)) {
-            m.store(&slot.intent, 0);
-            throw Error(Code::busy,
-                        "group '" + std::string(id) + "' is not empty; erase what is in it first");
-        }
-        erased = m.compare_exchange(value_word(entry), expected, defined->dead().word);
-    } else {
-        // An overwrite in between is erased too; but not what has come into the place of an entry that is gone.
-        while (!erased && Link{expected}.is_live() && heap::is_current_unguarded(pool_, entry)) {
-            erased = m.compare_exchange(value_word(entry), expected, Link{expected}.dead().word);
-        }
+    try {
+        erased = is_group(pool_, *defined) ? flag_group_dead(entry, *defined, id)
+                                           : flag_dead(entry, defined->word, name);
+    } catch (...) {
+        m.store(&slot.intent, 0);
+        throw;
     }
     if (erased) {
         // The erase is acknowledged when this word is durable; recovery believes it (law 1).
@@ -50,7 +45,8 @@ void Catalog::erase(Link entry, std::string_view id) {
             clean_up_erased(entry, slot);
             m.store(&slot.intent, 0);
         } catch (const Error&) {
-            // The kernel gives no lock. It is erased all the same; the intent stays, and the next verb goes on from there.
+            // Another is stopped with the lock, or the kernel gives none. It is erased all the same; the intent stays, and the next verb
+            // goes on from there.
         }
     } else {
         m.store(&slot.intent, 0);
@@ -58,6 +54,30 @@ void Catalog::erase(Link entry, std::string_view id) {
     heap_.reclaim();
     if (!erased)
         throw Error(Code::not_found, "'" + std::string(id) + "' was erased by somebody else just now");
+}
+
+bool Catalog::flag_group_dead(Link entry, Link defined, std::string_view id) {
+    const pool::Pool::GroupLock lock(pool_);
+    const pool::Pool::GroupErasure announced(pool_);  // to whoever is putting something into it (create.cpp)
+    if (has_children(id))
+        throw Error(Code::busy, "group '" + std::string(id) + "' is not empty; erase what is in it first");
+    return pool_.medium().compare_exchange(value_word(entry), defined.word, defined.dead().word);
+}
+
+// A rename in between has taken the name away; and one that is under way has the lock. An overwrite in between is erased too; but not
+// what has come into the place of an entry that is gone.
+bool Catalog::flag_dead(Link entry, std::uint64_t expected, Link name) {
+    std::optional<pool::Pool::NameLock> lock;
+    if (name.is_record()) {
+        if (pool_.is_being_renamed(entry.word)) lock.emplace(pool_);
+        const Link alias{Medium::load(&pool_.as<Entry>(entry.offset()).moved.word)};
+        if (name == entry ? alias.is_record() : alias != name) return false;
+    }
+    while (Link{expected}.is_live() && heap::is_current_unguarded(pool_, entry)) {
+        if (pool_.medium().compare_exchange(value_word(entry), expected, Link{expected}.dead().word))
+            return true;
+    }
+    return false;
 }
 
 void Catalog::erase_attribute(Link attribute, std::string_view name) { erase(attribute, name); }
@@ -71,7 +91,7 @@ void Catalog::clean_up_erased(Link entry, pool::Slot& slot) {
     if (!heap::is_current_unguarded(pool_, entry)) return;
     if (defined.is_record()) retire_definition(defined.alive());
     const auto order = heap_.retiring();
-    const pool::Pool::AllocationLock lock(pool_);
+    const pool::Pool::NameLock lock(pool_);
     // Read under the lock: somebody may have been renaming it until now.
     if (!heap::is_current_unguarded(pool_, entry)) return;
     Entry e;
@@ -93,7 +113,7 @@ void Catalog::clean_up_erased(Link entry, pool::Slot& slot) {
 }
 
 // One after the other, first out of the chain and then into the retire list, so that readers never meet a broken
-// chain; the seal keeps others from adding more. Caller holds the allocation lock.
+// chain; the seal keeps others from adding more. Caller holds the name lock.
 void Catalog::clean_up_attributes(Link entry, const Entry& owner, pool::Slot& slot) {
     const Medium& m = pool_.medium();
     std::uint64_t* head = attributes_word(entry);
@@ -127,8 +147,12 @@ void Catalog::clean_up_attributes(Link entry, const Entry& owner, pool::Slot& sl
 // From here on nobody can set it. Returns the value it had.
 Link Catalog::kill_attribute(Link attribute) {
     std::uint64_t word = Medium::load(value_word(attribute));
-    while (!Link{word}.is_dead() &&
-           !pool_.medium().compare_exchange(value_word(attribute), word, Link{word}.dead().word)) {
+    for (;;) {
+        // A living process that is at the same may have freed the entry: then this is the word of what has come into its place.
+        if (!heap::is_still_current(pool_, attribute)) return {};
+        if (Link{word}.is_dead() ||
+            pool_.medium().compare_exchange(value_word(attribute), word, Link{word}.dead().word))
+            break;
     }
     return Link{word}.is_record() ? Link{word}.alive() : Link{};
 }
@@ -141,14 +165,14 @@ bool Catalog::forget_undefined(Link entry) {
     if (!Link{word}.is_dead() &&
         !pool_.medium().compare_exchange(value_word(entry), word, Link{word}.dead().word))
         return false;
-    const pool::Pool::AllocationLock lock(pool_);
+    const pool::Pool::NameLock lock(pool_);
     take_out(home, entry);
     return true;
 }
 
 void Catalog::give_up(Link entry) {
     const auto order = heap_.retiring();
-    const pool::Pool::AllocationLock lock(pool_);
+    const pool::Pool::NameLock lock(pool_);
     const auto* e = follow<Entry>(pool_, entry);
     if (e == nullptr) return;
     std::uint64_t word = Medium::load(value_word(entry));
@@ -166,20 +190,11 @@ void Catalog::retire_definition(Link definition) {
     heap_.retire(definition);
 }
 
-// The oldest first, so that whoever repeats this finds all that is left.
 void Catalog::retire_versions_before(Link value) {
-    std::vector<Link> versions;
-    heap::Hops hops;
-    Link link = value;
-    for (const Value* record; hops.take(link) && (record = follow<Value>(pool_, link)) != nullptr;) {
-        const Link previous = record->previous;
-        if (!heap::is_current_unguarded(pool_, link)) break;  // retired and freed by another just then
-        link = previous;
-        versions.push_back(link);
-    }
-    for (auto version = versions.rbegin(); version != versions.rend(); ++version) {
-        if (version->is_record()) heap_.retire(*version);
-    }
+    const auto* record = follow<Value>(pool_, value);
+    if (record == nullptr) return;
+    const Link previous = record->previous;
+    if (heap::is_still_current(pool_, value)) heap_.retire_with_older(previous);  // else another has freed it
 }
 
 // Seals every slot and the tail, so that a store that comes late fails (law 4), and retires what was there.
@@ -188,8 +203,12 @@ void Catalog::retire_array(Link array) {
     const Medium& m = pool_.medium();
     std::vector<Link> segments;
     std::uint64_t* tail = &pool_.as<Array>(array.offset()).header.word;
+    Link owner = array;  // of the tail
+    // Others may be at the same, and free it all: then a word that is read here may be of another array. So each is looked at
+    // again, behind the reading of it and before the exchange that expects it.
     for (heap::Hops hops;;) {
         std::uint64_t next = Medium::load(tail);
+        if (!heap::is_still_current(pool_, owner)) return;
         if (Link{next}.is_mark(mark_empty)) {
             const Link sealed = Link::mark(mark_sealed, Link{next}.tag());
             if (!m.compare_exchange(tail, next, sealed.word)) continue;
@@ -200,9 +219,11 @@ void Catalog::retire_array(Link array) {
         if (segment == nullptr || !hops.take(link)) break;
         segments.push_back(link);
         auto* slots = reinterpret_cast<std::uint64_t*>(segment + 1);
-        for (std::uint32_t i = 0; i < slots_of(*segment); ++i) {
+        const std::uint32_t count = slots_of(*segment);
+        for (std::uint32_t i = 0; i < count; ++i) {
             std::uint64_t word = Medium::load(&slots[i]);
             for (;;) {
+                if (!heap::is_still_current(pool_, link)) return;
                 const Link block{word};
                 const Link after = block.is_live() ? block.dead() : Link::mark(mark_sealed, block.tag());
                 if (block.is_record() ? block.is_dead() : block.is_mark(mark_sealed)) break;
@@ -211,13 +232,14 @@ void Catalog::retire_array(Link array) {
             if (Link{word}.is_record()) heap_.retire(Link{word}.alive());
         }
         tail = &segment->header.word;
+        owner = link;
     }
     // From the end, so that whoever repeats this finds all that is left.
     for (auto link = segments.rbegin(); link != segments.rend(); ++link) heap_.retire(*link);
     heap_.retire(array);
 }
 
-// Caller holds the allocation lock, so nobody else takes anything out; insertions happen at the head.
+// Caller holds the name lock, so nobody else takes anything out; insertions happen at the head.
 void Catalog::take_out(std::uint64_t* head, Link node) {
     const Medium& m = pool_.medium();
     for (;;) {

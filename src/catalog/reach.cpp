@@ -21,6 +21,12 @@ Extent Catalog::extent_of(const heap::RecordHeader& header) {
     }
 }
 
+std::optional<Link> Catalog::older_of(const heap::RecordHeader& header) {
+    if (static_cast<RecordKind>(header.kind) != RecordKind::value || header.length < sizeof(Value))
+        return std::nullopt;
+    return Link{Medium::load(&reinterpret_cast<const Value&>(header).previous.word)};
+}
+
 std::uint64_t Catalog::used_bytes_of(const heap::RecordHeader& header) {
     switch (static_cast<RecordKind>(header.kind)) {
         case RecordKind::value:
@@ -53,7 +59,7 @@ const Entry* Catalog::owner_at_home(const Entry& attribute) const {
 // is not, or not any more, only the lock tells under which they do both.
 bool Catalog::is_entry_reachable(Link record) {
     if (!is_entry_in_use(record)) {
-        const pool::Pool::AllocationLock lock(pool_);
+        const pool::Pool::NameLock lock(pool_);
         if (!is_entry_in_use(record)) {
             const auto* entry = follow<Entry>(pool_, record);
             if (entry != nullptr && entry->alias != 0) take_out(bucket(entry->hash), record);
@@ -141,7 +147,7 @@ void Catalog::finish_verb(std::uint64_t slot_index) {
             }
             break;
         case pool::Intent::rename: {
-            const pool::Pool::AllocationLock lock(pool_);
+            const pool::Pool::NameLock lock(pool_);
             // Killed before this was durable: the old name must not be all that a power loss leaves of it.
             if (const auto* renamed = follow<Entry>(pool_, entry); renamed != nullptr) vouch_for(entry);
             // No image shows it: who comes here has a fence of his own before he gives out the old name's space. But another thread's
@@ -157,9 +163,14 @@ void Catalog::finish_verb(std::uint64_t slot_index) {
 }
 
 bool Catalog::leave() {
-    finish_verb(pool_.slot_index());
+    bool is_finished = true;
+    try {
+        finish_verb(pool_.slot_index());
+    } catch (const Error&) {
+        is_finished = false;  // another is stopped with the lock: as after a death, somebody goes on with it
+    }
     heap_.release_slabs();
-    return heap_.reclaim(heap::Heap::Effort::thorough);
+    return heap_.reclaim(heap::Heap::Effort::thorough) && is_finished;
 }
 
 }  // namespace pmemcpy::catalog

@@ -30,14 +30,19 @@ void Catalog::rename(std::string_view from, std::string_view to) {
     Draft draft(heap_, sizeof(Entry) + to.size());
     pool::Slot& slot = pool_.slot();
     bool renamed = false;
+    bool is_being_erased = false;
     {
+        // Nobody erases the groups that it is to be in.
+        std::optional<pool::Pool::GroupLock> groups;
+        if (to.find('/') != std::string_view::npos) groups.emplace(pool_);
         const auto order = heap_.retiring();
-        const pool::Pool::AllocationLock lock(pool_);
+        const pool::Pool::NameLock lock(pool_);
         if (!groups_exist(to))
             throw Error(Code::busy, "a group of '" + std::string(to) + "' was erased meanwhile; try again");
-        // Looked at again: what was found may have been erased, and its place be another's by now. Under the lock it stays.
-        if (!definition(*identity))
-            throw Error(Code::not_found, "'" + std::string(from) + "' was erased while it was being renamed");
+        // Looked at again: what was found may have been renamed, or erased and its place be another's by now. Under the lock it stays.
+        if (find(from) != identity || !definition(*identity))
+            throw Error(Code::not_found,
+                        "'" + std::string(from) + "' was renamed or erased while it was being renamed");
         std::uint64_t old_name = Medium::load(&entry.moved.word);
         finish_rename(*identity, Link{old_name});
         vouch_for(*identity);
@@ -51,20 +56,24 @@ void Catalog::rename(std::string_view from, std::string_view to) {
             m.store(&slot.intent, 0);
             throw Error(Code::already_exists, "'" + std::string(to) + "' exists already; erase it first");
         }
-        renamed = !Link{Medium::load(&entry.header.word)}.is_dead() &&
+        const pool::Pool::Renaming announced(pool_, identity->word);
+        is_being_erased = announced.is_being_erased();
+        renamed = !is_being_erased && !Link{Medium::load(&entry.header.word)}.is_dead() &&
                   m.compare_exchange(&entry.moved.word, old_name, alias.word);
         if (renamed) m.persist(&entry.moved.word, 8);
         finish_rename(*identity, alias);
         m.store(&slot.intent, 0);
     }
     heap_.reclaim();
+    if (is_being_erased)
+        throw Error(Code::busy, "'" + std::string(from) + "' is being erased by another process");
     if (!renamed)
         throw Error(Code::not_found, "'" + std::string(from) + "' was erased while it was being renamed");
 }
 
 // Takes the name that lost out of its chain: the old one, or the new one when the rename did not happen. Also before the
 // variable is renamed again or goes: whoever died here leaves a name that only the one after it leads to.
-// Caller holds the allocation lock.
+// Caller holds the name lock.
 void Catalog::finish_rename(Link identity, Link alias) {
     const auto* new_name = follow<Entry>(pool_, alias);
     if (new_name == nullptr) return;

@@ -1,52 +1,48 @@
 #pragma once
 
-#include "os/process.hpp"
+#include "heap/format.hpp"
+#include "pool/pool.hpp"
 
-#include <pmemcpy/error.hpp>
-
+#include <array>
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <string_view>
 
 namespace pmemcpy::catalog {
 
-/// Counts how often something moved under a verb, so that it had to begin again. Each time somebody else has got on
-/// with his work; but a damaged record would make a verb begin again for ever.
+using heap::Link;
+
+/// Begins a verb again when something has moved under it. Each time another process or thread has got on with its work, so
+/// neither a number of tries nor a time bounds it: contention is no damage, however long it lasts. A record that makes no
+/// sense while it is published is damage. A record is whole before a word leads to it, and the word leads elsewhere before
+/// the record is given up; so the evidence is that two looks in a row, each from the root of the names, come by the same
+/// word to the same bytes, and these make no sense both times.
 class Retry {
 public:
     explicit Retry(std::string_view id) : id_(id) {}
 
-    /// False when no amount of other people's work explains it any more.
-    bool once_more() {
-        if (++tries_ < tries_before_yield) return true;
-        const std::uint64_t now = os::monotonic_ns();
-        if (tries_ == tries_before_yield) since_ns_ = now;
-        // On a machine that is busy otherwise each yield takes long, so that a number of tries alone is no limit; and
-        // on one that is not, whoever waits this long gains nothing by asking thousands of times.
-        if (tries_ > tries_for_long && now - since_ns_ > long_enough_ns) return false;
-        if (tries_ <= tries_before_sleep) {
-            os::yield();
-        } else {
-            os::sleep_ns(nap_ns);
-        }
-        return true;
-    }
+    /// Tells which record made no sense in this try. It was reached by a word that said `record` after the try began.
+    /// Errors: busy, to a mere reader while the pool is being recovered, which writes all words anew.
+    void doubt(const pool::Pool& pool, Link record);
+    /// False when the record in doubt is that of the try before, and the same bytes stand there: it is damaged.
+    /// Else gives way to others, the longer the more tries there were.
+    bool once_more();
     /// Errors: corrupt, when once_more() says no.
-    void again() {
-        if (once_more()) return;
-        throw Error(Code::corrupt,
-                    "the records of '" + std::string(id_) + "' make no sense; run pmemcpy verify");
-    }
+    void again();
 
 private:
-    static constexpr int tries_before_yield = 64;
-    static constexpr int tries_before_sleep = 192;
-    static constexpr int tries_for_long = 256;
-    static constexpr std::uint64_t nap_ns = 100'000;
-    static constexpr std::uint64_t long_enough_ns = 50'000'000;
+    struct Sight {
+        std::uint64_t word = 0;
+        std::uint64_t recoveries = 0;
+        std::array<std::uint64_t, 3> bytes{};  // that never change while the record is published
+        bool operator==(const Sight&) const = default;
+    };
     std::string_view id_;
-    int tries_ = 0;
-    std::uint64_t since_ns_ = 0;
+    unsigned tries_ = 0;
+    std::optional<Sight> now_;
+    std::optional<Sight> before_;
 };
+
+[[noreturn]] void throw_being_recovered(const pool::Pool& pool);
 
 }  // namespace pmemcpy::catalog

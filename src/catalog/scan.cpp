@@ -3,6 +3,7 @@
 #include "catalog/scan.hpp"
 
 #include "base/crc32c.hpp"
+#include "heap/hops.hpp"
 #include "os/guard.hpp"
 
 #include <algorithm>
@@ -118,6 +119,19 @@ Link Scan::elect_definition(const Entry& entry) {
     const Link word = published.alive();
     for (const RecordKind kind : {RecordKind::value, RecordKind::array}) {
         if (is_whole(word, kind, entry.header.incarnation)) return word;
+    }
+    // Of a step that nobody committed: what it was to take the place of is there again. A higher version may be the draft of a process
+    // that died before it published it, and others may have seen since that it did not.
+    heap::Hops hops;
+    for (Link version = word; is_uncommitted(version) && hops.take(version);) {
+        const auto& record = pool_.as<Value>(version.offset());
+        // One whose bytes did not all come to the medium is left out too, and nothing is known of what it took the place of.
+        if (static_cast<RecordKind>(record.header.kind) != RecordKind::value ||
+            record.step <= pool_.committed_step())
+            break;
+        version = record.previous;
+        if (!version.is_record()) return {};
+        if (is_whole(version, RecordKind::value, entry.header.incarnation)) return version;
     }
     std::uint64_t best = 0;
     const auto [first, last] = definitions_.equal_range(entry.header.incarnation);

@@ -100,7 +100,8 @@ constexpr bool is_data_slab(ChunkKind kind) {
 constexpr bool is_slab(ChunkKind kind) { return kind == ChunkKind::meta_slab || is_data_slab(kind); }
 
 /// What one chunk is and who claimed it: kind 4 bits, owner slot + 1 13 bits, owner incarnation 16 bits,
-/// length 31 bits: in chunks of a run, in 64 bytes of a bare slab's units. Owner 0: nobody.
+/// length 31 bits: of a run's head in chunks, 0 while it is being claimed; of its body, so many chunks behind the head (or 0: made by an
+/// older release, or by recovery); of a bare slab's units in 64 bytes. Owner 0: nobody.
 struct ChunkWord {
     std::uint64_t word = 0;
 
@@ -115,6 +116,15 @@ struct ChunkWord {
     constexpr bool is_idle() const {
         return (kind() == ChunkKind::free || kind() == ChunkKind::hole) && owner() == 0;
     }
+    /// Claimed as chunk `k` of a run, or of what becomes something else yet.
+    static constexpr ChunkWord claimed(std::uint64_t owner, std::uint64_t k) {
+        return make(k == 0 ? ChunkKind::run_head : ChunkKind::run_body, owner, k);
+    }
+    /// Its claimer has not said yet what it is.
+    constexpr bool is_under_way() const {
+        return kind() == ChunkKind::run_head ? length() == 0 : kind() == ChunkKind::hole && owner() != 0;
+    }
+    constexpr bool is_body_at(std::uint64_t k) const { return length() == k || length() == 0; }
     constexpr ChunkWord with_owner(std::uint64_t owner) const { return make(kind(), owner, length()); }
 };
 

@@ -67,14 +67,14 @@ public:
 
 /// One thing that is in use, or that allocation passes over.
 struct Taken {
-    enum What { record, data_unit, run, stray_body, hidden } what;
+    enum What { record, data_unit, run, stray, hidden } what;
     std::uint64_t offset;
     std::uint64_t word;    // of a record its UnitState, of a data unit or run the record that it is for
     std::uint64_t chunks;  // of a run
 };
 
-/// Space inside a pool. Units of slabs are claimed by one CAS on a word that names the owner, runs of chunks
-/// under the allocation lock; whatever a dead process had claimed can be told and taken back.
+/// Space inside a pool. Units of slabs and chunks are claimed by one CAS on a word that names the owner; whatever a dead process had
+/// claimed can be told and taken back.
 class Heap {
 public:
     explicit Heap(pool::Pool& pool);
@@ -111,10 +111,16 @@ public:
     bool unlink(std::uint64_t* word, Link record, std::uint64_t after);
     /// Puts `fresh` where `old` was, atomically, and retires `old`. False if the word held something else.
     /// `fresh` is sealed, and its header.word is old.dead(), unless it has been published before.
-    bool replace(std::uint64_t* word, Link old, Link fresh);
+    /// `older`: the newest of the versions before `old` that nobody needs any more then either; they are retired too.
+    bool replace(std::uint64_t* word, Link old, Link fresh, Link older = {});
     /// Retires a record that is no longer, or was never, published, if nobody else has.
     void retire(Link record);
-    /// Who retires records under the allocation lock takes this first: freeing runs takes the two in this order.
+    /// The same of a version of a value and all versions before it.
+    void retire_with_older(Link version);
+    /// The version before that of a value's record; nothing, of another record: set by the catalog.
+    using OlderOf = std::function<std::optional<Link>(const RecordHeader&)>;
+    void set_older_of(OlderOf older_of) { older_of_ = std::move(older_of); }
+    /// Who retires records under the name lock takes this first.
     [[nodiscard]] std::unique_lock<std::recursive_mutex> retiring() {
         return std::unique_lock(retire_mutex_);
     }
@@ -245,18 +251,27 @@ private:
     bool mark_data_unit(const Extent& extent, Link record, std::uint64_t i);
     bool find_unit(std::uint64_t offset, Slab& slab, std::uint32_t& unit) const;
 
-    std::uint64_t find_free_chunks(std::uint64_t count, std::uint64_t usable, std::uint64_t& free_tail);
-    /// The lock may be let go while memory is made for them, and is held again on return.
-    std::uint64_t obtain_chunks(std::uint64_t count, Purpose purpose,
-                                std::optional<pool::Pool::AllocationLock>& lock);
+    ChunkWord chunk_word(std::uint64_t i) const;
+    void set_chunk(std::uint64_t i, ChunkWord word, Link record);
+    /// False: the word was another one by then.
+    bool exchange_chunk(std::uint64_t i, ChunkWord from, ChunkWord to);
+    struct Search {
+        std::uint64_t
+            first;  // of as many as were asked for that are idle; if there are none, behind the last chunk
+        std::uint64_t free_tail;  // then: idle ones at the end of the pool
+        bool is_claiming;         // then: some are being claimed
+    };
+    Search find_free_chunks(std::uint64_t count, std::uint64_t usable) const;
+    /// They are the caller's, as chunks of a run whose head has no length yet.
+    std::uint64_t obtain_chunks(std::uint64_t count, Purpose purpose);
+    bool claim_chunks(std::uint64_t first, std::uint64_t count);
+    void give_back_claimed(std::uint64_t first, std::uint64_t count);
     void grow(std::uint64_t chunks);
-    void fill_claimed(std::uint64_t first, std::uint64_t count,
-                      std::optional<pool::Pool::AllocationLock>& lock);
-    void keep_reserved(std::uint64_t count);
+    void fill_claimed(std::uint64_t first, std::uint64_t count, std::optional<pool::Pool::SpaceLock>& lock);
     void make_ready(std::uint64_t wanted);
     std::uint64_t chunks_for(std::uint64_t bytes) const;
     void fill_holes(std::uint64_t first, std::uint64_t count);
-    void set_chunk(std::uint64_t i, ChunkWord word, Link record);
+    std::uint64_t chunks_of_run(std::uint64_t head, std::uint64_t record_offset) const;
     void free_run(std::uint64_t head, std::uint64_t record_offset);
     void wipe_run(std::uint64_t head, std::uint64_t record_offset);
     std::uint64_t punch_free(bool holes_too);
@@ -283,13 +298,15 @@ private:
     void sweep_slabs(std::uint64_t owner, Reachability& reachable);
     void sweep_record(std::uint64_t offset, UnitState state, Reachability& reachable);
     void sweep_runs(std::uint64_t owner);
-    void empty_hole(std::uint64_t i);
+    void sweep_run(std::uint64_t head, ChunkWord word);
+    void empty_hole(std::uint64_t i, ChunkWord word);
     bool owns_extent(std::uint64_t record_offset, std::uint64_t extent_offset) const;
 
     pool::Pool& pool_;
     Pins pins_;
     ExtentOf extent_of_;
     UsedOf used_of_;
+    OlderOf older_of_;
     Outside* outside_ = nullptr;
     std::uint32_t home_ = 0;
     std::atomic<std::uint64_t> kept_for_records_ = 0;
@@ -299,7 +316,8 @@ private:
     UnitSizes data_sizes_;
     std::atomic<std::uint64_t> claims_{0};  // tells the owners of a unit apart that have the same name
     std::array<std::vector<SlabCache>, 2> caches_;
-    std::vector<std::uint64_t> gone_;    // free chunks whose memory is gone; under the allocation lock
+    std::mutex gone_mutex_;
+    std::vector<std::uint64_t> gone_;    // chunks whose memory is gone
     std::recursive_mutex retire_mutex_;  // one unpublishing at a time: a slot has room for one step
     pool::Slot* retire_slot_ = nullptr;  // null: this process's own
     std::uint64_t retire_owner_ = 0;

@@ -285,13 +285,13 @@ TEST_F(heap_room, who_dies_while_memory_is_made_leaves_none) {
     const std::uint64_t taken = survivor.heap.count_taken_chunks();
     const pid_t child = ::fork();
     if (child == 0) {
+        auto* dying = new Attached(path_);  // which takes space of its own, beside the pool
         os::Calls fake = os::system_calls();
         fake.fallocate = [](int fd, int mode, off_t offset, off_t length) -> int {
             ::fallocate(fd, mode, offset, length);
             ::_exit(7);
         };
         const os::ScopedCalls replaced(fake);
-        auto* dying = new Attached(path_);
         dying->heap.allocate_extent(2 << 20, 64 * 1000);
         ::_exit(1);
     }

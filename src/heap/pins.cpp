@@ -8,6 +8,7 @@
 #include <fcntl.h>
 
 #include <atomic>
+#include <utility>
 
 namespace pmemcpy::heap {
 namespace {
@@ -72,41 +73,50 @@ bool Pins::unpin_in_slot(Link record) {
     return false;
 }
 
+// What is counted has its lock: one who fails to get it counts nothing.
 void Pins::lock_range(Link record) {
     if (!locks_.is_open()) {  // by descriptor, for the pool may have been renamed
-        locks_ = os::File::open("/proc/self/fd/" + std::to_string(pool_.file().fd()), O_RDONLY);
-        locks_fork_ = os::ClosedInChild(locks_);
+        auto opened = os::File::open("/proc/self/fd/" + std::to_string(pool_.file().fd()), O_RDONLY);
+        locks_fork_ = os::ClosedInChild(opened);
+        locks_ = std::move(opened);
     }
-    if (++ranges_[record.offset()] > 1) return;
-    if (wide_) return;
-    if (ranges_.size() > most_ranges) {
-        os::lock(locks_, os::LockKind::shared, 0, pool::attach_byte);
-        wide_ = true;
-    } else {
-        os::lock(locks_, os::LockKind::shared, record.offset(), 1);
+    const auto [range, is_new] = ranges_.try_emplace(record.offset(), 0U);
+    if (is_new && !wide_) {
+        try {
+            const bool is_one_too_many = ranges_.size() > most_ranges;
+            os::lock(locks_, os::LockKind::shared, is_one_too_many ? 0 : record.offset(),
+                     is_one_too_many ? pool::attach_byte : 1);
+            wide_ = is_one_too_many;
+        } catch (...) {
+            ranges_.erase(range);
+            throw;
+        }
     }
+    ++range->second;
 }
 
+// Called by views that go, which have nobody to tell of a failure: what stays locked is only used again later.
 void Pins::unlock_range(Link record) {
     const auto found = ranges_.find(record.offset());
     if (found == ranges_.end() || --found->second > 0) return;
     ranges_.erase(found);
     if (!wide_) {
-        os::unlock(locks_, record.offset(), 1);
+        os::let_go(locks_, record.offset(), 1);
     } else if (ranges_.size() <= most_ranges / 2) {
         narrow();
     }
 }
 
-// Cuts the one wide lock down to the ranges that are left, without ever letting go of them.
+// Cuts the one wide lock down to the ranges that are left, without ever letting go of them. The kernel may have no memory for that; then
+// more than these stays locked, but each of these is, and so the next one has to be locked by itself.
 void Pins::narrow() {
+    wide_ = false;
     std::uint64_t begin = 0;
     for (const auto& [offset, pins] : ranges_) {
-        if (offset > begin) os::unlock(locks_, begin, offset - begin);
+        if (offset > begin) os::let_go(locks_, begin, offset - begin);
         begin = offset + 1;
     }
-    os::unlock(locks_, begin, pool::attach_byte - begin);
-    wide_ = false;
+    os::let_go(locks_, begin, pool::attach_byte - begin);
 }
 
 }  // namespace pmemcpy::heap

@@ -12,19 +12,15 @@ using persist::Medium;
 void Heap::prepare(std::uint64_t bytes) {
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
     const std::uint64_t wanted = (bytes + chunk_bytes - 1) / chunk_bytes;
-    {
-        const pool::Pool::AllocationLock lock(pool_);
-        const std::uint64_t usable = pool_.usable_chunks();
-        // What will be stored outside takes no space here.
-        if (home_ == 0) {
-            if (wanted > usable) grow(wanted - usable);
-            fill_holes(0, std::min(wanted, pool_.usable_chunks()));
-        }
+    if (home_ == 0) {  // what will be stored outside takes no space here
+        const pool::Pool::SpaceLock lock(pool_);
+        for (std::uint64_t usable = 0; (usable = pool_.usable_chunks()) < wanted;) grow(wanted - usable);
+        fill_holes(0, wanted);
     }
     const std::uint64_t usable = pool_.usable_chunks();
     std::uint64_t begin = 0;  // with the tables in front of the chunks
     for (std::uint64_t i = 0; i <= usable; ++i) {
-        if (i < usable && ChunkWord{Medium::load(&chunk(i).word)}.kind() != ChunkKind::hole) continue;
+        if (i < usable && chunk_word(i).kind() != ChunkKind::hole) continue;
         make_touched(begin, pool_.chunk_offset(i));
         begin = pool_.chunk_offset(i + 1);
     }
@@ -41,21 +37,20 @@ std::uint64_t Heap::trim() { return punch_free(false); }
 // Holes too, if after a power loss the file system may not know of them: it may have been told and not have noted it yet.
 std::uint64_t Heap::punch_free(bool holes_too) {
     if (pool_.probe().is_devdax) return 0;
-    const pool::Pool::AllocationLock lock(pool_);
+    const pool::Pool::SpaceLock lock(pool_);
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
     const std::uint64_t usable = pool_.usable_chunks();
+    const ChunkWord ours = ChunkWord::make(ChunkKind::hole, pool_.owner(), 0);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> runs;
     std::uint64_t reserved = chunks_for(pool_.reserved(0)) + chunks_for(pool_.reserved_by_others(0));
     for (std::uint64_t i = 0; i < usable; ++i) {
-        const ChunkWord word{chunk(i).word};
-        // Behind a head whose run is half freed, chunks look free that are not.
-        if (word.kind() == ChunkKind::run_head) i += std::max<std::uint64_t>(word.length(), 1) - 1;
+        const ChunkWord word = chunk_word(i);
         if (!word.is_idle() || (word.kind() == ChunkKind::hole && !holes_too)) continue;
         if (word.kind() == ChunkKind::free && reserved > 0) {
             --reserved;
             continue;
         }
-        if (word.kind() == ChunkKind::free) set_chunk(i, ChunkWord::make(ChunkKind::hole, 0, 0), {});
+        if (!exchange_chunk(i, word, ours)) continue;
         if (!runs.empty() && runs.back().second == i) {
             ++runs.back().second;
         } else {
@@ -68,6 +63,7 @@ std::uint64_t Heap::punch_free(bool holes_too) {
     std::uint64_t bytes = 0;
     for (const auto& [begin, end] : runs) {
         pool_.file().punch(pool_.chunk_offset(begin), (end - begin) * chunk_bytes);
+        for (std::uint64_t i = begin; i < end; ++i) set_chunk(i, ChunkWord::make(ChunkKind::hole, 0, 0), {});
         bytes += (end - begin) * chunk_bytes;
     }
     return bytes;

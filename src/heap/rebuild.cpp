@@ -22,7 +22,7 @@ void Heap::for_each_unit(const std::function<void(std::uint64_t, std::uint64_t)>
     const std::uint64_t usable = pool_.usable_chunks();
     for (std::uint64_t i = 0; i < usable; ++i) {
         Slab slab;
-        if (ChunkWord{Medium::load(&chunk(i).word)}.kind() != ChunkKind::meta_slab) continue;
+        if (chunk_word(i).kind() != ChunkKind::meta_slab) continue;
         // Recovery must not take what it cannot read for what is not there.
         pool_.check_memory(pool_.at(pool_.chunk_offset(i)), pool_.super().chunk_bytes);
         if (!read_slab(i, slab)) continue;
@@ -35,7 +35,7 @@ void Heap::begin_rebuild() {
     const std::uint64_t usable = pool_.usable_chunks();
     for (std::uint64_t i = 0; i < usable; ++i) {
         Slab slab;
-        const ChunkKind kind = ChunkWord{Medium::load(&chunk(i).word)}.kind();
+        const ChunkKind kind = chunk_word(i).kind();
         const bool is_meta = kind == ChunkKind::meta_slab && read_slab(i, slab);
         const bool is_kept = is_meta || kind == ChunkKind::hole;
         set_chunk(i, is_kept ? ChunkWord::make(kind, 0, 0) : ChunkWord{}, {});
@@ -65,10 +65,10 @@ bool Heap::mark_extent(const Extent& extent, Link record) {
     const std::uint64_t count = extent.length / chunk_bytes;
     if (extent.length % chunk_bytes != 0 || extent.offset != pool_.chunk_offset(i)) return false;
     for (std::uint64_t k = 0; k < count; ++k) {
-        if (!is_unmarked(ChunkWord{chunk(i + k).word})) return false;
+        if (!is_unmarked(chunk_word(i + k))) return false;
     }
     for (std::uint64_t k = 1; k < count; ++k)
-        set_chunk(i + k, ChunkWord::make(ChunkKind::run_body, 0, 0), {});
+        set_chunk(i + k, ChunkWord::make(ChunkKind::run_body, 0, k), {});
     set_chunk(i, ChunkWord::make(ChunkKind::run_head, 0, count), {record.offset() / 64});
     return true;
 }
@@ -76,7 +76,7 @@ bool Heap::mark_extent(const Extent& extent, Link record) {
 bool Heap::mark_data_unit(const Extent& extent, Link record, std::uint64_t i) {
     if (!data_sizes_.has(extent.length)) return false;
     // The first unit found in a slab brings its head back.
-    if (is_unmarked(ChunkWord{chunk(i).word})) make_slab(Purpose::data, extent.length, i, 0);
+    if (is_unmarked(chunk_word(i))) make_slab(Purpose::data, extent.length, i, 0);
     Slab slab;
     std::uint32_t unit = 0;
     if (!find_unit(extent.offset, slab, unit) || slab.is_meta() || slab.unit_bytes != extent.length)
@@ -97,7 +97,7 @@ void Heap::finish_rebuild() {
     std::vector<std::uint64_t> unused;
     for (std::uint64_t i = 0; i < usable; ++i) {
         Slab slab;
-        if (ChunkWord{chunk(i).word}.kind() != ChunkKind::meta_slab || !read_slab(i, slab)) continue;
+        if (chunk_word(i).kind() != ChunkKind::meta_slab || !read_slab(i, slab)) continue;
         bool used = false;
         for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
             if (is_hinted(slab, unit)) {

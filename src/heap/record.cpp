@@ -84,7 +84,16 @@ bool is_current_unguarded(const pool::Pool& pool, Link link, RecordKind kind, st
     return copy_current(pool, link, h) && static_cast<RecordKind>(h.kind) == kind && h.length >= bytes;
 }
 
-bool is_current(const pool::Pool& pool, Link link) {
+bool is_current(const pool::Pool& pool, Link link, persist::LookSite site) {
+    if (persist::is_left_out(site)) return true;
+    bool is_it = false;
+    pool.guarded([&] { is_it = is_current_unguarded(pool, link); });
+    return is_it;
+}
+
+bool is_still_current(const pool::Pool& pool, Link link, persist::LookSite site) {
+    if (persist::is_left_out(site)) return true;
+    std::atomic_thread_fence(std::memory_order_acquire);
     bool is_it = false;
     pool.guarded([&] { is_it = is_current_unguarded(pool, link); });
     return is_it;

@@ -4,6 +4,7 @@
 #include "pool/pool.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -43,7 +44,12 @@ bool is_plausible(const pool::Pool& pool, Link link);
 
 /// Whether the record that `link` names is still there, and all of it in its chunk, as far as its first line tells. No
 /// checksum.
-bool is_current(const pool::Pool& pool, Link link);
+bool is_current(const pool::Pool& pool, Link link, persist::LookSite site = persist::LookSite::current());
+
+/// The second look (law 13): whether all that was read of the record since it was found current was the record's own. What has been read
+/// may be acted on only after it, and only by an exchange that expects what was read.
+bool is_still_current(const pool::Pool& pool, Link link,
+                      persist::LookSite site = persist::LookSite::current());
 
 /// The same inside a guard, or where the record has been read just now: memory that is gone is a signal here.
 bool is_current_unguarded(const pool::Pool& pool, Link link);
@@ -57,7 +63,11 @@ bool is_current_unguarded(const pool::Pool& pool, Link link, RecordKind kind, st
 __attribute__((no_sanitize("thread"), noinline))
 #endif
 inline bool
-is_still_current_unguarded(const pool::Pool& pool, Link link) {
+is_still_current_unguarded(const pool::Pool& pool, Link link,
+                           persist::LookSite site = persist::LookSite::current()) {
+    if (persist::is_left_out(site)) return true;
+    // What was read of the record, by plain loads too, was read before this look.
+    std::atomic_thread_fence(std::memory_order_acquire);
     const volatile auto& there = pool.as<RecordHeader>(link.offset());
     return there.magic == record_magic && (there.version & Link::tag_mask) == link.tag();
 }

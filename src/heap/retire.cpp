@@ -2,6 +2,7 @@
 // the CAS on the record's state keeps it in its retire list until no view and no sync needs it; its magic is
 // zeroed, its extent freed, its unit freed. A death between any two of these leaves enough in the
 // dead process's slot, or in the word itself, for another to go on.
+// Modelled in tests/model/retire.hpp.
 
 #include "heap/heap.hpp"
 #include "heap/hops.hpp"
@@ -76,9 +77,10 @@ void Heap::vacate_slot(const RecordHeader& block, Link record) {
     static_cast<void>(pool_.medium().compare_exchange(slot, expected, empty));
 }
 
-bool Heap::replace(std::uint64_t* word, Link old, Link fresh) {
+bool Heap::replace(std::uint64_t* word, Link old, Link fresh, Link older) {
     const std::lock_guard one_at_a_time(retire_mutex_);
     const Medium& m = pool_.medium();
+    m.store(&retire_slot().step_c, older.word);
     begin_step(pool::Intent::replace, fresh.word, old.word);
     std::uint64_t expected = old.word;
     const bool replaced = m.compare_exchange(word, expected, fresh.word);
@@ -91,6 +93,7 @@ bool Heap::replace(std::uint64_t* word, Link old, Link fresh) {
         // No image shows it: a pool that was closed cleanly could still lead from here to what is gone, and only the 23
         // bits of a tag would tell it from what has come into its place.
         if (m.compare_exchange(&header.word, expected, 0)) m.flush(&header.word, sizeof header.word);
+        retire_with_older(older);
     }
     end_step();
     return replaced;
@@ -99,6 +102,23 @@ bool Heap::replace(std::uint64_t* word, Link old, Link fresh) {
 void Heap::retire(Link record) {
     const std::lock_guard one_at_a_time(retire_mutex_);
     claim(record);
+}
+
+// The oldest first, so that a process that repeats this finds all that is left.
+void Heap::retire_with_older(Link version) {
+    std::vector<Link> versions;
+    Hops hops;
+    while (is_plausible(pool_, version) && hops.take(version) && is_current(pool_, version)) {
+        std::optional<Link> older;
+        pool_.guarded([&] { older = older_of_(pool_.as<RecordHeader>(version.offset())); });
+        // After a power loss a version may have been drawn a second time, for something else.
+        if (!older) break;
+        // Retired and freed by another just then: what was read may be of the record that has come into its place.
+        if (!is_still_current(pool_, version)) break;
+        versions.push_back(version);
+        version = *older;
+    }
+    for (auto each = versions.rbegin(); each != versions.rend(); ++each) retire(*each);
 }
 
 // Exactly one process wins the state word and puts the record into its list. A record that had replaced another
@@ -114,6 +134,9 @@ void Heap::claim(Link record, Reachability* reachable) {
         Link replaced{};
         const auto kind = static_cast<RecordKind>(header.kind);
         if (kind == RecordKind::value || kind == RecordKind::block) replaced = {Medium::load(&header.word)};
+        // Another may have retired and freed it since the look above: then what was read may be of the record that has come into its
+        // place, and name what that one is only going to replace.
+        if (!is_still_current(pool_, link)) return;
         if (UnitState{before}.kind() == UnitState::owned) {
             const std::uint64_t epoch =
                 pool_.probe().needs_sync ? Medium::load(&pool_.runtime().header().sync_started) : 0;

@@ -1,4 +1,5 @@
 // Cleaning up after a dead process, by whoever holds the lock of its slot.
+// Modelled in tests/model/scavenge.hpp.
 
 #include "heap/heap.hpp"
 
@@ -34,7 +35,8 @@ void Heap::finish_step(std::uint64_t slot_index, Reachability& reachable) {
                 auto& header = pool_.as<RecordHeader>(fresh.offset());
                 std::uint64_t word = Medium::load(&header.word);
                 const Link old{word};
-                if (old.is_record() && old.is_dead()) {
+                // Others may have replaced and freed it since: then this is the word of a draft, which names what is published.
+                if (old.is_record() && old.is_dead() && is_still_current(pool_, fresh)) {
                     claim(old);
                     // No image shows it: as in Heap::replace.
                     if (m.compare_exchange(&header.word, word, 0)) m.flush(&header.word, sizeof header.word);
@@ -43,6 +45,8 @@ void Heap::finish_step(std::uint64_t slot_index, Reachability& reachable) {
             // What was published before does not say what it has replaced.
             if (const Link old{slot.step_b}; is_current(pool_, old) && !reachable.is_reachable(old))
                 claim(old);
+            if (const Link older{slot.step_c}; is_current(pool_, older) && !reachable.is_reachable(older))
+                retire_with_older(older);
             break;
         }
         default:
@@ -63,7 +67,7 @@ void Heap::sweep_slabs(std::uint64_t owner, Reachability& reachable) {
     const std::uint64_t usable = pool_.usable_chunks();
     for (const Purpose purpose : {Purpose::meta, Purpose::data}) {  // extents go with their records
         for (std::uint64_t i = 0; i < usable; ++i) {
-            const ChunkWord word{Medium::load(&chunk(i).word)};
+            const ChunkWord word = chunk_word(i);
             Slab slab;
             if (!is_slab_for(purpose, word.kind()) || word.owner() != owner || !read_slab(i, slab)) continue;
             for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
@@ -77,8 +81,7 @@ void Heap::sweep_slabs(std::uint64_t owner, Reachability& reachable) {
                     sweep_record(offset, UnitState{taken}, reachable);
                 }
             }
-            const pool::Pool::AllocationLock lock(pool_);
-            if (ChunkWord{Medium::load(&chunk(i).word)} == word) set_chunk(i, word.with_owner(0), {});
+            exchange_chunk(i, word, word.with_owner(0));
         }
         reclaim_locked();
     }
@@ -101,35 +104,39 @@ void Heap::sweep_record(std::uint64_t offset, UnitState state, Reachability& rea
     if (!reachable.is_reachable(link)) claim(link, &reachable);
 }
 
-// Runs whose claimer died before the record that they are for was published, or whose freeing was cut short.
+// Runs whose claimer died before the record that they are for was published, and what it was claiming. Of its words only we change
+// those, but for the ones of runs that others are freeing just now.
 void Heap::sweep_runs(std::uint64_t owner) {
-    const pool::Pool::AllocationLock lock(pool_);
     const std::uint64_t usable = pool_.usable_chunks();
     for (std::uint64_t i = 0; i < usable;) {
-        const ChunkEntry entry = chunk(i);
-        const ChunkWord word{entry.word};
-        if (word.kind() == ChunkKind::run_head) {
-            const std::uint64_t count = std::max<std::uint64_t>(word.length(), 1);
-            if (entry.record.word == 0 ||
-                (word.owner() == owner && !owns_extent(entry.record.offset(), pool_.chunk_offset(i)))) {
-                if (wipes()) wipe_run(i, entry.record.offset());
-                free_run(i, entry.record.offset());
-            } else if (word.owner() == owner) {
-                set_chunk(i, word.with_owner(0), entry.record);
+        const ChunkWord word = chunk_word(i);
+        const bool is_run = word.kind() == ChunkKind::run_head && !word.is_under_way();
+        if (word.owner() == owner) {
+            if (is_run) {
+                sweep_run(i, word);
+            } else if (word.kind() == ChunkKind::hole) {
+                empty_hole(i, word);
+            } else if (word.kind() == ChunkKind::run_head || word.kind() == ChunkKind::run_body) {
+                exchange_chunk(i, word, {});
             }
-            i += count;
-        } else {
-            if (word.kind() == ChunkKind::run_body) set_chunk(i, {}, {});  // bodies without a head
-            if (word.kind() == ChunkKind::hole && word.owner() == owner) empty_hole(i);
-            ++i;
         }
+        i += is_run ? word.length() : 1;
     }
 }
 
-// Its owner died while memory was made for it.
-void Heap::empty_hole(std::uint64_t i) {
-    set_chunk(i, ChunkWord::make(ChunkKind::hole, 0, 0), {});
+// The exchange comes before anything else that is done to it: another may be freeing it, and others may have claimed its chunks since.
+void Heap::sweep_run(std::uint64_t head, ChunkWord word) {
+    const std::uint64_t record_offset = Link{Medium::load(&chunk(head).record.word)}.offset();
+    const bool is_kept = record_offset != 0 && owns_extent(record_offset, pool_.chunk_offset(head));
+    if (!exchange_chunk(head, word, word.with_owner(is_kept ? 0 : pool_.owner())) || is_kept) return;
+    if (wipes()) wipe_run(head, record_offset);
+    free_run(head, record_offset);
+}
+
+// Its owner died while memory was made for it, or given back.
+void Heap::empty_hole(std::uint64_t i, ChunkWord word) {
     pool_.file().punch(pool_.chunk_offset(i), pool_.super().chunk_bytes);
+    exchange_chunk(i, word, ChunkWord::make(ChunkKind::hole, 0, 0));
 }
 
 // Whether the record at `record_offset` is taken and names the extent at `extent_offset` as its own.

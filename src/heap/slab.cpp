@@ -1,5 +1,6 @@
 // Units of slabs. The word that decides is the unit's own (a record's `state`, or a data unit's link); the
 // bitmap only says where looking is worth while.
+// Modelled in tests/model/hint.hpp.
 
 #include "base/checked.hpp"
 #include "base/crc32c.hpp"
@@ -98,29 +99,28 @@ std::optional<std::uint64_t> Heap::claim_freed(Purpose purpose, std::uint64_t un
     const ChunkWord word{persist::Medium::load(&chunk(slab.chunk).word)};
     const bool is_ours =
         word.owner() == pool_.owner() && slab.purpose == purpose && slab.unit_bytes == unit_bytes;
-    // Whoever is still about to clear its bit must do so while the slab cannot be given back.
-    if (!is_ours || is_hinted(slab, unit) || !claim_at(slab, unit, claim_word)) return std::nullopt;
+    if (!is_ours || !claim_at(slab, unit, claim_word)) return std::nullopt;
     return offset;
 }
 
 // The caller owns the slab.
 bool Heap::claim_at(const Slab& slab, std::uint32_t unit, std::uint64_t claim_word) {
-    set_hint(slab, unit);
     std::uint64_t expected = 0;
     std::uint64_t* word = unit_word(slab, unit);
     if (!pool_.medium().compare_exchange(word, expected, claim_word)) return false;
+    // Behind the exchange: the bit of a unit that is being freed was cleared before its word, and must stay so.
+    set_hint(slab, unit);
     // The word of a record lies in its first line, which is flushed when the record is sealed.
     if (!slab.is_meta()) pool_.medium().flush(word, sizeof *word);
     return true;
 }
 
 std::uint64_t Heap::obtain_slab(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cache) {
-    std::optional<pool::Pool::AllocationLock> lock(std::in_place, pool_);
     std::uint64_t chunk = 0;
     if (adopt_slab(purpose, unit_bytes, cache, adopt_at_once, chunk)) return chunk;
     for (;;) {
         try {
-            chunk = obtain_chunks(1, purpose, lock);
+            chunk = obtain_chunks(1, purpose);
         } catch (const Error&) {
             if (adopt_slab(purpose, unit_bytes, cache, pool_.usable_chunks(), chunk)) return chunk;
             throw;
@@ -128,6 +128,7 @@ std::uint64_t Heap::obtain_slab(Purpose purpose, std::uint64_t unit_bytes, SlabC
         if (can_be_slab(purpose, unit_bytes, chunk)) break;
         // Its memory is gone. Held on to until we leave, or the next search would find it again.
         set_chunk(chunk, ChunkWord::make(ChunkKind::run_head, pool_.owner(), 1), {});
+        const std::lock_guard one_thread(gone_mutex_);
         gone_.push_back(chunk);
     }
     make_slab(purpose, unit_bytes, chunk, pool_.owner());
@@ -140,18 +141,18 @@ bool Heap::adopt_slab(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cach
     const std::uint64_t usable = pool_.usable_chunks();
     for (std::uint64_t seen = 0, looked = 0; seen < usable && looked < most; ++seen) {
         const std::uint64_t i = cache.adopt_cursor++ % usable;
-        const ChunkWord word{persist::Medium::load(&this->chunk(i).word)};
+        const ChunkWord word = chunk_word(i);
         Slab slab;
         if (!is_slab_for(purpose, word.kind()) || word.owner() != 0) continue;
         if (!read_slab(i, slab) || slab.purpose != purpose || slab.unit_bytes != unit_bytes) continue;
         ++looked;
         for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
             if (persist::Medium::load(unit_word(slab, unit)) != 0) continue;
-            // Who died while freeing a unit may have left its bit; nobody else allocates here to mind them.
+            if (!exchange_chunk(i, word, word.with_owner(pool_.owner()))) break;
+            // A process of an older release that died while it freed a unit may have left the bit; nobody else allocates here.
             for (; unit < slab.units; ++unit) {
                 if (persist::Medium::load(unit_word(slab, unit)) == 0) clear_hint(slab, unit);
             }
-            set_chunk(i, word.with_owner(pool_.owner()), {});
             chunk = i;
             return true;
         }
@@ -190,7 +191,7 @@ bool Heap::can_be_slab(Purpose purpose, std::uint64_t unit_bytes, std::uint64_t 
     return os::can_read(pool_.at(begin), head_of(purpose, unit_bytes).first_unit);
 }
 
-// Empty, and under the allocation lock or alone.
+// The chunk is the caller's, or it is alone.
 void Heap::make_slab(Purpose purpose, std::uint64_t unit_bytes, std::uint64_t chunk, std::uint64_t owner) {
     const persist::Medium& m = pool_.medium();
     if (sizes_of(purpose).is_bare(unit_bytes)) {
@@ -303,6 +304,8 @@ void Heap::clear_hint(const Slab& slab, std::uint32_t unit) {
     if (slab.bitmap == 0) return;
     std::uint64_t* bits = hint_word(slab, unit);
     pool_.medium().fetch_and(bits, ~(1ULL << (unit % 64)));
+    // No image shows it: a bit that a clean pool has for a free unit hides that unit only until a process adopts the slab, and to set a
+    // bit is never flushed, so that few are there.
     pool_.medium().flush(bits, sizeof *bits);
 }
 
@@ -320,10 +323,13 @@ bool Heap::free_unit(std::uint64_t offset, UnitState expected) {
     if (!find_unit(offset, slab, unit)) return false;
     std::uint64_t* word = unit_word(slab, unit);
     std::uint64_t before = expected.word;
-    if (wipes() && persist::Medium::load(word) == before) wipe_unit(slab, offset);
+    if (persist::Medium::load(word) != before) return false;
+    if (wipes()) wipe_unit(slab, offset);
+    // While the word says taken, the slab stays one. The exchange is the last thing that a freeing stores: a process that is held right
+    // behind it may find the slab given back, and somebody's data there, when it goes on.
+    clear_hint(slab, unit);
     if (!pool_.medium().compare_exchange(word, before, 0)) return false;
     pool_.medium().flush(word, sizeof *word);
-    clear_hint(slab, unit);
     const UnitSizes& sizes = sizes_of(slab.purpose);
     if (slab.unit_bytes <= sizes.largest())
         cache_of(slab.purpose, sizes.class_of(slab.unit_bytes))
@@ -331,18 +337,17 @@ bool Heap::free_unit(std::uint64_t offset, UnitState expected) {
     return true;
 }
 
-// The bit of a unit is the last thing that its freeing touches, so a slab without bits is done with.
+// The word of a unit is the last thing that its freeing stores, and the first that its claiming does.
 bool Heap::is_empty_slab(std::uint64_t chunk) const {
     Slab slab;
     if (!read_slab(chunk, slab)) return false;
     for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
-        if (unit % 64 == 0 && hints(slab, unit) != 0) return false;
         if (persist::Medium::load(unit_word(slab, unit)) != 0) return false;
     }
     return true;
 }
 
-// Only from slabs that nobody else claims units in: our own, with their cache locked, and those without an owner.
+// Only from slabs that nobody else claims units in: our own, with their cache locked, and those without an owner, once they are ours.
 void Heap::give_back_slabs() {
     const auto give_back = [this](std::uint64_t i) {
         if (!is_empty_slab(i)) return false;
@@ -353,15 +358,22 @@ void Heap::give_back_slabs() {
     for (SlabCache& cache : caches_[static_cast<std::size_t>(Purpose::data)]) {
         const std::lock_guard one_thread(cache.mutex);
         if (cache.chunks.empty()) continue;
-        const pool::Pool::AllocationLock lock(pool_);
         std::erase_if(cache.chunks, give_back);
         cache.current = 0;
         cache.cursor = 0;
     }
-    const pool::Pool::AllocationLock lock(pool_);
     for (std::uint64_t i = 0; i < pool_.usable_chunks(); ++i) {
-        const ChunkWord word{persist::Medium::load(&chunk(i).word)};
-        if (is_data_slab(word.kind()) && word.owner() == 0) give_back(i);
+        const ChunkWord word = chunk_word(i);
+        Slab slab;
+        if (!is_data_slab(word.kind()) || word.owner() != 0 || !read_slab(i, slab)) continue;
+        // No thread of ours claims a unit that it has freed there, while the slab is ours.
+        std::unique_lock<std::mutex> one_thread;
+        if (data_sizes_.has(slab.unit_bytes))
+            one_thread =
+                std::unique_lock(cache_of(Purpose::data, data_sizes_.class_of(slab.unit_bytes)).mutex);
+        const ChunkWord ours = word.with_owner(pool_.owner());
+        if (!exchange_chunk(i, word, ours)) continue;
+        if (!give_back(i)) set_chunk(i, word, {});
     }
 }
 
@@ -370,17 +382,13 @@ void Heap::release_slabs() {
         for (SlabCache& cache : caches) {
             if (!cache.has_owned) continue;
             const std::lock_guard one_thread(cache.mutex);
-            if (cache.chunks.empty()) continue;
-            const pool::Pool::AllocationLock lock(pool_);
-            for (const std::uint64_t i : cache.chunks) {
-                set_chunk(i, ChunkWord{chunk(i).word}.with_owner(0), {});
-            }
+            for (const std::uint64_t i : cache.chunks) set_chunk(i, chunk_word(i).with_owner(0), {});
             cache.chunks.clear();
             cache.current = 0;
         }
     }
-    const pool::Pool::AllocationLock lock(pool_);
-    for (const std::uint64_t i : gone_) free_run(i, 0);
+    const std::lock_guard one_thread(gone_mutex_);
+    for (const std::uint64_t i : gone_) set_chunk(i, {}, {});
     gone_.clear();
 }
 

@@ -12,6 +12,7 @@ namespace {
 // A bare slab of n units has an nth of its chunk for each, and next to no rest: these n are as far apart as sizes are.
 constexpr std::array<std::uint64_t, 15> units_of_bare_slabs = {32, 28, 24, 20, 16, 14, 12, 10,
                                                                8,  7,  6,  5,  4,  3,  2};
+constexpr std::size_t most_sizes = 112;  // of the largest chunk
 static_assert(units_of_bare_slabs.front() == pool::links_per_chunk);
 
 }  // namespace
@@ -20,6 +21,7 @@ UnitSizes::UnitSizes(std::uint64_t chunk_bytes, bool may_be_bare) {
     // Four sizes to a doubling keep the waste below a quarter, and two units to a slab are the least.
     const std::uint64_t largest = (chunk_bytes - 2 * sizeof(SlabHeader)) / 2 / 64 * 64;
     if (may_be_bare) smallest_bare_ = chunk_bytes / units_of_bare_slabs.front();
+    bytes_.reserve(most_sizes);
     std::uint64_t bytes = 64;
     while (bytes < std::min(largest, smallest_bare_)) {
         bytes_.push_back(bytes);

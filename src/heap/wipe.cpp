@@ -76,7 +76,6 @@ void Heap::wipe_idle() {
     // Whole chunks are given back instead: nothing has to be written, and what is there afterwards are zeros. A device has none
     // to give back.
     punch_free(true);
-    const pool::Pool::AllocationLock lock(pool_);
     for_each_idle(false, [this](std::uint64_t offset, std::uint64_t length) { wipe(offset, length); });
     // Durable before the pool is called clean, or said to wipe: the holes as well, of which no flush knows.
     if (pool_.durability() != Durability::none) pool_.medium().sync(pool_.file());

@@ -64,10 +64,12 @@ bool is_its(const os::Mapping& map, const std::array<std::uint8_t, 16>& uuid) {
 
 std::optional<os::Mapping> found(const os::File& pool, const std::array<std::uint8_t, 16>& uuid,
                                  bool read_only) {
-    const auto file = os::File::open_if_exists(path_of(pool), (read_only ? O_RDONLY : O_RDWR) | O_NOFOLLOW);
+    auto file = os::File::open_if_exists(path_of(pool), (read_only ? O_RDONLY : O_RDWR) | O_NOFOLLOW);
     if (!file) return std::nullopt;
     pool::refuse_foreign(*file, pool);
     if (!file->is_regular() || file->size() < sizeof(HeatFile)) return std::nullopt;
+    // A copy of it may have holes, which would be a signal on a full device.
+    if (!read_only && file->allocated_bytes() < sizeof(HeatFile)) file->allocate(0, sizeof(HeatFile));
     os::Mapping map(*file, sizeof(HeatFile), {read_only ? os::Access::read : os::Access::read_write});
     return is_its(map, uuid) ? std::make_optional(std::move(map)) : std::nullopt;
 }
@@ -78,9 +80,8 @@ void make_file(const os::File& pool, const std::array<std::uint8_t, 16>& uuid) {
     const auto slash = path.rfind('/');
     os::File file =
         os::File::create_unnamed(slash == std::string::npos ? "." : path.substr(0, slash + 1), 0600);
-    file.resize(sizeof(HeatFile));
     file.allocate(0, sizeof(HeatFile));  // else a full device is a signal, later
-    file.set_mode_bits(mode_for(pool.mode_bits()));
+    pool::share_like(file, pool, mode_for(pool.mode_bits()));
     {
         const os::Mapping map(file, sizeof(HeatFile));
         auto& fresh = *reinterpret_cast<HeatFile*>(map.base());

@@ -97,8 +97,13 @@ std::unique_ptr<Lookup> Index::take_lookup() {
         }
     }
     if (lookup) {
-        lookup->renew();
-        return lookup;
+        try {
+            lookup->renew();
+            return lookup;
+        } catch (const Error& error) {
+            if (error.kind() != Code::corrupt) throw;
+            lookup.reset();  // there may be another index by now
+        }
     }
     auto engine = this->engine();
     return engine ? std::make_unique<Lookup>(std::move(engine)) : nullptr;
@@ -146,7 +151,6 @@ std::optional<Candidates> Index::candidates(Asked& asked, Steps steps, std::vect
     if (fork_generation_ != os::fork_generation())
         return {};  // nothing here is a forked child's, no lock either
     if (asked.is_everything()) return because("without a condition there is nothing to look up");
-    if (!has_engine()) return because("this build keeps no index (it was made without LMDB)");
     if (store_->in_step()) return because("in a step that is not committed no index is used");
     const std::size_t ids_before = ids == nullptr ? 0 : ids->size();
     try {
@@ -187,7 +191,8 @@ std::optional<Candidates> Index::candidates(Asked& asked, Steps steps, std::vect
     } catch (const Error& error) {
         if (ids != nullptr) ids->resize(ids_before);
         note(error.what());
-        return because(error.what());  // a look at all objects needs none
+        if (error.kind() == Code::corrupt && keeps()) wake();  // it is made anew
+        return because(error.what());                          // a look at all objects needs none
     }
 }
 
@@ -224,7 +229,7 @@ std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool:
     }
     std::sort(changed.begin(), changed.end());
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
-    candidates.is_suspicious = plan.is_suspicious;
+    candidates.doubts = doubts_of(lookup, asked.condition(), changed);
     candidates.steps = std::move(plan.steps);
     listed.reserve(plan.postings.sure.size() + plan.postings.maybe.size() + changed.size());
     for (const bool is_sure : {true, false}) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "index/doubts.hpp"
+
 namespace pmemcpy::index {
 
 /// Objects that a condition may mean, sorted by id, none twice.
@@ -53,7 +55,7 @@ CandidateList either(const CandidateList& a, const CandidateList& b);
 /// What an index says of a question.
 struct Candidates {
     CandidateList objects;
-    bool is_suspicious = false;  // as in Plan
+    std::vector<Doubt> doubts{};
     std::uint64_t position = 0;  // of the feed, when they were told
     std::vector<std::string> steps;
 };

@@ -137,31 +137,19 @@ bool has_place(const Selection& selection, const Dimensions& place) {
 
 }  // namespace
 
-InElements find_elements(const PMEM& pool, const Info& array, const Node& test,
-                         std::span<const std::string> members) {
-    InElements found;
+std::vector<Box> find_elements(const PMEM& pool, const Info& array, const Node& test,
+                               std::span<const std::string> members) {
+    std::vector<Box> boxes;
     Facts facts;
     const auto is_meant = [&](std::span<const std::byte> element) {
         facts.clear();
         add_facts(facts, array.type, element, members);
-        bool is_one = false;
-        for (const Fact& fact : facts) {
-            const Answer answer = compare(fact, test);
-            if (answer == Answer::unlike)
-                found.unlike = fact;
-            else
-                found.has_comparable = true;
-            is_one = is_one || answer == Answer::yes;
-        }
-        return is_one;
+        return std::any_of(facts.begin(), facts.end(),
+                           [&](const Fact& fact) { return compare(fact, test) == Answer::yes; });
     };
     const std::uint64_t each = array.type.size();
     for (const BlockInfo& block : pool.blocks(array.id)) {
-        if (found.unlike && !found.has_comparable) break;  // elements are all of one type
-        if (members.empty() && !may_have(block, array.type, test)) {
-            found.has_comparable = true;
-            continue;
-        }
+        if (members.empty() && !may_have(block, array.type, test)) continue;
         Around around;
         each_loaded(pool, array, block, [&](const Selection& part, std::span<const std::byte> bytes) {
             std::size_t at = 0;
@@ -170,9 +158,9 @@ InElements find_elements(const PMEM& pool, const Info& array, const Node& test,
                 at += each;
             });
         });
-        if (around.box()) found.boxes.push_back(*around.box());
+        if (around.box()) boxes.push_back(*around.box());
     }
-    return found;
+    return boxes;
 }
 
 void Extreme::add(const Fact& number) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <pmemcpy/error.hpp>
+#include <utility>
 
 #include "index/elements.hpp"
+#include "index/search.hpp"
 
 namespace pmemcpy::index {
 
@@ -17,8 +19,53 @@ bool looks_at_elements(const Node& node, Object& object) {
 
 }  // namespace
 
+Evaluation::Evaluation(NodePointer condition)
+    : condition_(std::move(condition)), scope_(prefix_of(condition_)) {
+    for (const Node* test : tests_that_can_be_unlike(condition_)) met_.push_back({test});
+    undecided_ = met_.size();
+}
+
 bool Evaluation::meets(Object& object, std::vector<Box>& boxes) {
-    return condition_ == nullptr || holds(condition_, object, boxes);
+    if (condition_ == nullptr) return true;
+    const bool is_met = holds(condition_, object, boxes);
+    if (undecided_ != 0) look_at(object);
+    return is_met;
+}
+
+void Evaluation::look_at(Object& object) {
+    if (!object.id().starts_with(scope_)) return;
+    for (Met& met : met_) {
+        const Key& key = *met.test->key;
+        if (met.has_comparable) continue;
+        if (!object.is_elements(key))
+            note(met, object.facts(key), object.id());
+        else if (object.info().blocks != 0)
+            note(met, kinds_in(object.info().type, std::span(key.parts()).subspan(1)), object.id());
+    }
+}
+
+void Evaluation::leave_out(const Node* test) {
+    Met* const met = met_by(*test);
+    if (met == nullptr || met->has_comparable) return;
+    met->has_comparable = true;
+    --undecided_;
+}
+
+Evaluation::Met* Evaluation::met_by(const Node& node) {
+    const auto found =
+        std::find_if(met_.begin(), met_.end(), [&](const Met& met) { return met.test == &node; });
+    return found == met_.end() ? nullptr : &*found;
+}
+
+void Evaluation::note(Met& met, const Facts& facts, const std::string& of) {
+    for (const Fact& fact : facts) {
+        if (compare(fact, *met.test) != Answer::unlike) {
+            met.has_comparable = true;
+            --undecided_;
+            return;
+        }
+        if (met.unlike++ == 0) met.example = description_of(fact) + " in '" + of + "'";
+    }
 }
 
 bool Evaluation::holds(const NodePointer& node, Object& object, std::vector<Box>& boxes) {
@@ -56,42 +103,27 @@ bool Evaluation::holds(const NodePointer& node, Object& object, std::vector<Box>
 }
 
 bool Evaluation::holds_test(const Node& node, Object& object) {
-    bool holds = false;
-    Met* met = nullptr;
-    for (const Fact& fact : object.facts(*node.key)) {
-        if (met == nullptr) met = &met_[&node];
-        const Answer answer = compare(fact, node);
-        holds = holds || answer == Answer::yes;
-        if (answer != Answer::unlike) {
-            met->has_comparable = true;
-        } else if (met->unlike++ == 0) {
-            met->example = description_of(fact) + " in '" + object.id() + "'";
-        }
-    }
-    return holds;
+    const Facts& facts = object.facts(*node.key);
+    return std::any_of(facts.begin(), facts.end(),
+                       [&](const Fact& fact) { return compare(fact, node) == Answer::yes; });
 }
 
 bool Evaluation::holds_elements(const Node& node, Object& object, std::vector<Box>& boxes) {
-    if (node.relation == Relation::exists) return object.info().blocks != 0;
     const auto members = std::span(node.key->parts()).subspan(1);
-    const InElements found = find_elements(object.pool(), object.info(), node, members);
-    Met& met = met_[&node];
-    met.has_comparable = met.has_comparable || found.has_comparable;
-    if (found.unlike && met.unlike++ == 0)
-        met.example = description_of(*found.unlike) + " in '" + object.id() + "'";
-    boxes.insert(boxes.end(), found.boxes.begin(), found.boxes.end());
-    return !found.boxes.empty();
-}
-
-bool Evaluation::is_suspicious() const {
-    return std::any_of(met_.begin(), met_.end(),
-                       [](const auto& one) { return !one.second.has_comparable && one.second.unlike != 0; });
+    const Facts kinds = kinds_in(object.info().type, members);
+    if (node.relation == Relation::exists) return object.info().blocks != 0 && !kinds.empty();
+    const bool is_unlike = std::all_of(
+        kinds.begin(), kinds.end(), [&](const Fact& kind) { return compare(kind, node) == Answer::unlike; });
+    if (is_unlike) return false;  // no element need be read to know
+    const std::vector<Box> found = find_elements(object.pool(), object.info(), node, members);
+    boxes.insert(boxes.end(), found.begin(), found.end());
+    return !found.empty();
 }
 
 void Evaluation::finish() const {
-    for (const auto& [node, met] : met_) {
+    for (const Met& met : met_) {
         if (met.has_comparable || met.unlike == 0) continue;
-        throw Error(Code::type_mismatch, "`" + text_of(*node) + "` compares unlike things: there is " +
+        throw Error(Code::type_mismatch, "`" + text_of(*met.test) + "` compares unlike things: there is " +
                                              met.example + (met.unlike == 1 ? "" : ", and so on") +
                                              ", and nothing that compares so");
     }

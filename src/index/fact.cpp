@@ -164,6 +164,31 @@ void add_facts(Facts& facts, const Type& type, std::span<const std::byte> bytes,
     }
 }
 
+Facts kinds_in(const Type& type, std::span<const std::string> members) {
+    if (!type.is_fixed_size()) return {};
+    if (type.kind() == Kind::structure && !members.empty()) {
+        Facts kinds;
+        for (const Field& field : type.fields()) {
+            if (field.name != members.front()) continue;
+            const Facts of_field = kinds_in(field.type, members.subspan(1));
+            kinds.insert(kinds.end(), of_field.begin(), of_field.end());
+        }
+        return kinds;
+    }
+    if (type.kind() == Kind::array) {
+        const Type& element = type.element();
+        const auto one = members.empty() ? std::nullopt : index_of(members.front());
+        const bool is_behind = one && *one >= type.size() / std::max<std::uint64_t>(element.size(), 1);
+        return is_behind ? Facts{} : kinds_in(element, one ? members.subspan(1) : members);
+    }
+    Facts kinds;
+    const std::vector<std::byte> zeros(type.size());
+    add_facts(kinds, type, zeros, members);
+    if (members.empty() && type.kind() == Kind::enumeration && !type.values().empty())
+        kinds.emplace_back(type.values().front().name);
+    return kinds;
+}
+
 Facts facts_of(const Type& type, SerializerType serializer, std::span<const std::byte> bytes,
                std::span<const std::string> members) {
     Facts facts;

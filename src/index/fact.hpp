@@ -35,6 +35,9 @@ Facts facts_of(const Type& type, SerializerType serializer, std::span<const std:
 void add_facts(Facts& facts, const Type& type, std::span<const std::byte> bytes,
                std::span<const std::string> members);
 
+/// One fact of each sort that elements of a type can have under these members, whatever their bytes are.
+Facts kinds_in(const Type& type, std::span<const std::string> members);
+
 /// A fact that facts_of() gives for these members.
 struct Leaf {
     std::vector<std::string> members;

@@ -42,7 +42,7 @@ void Generations::make(std::uint64_t generation) const {
         const bool is_new = os::make_directory(path, 0700);
         os::File made = os::File::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
         store_->refuse_foreign(made);
-        if (is_new) made.set_mode_bits(directory_mode(store_->permissions()));
+        if (is_new) store_->share_like(made, directory_mode(store_->permissions()));
     }
 }
 

@@ -18,7 +18,7 @@ public:
     /// Errors: permission_denied, when the directory is somebody's who may not write the pool.
     std::optional<std::uint64_t> newest() const;
     std::string path(std::uint64_t generation) const;
-    std::string copy_path(std::uint64_t generation) const { return path(generation) + "/copy.mdb"; }
+    std::string copy_path(std::uint64_t generation) const { return path(generation) + "/copy"; }
     /// Whoever may write the pool, by its mode, may write it, and whoever may read the pool may read it.
     void make(std::uint64_t generation) const;
     void remove_all_before(std::uint64_t generation) const;

@@ -144,7 +144,6 @@ void Index::set_mode(IndexMode mode) {
     if (!is_writer())
         throw Error(Code::permission_denied,
                     path_ + " is open for reading; only who may write it chooses its index");
-    if (mode != IndexMode::none && !has_engine()) open_engine({}, 0, 0);  // which says why there is none
     stop();
     mode_ = IndexMode::none;
     forget_lookups();
@@ -159,7 +158,6 @@ void Index::set_mode(IndexMode mode) {
 void Index::start() {
     store_->feed().start();
     const IndexMode mode = this->mode();
-    if (!has_engine()) return note("this build of pMEMCPY keeps no index (it was made without LMDB)");
     has_heard_ = about_in(*keeper()->engine()->read()).position;
     has_own_modes_ = store_->has_own_index_words();
     mode_ = mode;
@@ -295,13 +293,12 @@ void Index::flush() {
     if (!is_writer())
         throw Error(Code::permission_denied,
                     path_ + " is open for reading; only who may write it keeps its index");
-    if (!has_engine()) open_engine({}, 0, 0);  // which says why there is none
     for (;;) {
         follow();
-        if (keeper()->complete([] { return false; })) break;
+        const bool is_complete = keeper()->complete([] { return false; });
+        if (is_complete && (!has_other_readers(store_->permissions()) || keeper()->publish_copy())) return;
         std::this_thread::sleep_for(nap);  // somebody else is at it
     }
-    if (has_other_readers(store_->permissions())) keeper()->publish_copy();
 }
 
 // Of who may only read: the index itself if he may say in its files that he reads it, else the last copy.

@@ -28,7 +28,7 @@ inline std::vector<std::string> found(const PMEM& pool, const std::string& text)
     return ids;
 }
 
-/// Without any index.
+/// Without any index. Errors: type_mismatch.
 inline std::vector<std::string> looked_for(const PMEM& pool, const std::string& text) {
     std::vector<std::string> ids = pool.ids();
     const auto groups = pool.groups();
@@ -41,7 +41,19 @@ inline std::vector<std::string> looked_for(const PMEM& pool, const std::string& 
         std::vector<Box> boxes;
         if (evaluation.meets(object, boxes)) met.push_back(id);
     }
+    evaluation.finish();
     return met;
+}
+
+/// What is found, or else what is said.
+template <class F>
+std::vector<std::string> answer_or_error(F&& f) {
+    try {
+        return f();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), Code::type_mismatch) << error.what();
+        return {error.what()};
+    }
 }
 
 inline bool by_index(const PMEM& pool, const std::string& text) {

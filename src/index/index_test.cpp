@@ -8,8 +8,10 @@
 #include <fstream>
 
 #include "index/engine/engine.hpp"
+#include "index/engine/format.hpp"
 #include "index/index.hpp"
 #include "os/file.hpp"
+#include "os/lock.hpp"
 
 namespace pmemcpy {
 namespace {
@@ -237,7 +239,7 @@ TEST_F(index_beside_a_pool, is_made_anew_when_it_makes_no_sense) {
         flush_index(pool);
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path_ + ".idx")) {
-        if (entry.path().filename() == "data.mdb")
+        if (entry.path().filename() == index::tree_file)
             std::ofstream(entry.path(), std::ios::trunc) << std::string(50'000, 'x');
     }
     {
@@ -344,22 +346,19 @@ TEST_F(index_beside_a_pool, refuses_readers_that_would_change_it) {
     expect(Code::invalid_argument, [&] { flush_index(closed); });
 }
 
-// LMDB knows by locks on its file whether anybody is at it; who comes when nobody seems to be begins its table of readers anew.
-// They were lost by opening that file once more to set its mode.
+// A reader's place is its process's for as long as that has a lock on it; else others take it for dead, and use again what it reads. The locks of an
+// earlier engine were lost when anybody in the process opened that file and closed it again.
 TEST_F(index_beside_a_pool, is_known_by_others_to_be_in_use) {
     PMEM pool = open(IndexMode::sync);
     pool.store("a", 1);
     flush_index(pool);
     EXPECT_EQ(found(pool, "value = 1").size(), 1U);
-    const os::File locks = os::File::open(path_ + ".idx/1/lock.mdb", O_RDWR);
+    const std::string file = path_ + ".idx/1/" + index::tree_file;
+    { const os::File once_more = os::File::open(file, O_RDWR); }
     const pid_t child = ::fork();
     if (child == 0) {
-        struct flock first_byte {};
-        first_byte.l_type = F_WRLCK;
-        first_byte.l_whence = SEEK_SET;
-        first_byte.l_len = 1;
-        const bool is_told = ::fcntl(locks.fd(), F_GETLK, &first_byte) == 0;
-        ::_exit(is_told && first_byte.l_type != F_UNLCK ? 0 : 1);
+        const os::File theirs = os::File::open(file, O_RDWR);
+        ::_exit(os::conflicts(theirs, os::LockKind::exclusive, index::slots_at, 1) ? 0 : 1);
     }
     int status = 0;
     ::waitpid(child, &status, 0);

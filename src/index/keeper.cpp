@@ -1,3 +1,4 @@
+// Length: what follows, makes and copies an index begins anew by one rule and under one lock; in files of their own each would repeat both.
 #include "index/keeper.hpp"
 
 #include <fcntl.h>
@@ -7,12 +8,12 @@
 #include <cstring>
 #include <pmemcpy/error.hpp>
 
-#include "array/id.hpp"
 #include "index/modes.hpp"
 #include "index/object.hpp"
 #include "index/posted.hpp"
 #include "index/posting.hpp"
 #include "os/file.hpp"
+#include "os/fork.hpp"
 #include "os/lock.hpp"
 #include "os/names.hpp"
 #include "os/process.hpp"
@@ -27,13 +28,15 @@ constexpr std::size_t objects_at_once = 128;  // while a whole index is made: so
 constexpr int most_generations_tried = 8;
 
 unsigned file_mode(unsigned pool_mode) { return (pool_mode & 0666) | 0600; }
-
-// Before the engine opens it: who opens a file and closes it once more takes from his whole process the locks on it, by which
-// others know that the engine is in use.
-void make_file(const std::string& path, unsigned mode) {
+// With a mode that no umask has taken anything from, and the pool's group.
+void share(const store::Store& store, os::File file) {
+    store.share_like(file, file_mode(store.permissions()));
+}
+// Before the engine opens it.
+void make_file(const store::Store& store, const std::string& path) {
     if (os::exists(path)) return;
     try {
-        os::File::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600).set_mode_bits(mode);
+        share(store, os::File::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
     } catch (const Error&) {
         if (!os::exists(path)) throw;  // else somebody else has just made it
     }
@@ -111,8 +114,7 @@ std::shared_ptr<Engine> Keeper::opened() {
 std::shared_ptr<Engine> Keeper::begin(std::uint64_t generation) {
     generations_.make(generation);
     const std::string path = generations_.path(generation);
-    for (const char* name : {"/data.mdb", "/lock.mdb"})
-        make_file(path + name, file_mode(store_.permissions()));
+    make_file(store_, path + "/" + tree_file);
     auto engine = open_engine(path, at_most_bytes_, file_mode(store_.permissions()));
     const auto writing = engine->write();
     if (!writing->get(Table::about, about_key)) {
@@ -205,10 +207,19 @@ std::optional<About> Keeper::follow_some(Engine& engine, std::uint64_t target,
     return {};
 }
 
+// With the mutex. Another thread may have begun another one meanwhile.
+void Keeper::give_up(const std::shared_ptr<Engine>& damaged) {
+    if (engine_ != damaged) return;
+    numbers_.clear();
+    engine_.reset();
+    if (generations_.newest() == generation_) generations_.make(generation_ + 1);
+}
+
 std::uint32_t Keeper::number_of(Writing& writing, const std::string& name) {
     if (const auto known = numbers_.find(name); known != numbers_.end()) return known->second;
     std::uint32_t number = 0;
     if (const auto there = writing.get(Table::keys, name)) {
+        if (there->size() != sizeof number) throw Error(Code::corrupt, "a key of the index makes no sense");
         std::memcpy(&number, there->data(), sizeof number);
     } else {
         number = static_cast<std::uint32_t>(writing.size(Table::keys)) + 1;
@@ -280,16 +291,22 @@ void Keeper::look_at(Writing& writing, std::uint64_t place) {
         return;
     }
     writing.put(Table::posted, key, bytes_of(fresh));
-    if (!is_named_anew) return;
-    writing.put(Table::objects, key, *id);
-    // Groups come into being with what is stored in them, and nobody says so.
-    for (const std::string_view group : array::parents(*id)) {
-        const auto there = store_.place_of(group);
-        if (there && !writing.get(Table::objects, key_of(*there))) look_at(writing, *there);
-    }
+    if (is_named_anew) writing.put(Table::objects, key, *id);
 }
 
 bool Keeper::complete(const std::function<bool()>& stops) {
+    const auto engine = this->engine();
+    try {
+        return try_to_complete(stops);
+    } catch (const Error& error) {
+        if (error.kind() != Code::corrupt) throw;
+        const std::lock_guard lock(mutex_);
+        give_up(engine);
+        return false;
+    }
+}
+
+bool Keeper::try_to_complete(const std::function<bool()>& stops) {
     std::uint64_t losses = 0;
     std::uint64_t generation = 0;
     {
@@ -300,8 +317,9 @@ bool Keeper::complete(const std::function<bool()>& stops) {
         generation = generation_;
     }
     has_own_modes_ = store_.has_own_index_words();
-    os::File lock_file = os::File::open(generations_.directory() + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW,
-                                        file_mode(store_.permissions()));
+    make_file(store_, generations_.directory() + "/lock");
+    os::File lock_file = os::File::open(generations_.directory() + "/lock", O_RDWR | O_NOFOLLOW);
+    const os::ClosedInChild in_child(lock_file);  // else a child that lives on keeps everybody from it
     if (!os::try_lock(lock_file, os::LockKind::exclusive, 0, 1)) return false;
     std::vector<std::uint64_t> places;
     store_.for_each_place([&](std::uint64_t place, const std::string&) { places.push_back(place); });
@@ -349,16 +367,27 @@ bool Keeper::complete(const std::function<bool()>& stops) {
     return is_complete;
 }
 
-void Keeper::publish_copy() {
+bool Keeper::publish_copy() {
     const std::lock_guard lock(mutex_);
     const auto engine = opened();
-    const About about = about_in(*engine->read());
+    try {
+        write_copy(*engine);
+        return true;
+    } catch (const Error& error) {
+        if (error.kind() != Code::corrupt) throw;
+        give_up(engine);
+        return false;
+    }
+}
+
+void Keeper::write_copy(const Engine& engine) {
+    const About about = about_in(*engine.read());
     if (about.is_complete == 0 || copied_position_ == about.position) return;
     const std::string path = generations_.copy_path(generation_);
     const std::string fresh = path + "." + std::to_string(os::process_id());
     os::remove_file(fresh);
-    engine->copy_to(fresh);
-    os::File::open(fresh, O_RDWR | O_NOFOLLOW).set_mode_bits(file_mode(store_.permissions()));
+    engine.copy_to(fresh);
+    share(store_, os::File::open(fresh, O_RDWR | O_NOFOLLOW));
     os::rename_file(fresh, path);
     copied_position_ = about.position;
 }

@@ -26,7 +26,7 @@ struct About {
     std::uint64_t losses = 0;    // times that changes were missed, so that everything had to be looked at
     std::array<std::uint8_t, 16> uuid{};  // of the pool
 };
-inline constexpr std::uint32_t index_format = 7;
+inline constexpr std::uint32_t index_format = 8;
 
 About about_in(const Reading& reading);
 std::string key_of(std::uint64_t place);
@@ -51,9 +51,11 @@ public:
     /// if it is not complete, more is to be looked at.
     About follow(MayMiss most);
     /// Looks at everything, if that is due and nobody else is at it, until done or `stops`. True when the index is complete.
+    /// One that is damaged is not: the next call makes another one.
     bool complete(const std::function<bool()>& stops);
-    /// For who may read the pool but not write: a copy that never changes, if the last one is older than the index.
-    void publish_copy();
+    /// For who may read the pool but not write: a copy that never changes, if the last one is older than the index. False when the index is
+    /// damaged: the next call makes another one.
+    bool publish_copy();
     /// It survives a power loss.
     void sync();
 
@@ -62,6 +64,9 @@ public:
 private:
     class Batch;
     std::shared_ptr<Engine> opened();
+    void give_up(const std::shared_ptr<Engine>& damaged);
+    void write_copy(const Engine& engine);
+    bool try_to_complete(const std::function<bool()>& stops);
     std::shared_ptr<Engine> begin(std::uint64_t generation);
     bool is_of_this_pool(Engine& engine);
     /// What the index says of itself once it has come to this position of the feed; nothing before.

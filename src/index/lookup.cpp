@@ -37,6 +37,7 @@ void Lookup::look_again() {
     commits_ = snapshot_->commits();
     about_ = about_in(*snapshot_);
     keys_.clear();
+    sorts_.clear();
     has_unposted_ = about_.format == index_format && key(std::string(unposted_key)).has_more;
 }
 
@@ -44,6 +45,28 @@ PostedKey Lookup::key(const std::string& name) const {
     if (const auto known = keys_.find(name); known != keys_.end()) return known->second;
     if (keys_.size() == most_keys_kept) keys_.clear();
     return keys_.emplace(name, read_key(name)).first->second;
+}
+
+// From the first of one sort to the first of the next.
+unsigned Lookup::sorts_under(const std::string& name) const {
+    if (const auto known = sorts_.find(name); known != sorts_.end()) return known->second;
+    if (sorts_.size() == most_keys_kept) sorts_.clear();
+    unsigned sorts = 0;
+    if (const auto number = key(name).number) {
+        Range left = all_of(*number);
+        for (bool more = true; more;) {
+            more = false;
+            snapshot_->walk_postings(table_of(left.from), left.from,
+                                     [&](std::string_view at, const Posting&) {
+                                         if (at >= left.end) return false;
+                                         sorts |= 1U << static_cast<unsigned>(sort_in(at));
+                                         left.from = all_of(*number, sort_in(at)).end;
+                                         more = left.from < left.end;
+                                         return false;
+                                     });
+        }
+    }
+    return sorts_.emplace(name, sorts).first->second;
 }
 
 std::vector<Posting> Lookup::take_list() const {

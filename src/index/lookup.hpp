@@ -34,6 +34,8 @@ public:
     const About& about() const { return about_; }
     /// By its name in the index. Errors: corrupt, io_error.
     PostedKey key(const std::string& name) const;
+    /// Which sorts of things there are under a key: bit 1 << PostedSort of each. Errors: corrupt, io_error.
+    unsigned sorts_under(const std::string& name) const;
     /// For who looks up one value: they keep their memory from one query to the next.
     struct Buffers {
         std::string posting;
@@ -56,6 +58,7 @@ private:
     About about_;
     bool has_unposted_ = false;
     mutable std::unordered_map<std::string, PostedKey> keys_;  // that were asked for
+    mutable std::unordered_map<std::string, unsigned> sorts_;  // the same
     mutable Buffers buffers_;
 };
 

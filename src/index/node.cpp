@@ -155,6 +155,22 @@ NodePointer under(std::string_view group) {
     return made({Relation::under, {}, {}, {Literal(group)}, {}});
 }
 
+bool can_be_unlike(const Node& node) {
+    if (!node.key || node.relation == Relation::exists) return false;
+    return node.key->is_attribute() || sort_of(*known_of(node.key->parts().front())) == Sort::anything;
+}
+
+std::vector<const Node*> tests_that_can_be_unlike(const NodePointer& condition) {
+    std::vector<const Node*> tests;
+    if (condition == nullptr) return tests;
+    if (can_be_unlike(*condition)) tests.push_back(condition.get());
+    for (const NodePointer& part : condition->parts) {
+        const std::vector<const Node*> of_part = tests_that_can_be_unlike(part);
+        tests.insert(tests.end(), of_part.begin(), of_part.end());
+    }
+    return tests;
+}
+
 bool leaves_groups_out(const Node& node) {
     return node.relation == Relation::differs && node.key && is_known(*node.key, Known::kind) &&
            node.operands.front().value() == Literal("group").value();

@@ -52,6 +52,12 @@ NodePointer bound(const NodePointer& node, std::span<const Literal> values);
 /// Errors: invalid_argument (id).
 NodePointer under(std::string_view group);
 
+/// Whether a test may meet what cannot be compared so: what is known of an object has one sort, which the test was made for, but for its value
+/// and its creator; and whether it has something at all is no comparison.
+bool can_be_unlike(const Node& node);
+/// Of a condition, in the order of its text. Null: none.
+std::vector<const Node*> tests_that_can_be_unlike(const NodePointer& condition);
+
 /// That it is no group.
 bool leaves_groups_out(const Node& node);
 /// What `under` says of the name; null for "/", which says nothing.

@@ -91,27 +91,9 @@ public:
             collect_all(posting_of_more(*lookup_.key(std::string(unposted_key)).number), list);
         return list;
     }
-    /// Whether a test that found nothing for sure looks where the index has things, but none that compare.
-    bool is_suspicious() const {
-        return std::any_of(without_any_.begin(), without_any_.end(), [&](const Node* node) {
-            const auto key = lookup_.key(name_of_key(*node->key)).number;
-            if (!key || !has_any(all_of(*key))) return false;
-            const auto sorts = sorts_compared(*node);
-            return std::none_of(sorts.begin(), sorts.end(),
-                                [&](PostedSort sort) { return has_any(all_of(*key, sort)); });
-        });
-    }
     std::vector<std::string> steps;
 
 private:
-    bool has_any(const Range& range) const {
-        bool has = false;
-        reading_.walk_postings(table_of(range.from), range.from, [&](std::string_view key, const Posting&) {
-            has = key < range.end;
-            return false;
-        });
-        return has;
-    }
     static bool can_look(const Node& node) {
         const Key& key = *node.key;
         if (key.is_attribute()) return true;
@@ -273,7 +255,6 @@ private:
             List& weaker = tests.size() > 1 ? postings.sure : postings.maybe;
             weaker = without(weaker, tests.size() > 1 ? postings.maybe : postings.sure);
         }
-        if (postings.sure.empty()) without_any_.insert(without_any_.end(), tests.begin(), tests.end());
         return Outcome::answered;
     }
 
@@ -335,8 +316,7 @@ private:
     const Lookup& lookup_;
     const Reading& reading_;
     bool tells_;
-    std::vector<NodePointer> made_;         // of what is no test itself
-    std::vector<const Node*> without_any_;  // tests that found nothing for sure
+    std::vector<NodePointer> made_;  // of what is no test itself
 };
 
 }  // namespace
@@ -363,7 +343,6 @@ Plan plan_of(const Lookup& lookup, const NodePointer& condition, Steps steps) {
         plan.postings.maybe = either(plan.postings.maybe, unposted);
         plan.postings.sure = without(plan.postings.sure, unposted);
     }
-    plan.is_suspicious = planner.is_suspicious();
     return plan;
 }
 

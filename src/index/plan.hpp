@@ -22,8 +22,6 @@ struct Postings {
 struct Plan {
     bool is_answered = false;  // else nothing is known: every object may meet it
     Postings postings;
-    /// The index has only things of another sort where a test looks: whether that is an error, a look at all objects tells.
-    bool is_suspicious = false;
     std::vector<std::string> steps;  // for people
 };
 

@@ -59,12 +59,29 @@ std::string shortened(std::string name) {
     return name;
 }
 
+// A part with a NUL in it is another one than two parts.
+void add_part(std::string& name, std::string_view part) {
+    constexpr char escape = '\1';
+    if (part.find_first_of(std::string_view("\0\1", 2)) == std::string_view::npos) {
+        name += part;
+        return;
+    }
+    for (const char letter : part) {
+        if (letter != '\0' && letter != escape) {
+            name.push_back(letter);
+        } else {
+            name.push_back(escape);
+            name.push_back(letter == '\0' ? '0' : '1');
+        }
+    }
+}
+
 std::string name_of(char sort, std::string_view root, std::span<const std::string> members) {
     std::string name(1, sort);
-    name += root;
+    add_part(name, root);
     for (const std::string& member : members) {
         name.push_back('\0');
-        name += member;
+        add_part(name, member);
     }
     return shortened(std::move(name));
 }

@@ -44,7 +44,9 @@ struct PostedText {
     std::string_view text;
     bool is_whole;
 };
-inline PostedSort sort_in(std::string_view posting) { return static_cast<PostedSort>(posting[4]); }
+inline PostedSort sort_in(std::string_view posting) {
+    return posting.size() < posting_head_bytes ? PostedSort{} : static_cast<PostedSort>(posting[4]);
+}
 /// Nothing if it is no text's.
 inline std::optional<PostedText> text_in(std::string_view posting) {
     if (sort_in(posting) != PostedSort::text) return {};

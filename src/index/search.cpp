@@ -102,7 +102,7 @@ Search::Search(const PMEM& pool, const Query& query, std::span<const Literal> va
     } else if (auto found = Index::of(pool).candidates(asked, steps, ids)) {
         if (asked.is_bound()) condition_ = asked.condition();
         by_index_ = true;
-        is_suspicious_ = found->is_suspicious;
+        doubts_ = std::move(found->doubts);
         position_ = found->position;
         candidates_ = std::move(found->objects);
         steps_ = std::move(found->steps);
@@ -119,7 +119,7 @@ Search::Search(const PMEM& pool, const Query& query, std::span<const Literal> va
 void Search::gather(Asked& asked, Steps steps, Index& index) {
     if (auto found = index.candidates(asked, steps)) {
         by_index_ = true;
-        is_suspicious_ = is_suspicious_ || found->is_suspicious;
+        std::move(found->doubts.begin(), found->doubts.end(), std::back_inserter(doubts_));
         CandidateList unsure;
         for (std::size_t i = 0; i < found->objects.size(); ++i) unsure.add(found->objects.id(i), false);
         candidates_ = either(candidates_, unsure);
@@ -163,28 +163,53 @@ Evaluation& Search::evaluation() {
 bool Search::is_there(std::string_view id) const { return is_unchanged() || pool_->exists(id); }
 bool Search::is_unchanged() const { return by_index_ && Index::of(*pool_).position() == position_; }
 
-// Whether a test compares unlike things a look at all objects tells, and with an index few were looked at.
 void Search::finish() {
     CandidateList::end(std::move(candidates_));
     candidates_ = {};
     at_ = 0;
-    if (!by_index_) {
-        if (evaluation_) evaluation_->finish();
-        return;
+    if (by_index_) return settle_doubts();
+    if (evaluation_) evaluation_->finish();
+}
+
+// Whether a comparison met unlike things only. Where a few more looks leave that open, a look at all objects tells, and what is to be said.
+void Search::settle_doubts() {
+    if (!condition_ || (doubts_.empty() && !evaluation_)) return;
+    const auto doubt_of = [&](const Node* test) {
+        return std::find_if(doubts_.begin(), doubts_.end(),
+                            [&](const Doubt& doubt) { return doubt.test == test; });
+    };
+    Evaluation known(evaluation());
+    for (const Evaluation::Met& met : known.met()) {
+        if (met.unlike == 0 && doubt_of(met.test) == doubts_.end()) known.leave_out(met.test);
     }
-    if (!is_suspicious_ && (!evaluation_ || !evaluation_->is_suspicious())) return;
-    Evaluation all(condition_);
-    const CandidateList everything = all_of(*pool_, condition_);
-    for (std::size_t i = 0; i < everything.size(); ++i) {
-        Object object(*pool_, std::string(everything.id(i)));
-        std::vector<Box> boxes;
-        try {
-            all.meets(object, boxes);
-        } catch (const Error& error) {
-            if (error.kind() != Code::not_found) throw;  // erased since it was listed
+    for (const Doubt& doubt : doubts_) {
+        for (const std::string& id : doubt.to_look_at) {
+            if (!known.is_all_left_out()) look(known, id);
         }
     }
+    const auto is_open = [&](const Evaluation::Met& met) {
+        if (met.has_comparable) return false;
+        return met.unlike != 0 || std::any_of(doubts_.begin(), doubts_.end(), [&](const Doubt& doubt) {
+                   return doubt.test == met.test && (doubt.has_unlike || !doubt.is_all);
+               });
+    };
+    if (std::none_of(known.met().begin(), known.met().end(), is_open)) return;
+    Evaluation all(condition_);
+    for (const Evaluation::Met& met : known.met()) {
+        if (met.has_comparable) all.leave_out(met.test);
+    }
+    const CandidateList everything = all_of(*pool_, condition_);
+    for (std::size_t i = 0; i < everything.size() && !all.is_all_left_out(); ++i) look(all, everything.id(i));
     all.finish();
+}
+
+void Search::look(Evaluation& evaluation, std::string_view id) const {
+    Object object(*pool_, std::string(id));
+    try {
+        evaluation.look_at(object);
+    } catch (const Error& error) {
+        if (error.kind() != Code::not_found) throw;  // erased since it was listed
+    }
 }
 
 std::string Search::explain() const {

@@ -44,6 +44,8 @@ private:
     std::optional<Meant> next_unranked();
     Evaluation& evaluation();
     void finish();
+    void settle_doubts();
+    void look(Evaluation& evaluation, std::string_view id) const;
     bool is_unchanged() const;
     bool is_there(std::string_view id) const;
     void rank_all();
@@ -56,7 +58,7 @@ private:
     CandidateList candidates_;
     bool by_index_ = false;
     std::uint64_t position_ = 0;  // of the feed, when the index was asked
-    bool is_suspicious_ = false;
+    std::vector<Doubt> doubts_;   // what the index does not know of comparisons
     std::vector<std::string> steps_;
     std::size_t at_ = 0;
     std::uint64_t given_ = 0;

@@ -25,6 +25,22 @@ TEST_F(index_beside_a_pool, finds_what_was_stored_when_the_call_returns) {
     EXPECT_EQ(index_info(pool).trouble, "");
 }
 
+// It comes into being with what is stored in it, which may be gone before anybody looks what has been stored.
+TEST_F(index_beside_a_pool, finds_a_group_whose_content_is_gone_again) {
+    PMEM pool = open(IndexMode::async);
+    flush_index(pool);
+    for (int i = 0; i < 200; ++i) {
+        const std::string group = "g" + std::to_string(i);
+        pool.store(group + "/deep/x", i);
+        pool.erase(group + "/deep/x");
+        pool.erase(group + "/deep");
+    }
+    flush_index(pool);
+    EXPECT_EQ(found(pool, "kind = \"group\"").size(), 200U);
+    EXPECT_TRUE(by_index(pool, "kind = \"group\""));
+    EXPECT_EQ(index_info(pool).objects, 200U);
+}
+
 // Each change had a transaction of its own once: an object of 512 KiB took four times as long to store as without an index.
 TEST_F(index_beside_a_pool, is_never_far_behind_who_stores) {
     PMEM pool = open(IndexMode::sync);

@@ -99,8 +99,8 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
     bool is_there = false;
     try {
         make_headroom(total);
-        std::optional<os::File> file;
-        while (!(file = begin_copy(torn))) {
+        std::optional<BegunCopy> begun;
+        while (!(begun = begin_copy(torn))) {
             if (if_busy == IfBusy::copy_too) {
                 torn += "-" + name_of_payload(heap_.pool().draw_version());
                 continue;
@@ -112,7 +112,8 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
             return is_made;
         }
         is_there = true;
-        file->set_mode_bits((heap_.pool().file().mode_bits() & 0666) | payload_mark);
+        os::File* const file = &begun->file;
+        pool::share_like(*file, heap_.pool().file(), (heap_.pool().file().mode_bits() & 0666) | payload_mark);
         allocate(*file, total);
         Writing copy(*file, mark.bytes, std::min<std::size_t>(write_bytes, piece_bytes));
         for (std::uint64_t at = 0; at < mark.bytes; at += piece_bytes) {
@@ -193,8 +194,9 @@ void PayloadFiles::remove_torn_copies() {
 
 bool PayloadFiles::is_torn_copy(const std::string& name) { return name.starts_with(torn_prefix); }
 
-// While it is locked nobody takes it for what a killed process has left. Nothing, if another has it.
-std::optional<os::File> PayloadFiles::begin_copy(const std::string& name) {
+// While it is locked nobody takes it for what a killed process has left; and a forked child that lives on does not keep the lock. Nothing,
+// if another has it.
+std::optional<PayloadFiles::BegunCopy> PayloadFiles::begin_copy(const std::string& name) {
     const pool::Pool::CopiesLock lock(heap_.pool());
     if (auto left = os::File::open_in(data_, name, O_RDWR)) {
         if (!os::try_lock(*left, os::LockKind::exclusive, 0, 1)) return std::nullopt;
@@ -202,11 +204,12 @@ std::optional<os::File> PayloadFiles::begin_copy(const std::string& name) {
     }
     auto file = os::File::open_in(data_, name, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (!file) throw Error(Code::io_error, data_.path() + " was removed while the pool was open");
+    os::ClosedInChild in_child(*file);
     if (!os::try_lock(*file, os::LockKind::exclusive, 0, 1)) {
         os::remove_in(data_, name);
         throw Error(Code::busy, data_.path() + ": somebody locks a file that is just being made");
     }
-    return file;
+    return BegunCopy{std::move(*file), std::move(in_child)};
 }
 
 }  // namespace pmemcpy::layout

@@ -81,7 +81,7 @@ os::File PayloadFiles::make(const Extent& extent) {
         if (!file) throw Error(Code::io_error, data_.path() + " was removed while the pool was open");
         exists = true;
         // Whoever may use the pool may use the payload, whatever this process's umask is.
-        file->set_mode_bits((heap_.pool().file().mode_bits() & 0666) | payload_mark);
+        pool::share_like(*file, heap_.pool().file(), (heap_.pool().file().mode_bits() & 0666) | payload_mark);
         allocate(*file, extent.length);
         if (!seat_.is_below() &&
             (pool.durability() == Durability::line || pool.durability() == Durability::byte)) {

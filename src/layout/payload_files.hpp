@@ -3,6 +3,7 @@
 #include "heap/heap.hpp"
 #include "layout/mapping_cache.hpp"
 #include "os/file.hpp"
+#include "os/fork.hpp"
 #include "shares/share.hpp"
 
 #include <atomic>
@@ -112,7 +113,11 @@ public:
 private:
     os::File make(const heap::Extent& extent);
     std::optional<os::File> create(const std::string& name);
-    std::optional<os::File> begin_copy(const std::string& name);
+    struct BegunCopy {
+        os::File file;
+        os::ClosedInChild in_child;
+    };
+    std::optional<BegunCopy> begin_copy(const std::string& name);
     void check_headroom(std::uint64_t bytes) const;
     void make_headroom(std::uint64_t bytes);
     bool give_up(std::uint64_t number, const std::string& name);

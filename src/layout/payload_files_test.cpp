@@ -4,13 +4,18 @@
 #include "layout/place.hpp"
 #include "os/calls.hpp"
 #include "os/directory.hpp"
+#include "os/process.hpp"
 #include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
 #include <pmemcpy/error.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -229,6 +234,47 @@ TEST_F(payload_files, copies_are_written_in_calls_as_large_as_their_target_wants
         EXPECT_TRUE(files_->has_copy(mark));
         files_->remove_copy(mark.version);
     }
+}
+
+// A copy that is being made is locked, and a child of who makes it had the lock too: who died had it "in the making" for as long as the child
+// lived, and others waited for the child.
+TEST_F(payload_files,
+       copies_that_a_process_has_begun_are_nobodys_when_it_dies_though_its_forked_child_lives) {
+    const std::vector<std::byte> block(1000, std::byte{7});
+    const CopyMark mark{.version = 99, .bytes = block.size()};
+    int to_test[2];
+    int to_child[2];
+    ASSERT_EQ(::pipe(to_test), 0);
+    ASSERT_EQ(::pipe(to_child), 0);
+    const pid_t maker = ::fork();
+    if (maker == 0) {
+        pool::Pool pool(here_ / ".pool", false, MapSync::automatic);
+        heap::Heap heap(pool);
+        pool.attach(life_);
+        const os::File data = os::File::open(here_ / ".data", O_RDONLY | O_DIRECTORY);
+        PayloadFiles files(heap, data);
+        const auto die_with_a_child = [&](std::uint64_t) {
+            if (::fork() == 0) {
+                char byte = 'c';
+                ::close(to_child[1]);
+                if (::write(to_test[1], &byte, 1) != 1 || ::read(to_child[0], &byte, 1) != 0) ::_exit(1);
+                ::_exit(0);  // the test has ended
+            }
+            ::pause();
+            return true;
+        };
+        files.make_copy(mark, block.data(), die_with_a_child, PayloadFiles::IfBusy::wait, 64U << 10);
+        ::_exit(1);
+    }
+    char byte = 0;
+    ASSERT_EQ(::read(to_test[0], &byte, 1), 1);
+    ::kill(maker, SIGKILL);
+    ::waitpid(maker, nullptr, 0);
+    const std::uint64_t until = os::monotonic_ns() + 10'000'000'000;
+    EXPECT_TRUE(files_->make_copy(
+        mark, block.data(), [&](std::uint64_t) { return os::monotonic_ns() < until; },
+        PayloadFiles::IfBusy::wait, 64U << 10));
+    for (const int fd : {to_test[0], to_test[1], to_child[0], to_child[1]}) ::close(fd);
 }
 
 TEST_F(payload_files, are_synced_with_their_file_system_where_a_sync_is_needed) {

@@ -12,6 +12,17 @@ namespace {
 
 bool is_ours(const std::string& name) { return name == data_name || name.rfind(records_name, 0) == 0; }
 
+// A directory's own name is durable before anything in it has one: else a power loss takes the pool with it, whatever was made durable
+// inside. Also where another process has made it, for that one may have died since.
+void keep_name_of(const os::File& directory, bool is_ours) {
+    try {
+        if (auto parent = os::File::open_in(directory, "..", O_RDONLY | O_DIRECTORY)) parent->sync_all();
+    } catch (const Error& error) {
+        // A user who has made it in a directory that this one cannot read answers for its name.
+        if (is_ours || error.kind() != Code::permission_denied) throw;
+    }
+}
+
 }  // namespace
 
 // Who may write the file may add to them.
@@ -55,6 +66,7 @@ NewDirectories::NewDirectories(const Place& place, unsigned permissions) : place
     made_data_ = os::make_directory_in(root, data_name, mode);
     const auto data = os::File::open_in(root, data_name, O_RDONLY | O_DIRECTORY);
     have_leftovers_ = data && !os::names_in(*data).empty();
+    keep_name_of(root, made_root_);
 }
 
 NewDirectories::~NewDirectories() {

@@ -8,7 +8,10 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
+#include <utility>
 
 namespace pmemcpy::layout {
 
@@ -17,15 +20,41 @@ namespace {
 constexpr std::uint64_t file_bytes = 4096;
 constexpr double longest_queue_s = 600;  // more was left by a clock before the last start of the node
 
+// For whoever may write the directory. Opened before it is made, as the kernel may forbid to make what another user has made in a directory that
+// all may write.
+os::File open_pace(const std::string& path, const os::File& directory) {
+    if (auto there = os::File::open_if_exists(path, O_RDWR | O_NOFOLLOW)) return std::move(*there);
+    try {
+        os::File made = os::File::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        made.set_mode_bits((directory.mode_bits() & 0666) | 0600);
+        return made;
+    } catch (const Error& error) {
+        if (error.kind() != Code::already_exists) throw;
+        return os::File::open(path, O_RDWR | O_NOFOLLOW);
+    }
+}
+
+// A page without space is a signal where it is touched on a full device. Where the file system promises nothing, what was written has it.
+void allocate(os::File& file) {
+    try {
+        file.allocate(0, file_bytes);
+    } catch (const Error& error) {
+        if (error.kind() != Code::unsupported) throw;
+        const std::array<std::byte, file_bytes>
+            zeros{};  // at worst, those who write wait for each other a little less
+        if (file.allocated_bytes() < file_bytes) file.write_exactly(zeros.data(), zeros.size(), 0);
+    }
+}
+
 }  // namespace
 
 Throttle::Throttle(const std::string& directory, const Limits& limits)
     : limits_(limits), busy_until_ns_(own_) {
     try {
-        auto file =
-            os::File::open(directory + "/pmemcpy-pace", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        const os::File inside = os::File::open(directory, O_RDONLY | O_DIRECTORY);
+        os::File file = open_pace(directory + "/pmemcpy-pace", inside);
         if (!file.is_regular()) return;
-        if (file.size() < file_bytes) file.resize(file_bytes);
+        allocate(file);
         shared_ =
             std::make_unique<os::Mapping>(file, file_bytes, os::MapRequest{.access = os::Access::read_write});
         busy_until_ns_ = reinterpret_cast<std::uint64_t*>(shared_->base());

@@ -1,6 +1,7 @@
 #include "mover/requests.hpp"
 
 #include "os/file.hpp"
+#include "os/process.hpp"
 #include "tier/heat.hpp"
 
 #include <pmemcpy/error.hpp>
@@ -19,11 +20,24 @@ constexpr std::uint64_t most_waiting = 1024;
 constexpr std::uint32_t by_place = 0x100;
 constexpr std::size_t longest_id = sizeof Message::attributes;
 
-MessageQueueOptions options_for(unsigned permissions) {
-    // Of those who may write the pool.
-    const unsigned mode =
-        0600 | ((permissions & 0020) != 0 ? 0060 : 0) | ((permissions & 0002) != 0 ? 0006 : 0);
-    return {.capacity = most_waiting, .priorities = most_urgent + 1, .mode = mode};
+constexpr MessageQueueOptions queue_options = {
+    .capacity = most_waiting, .priorities = most_urgent + 1, .mode = 0600};
+
+// Of those who may write the pool.
+unsigned bits_for(unsigned permissions) {
+    return 0600 | ((permissions & 0020) != 0 ? 0060 : 0) | ((permissions & 0002) != 0 ? 0006 : 0);
+}
+
+// Its maker had an umask, and the pool may let in others since. Its owner puts that right; for anybody else it is as it is.
+void let_in_writers(const store::Store& store, const std::string& path) {
+    try {
+        auto file = os::File::open_if_exists(path, O_RDWR | O_NOFOLLOW);
+        if (!file || file->owner() != os::user_id()) return;
+        const unsigned bits = bits_for(store.permissions());
+        if ((file->mode_bits() & 0777) != bits) store.share_like(*file, bits);
+    } catch (const Error&) {
+        // Whoever cannot use it is told so.
+    }
 }
 
 Message message_of(const store::Store& store, Request what, std::string_view id, std::uint32_t urgency) {
@@ -84,12 +98,14 @@ MessageQueue* Requests::queue(const store::Store& store, bool is_to_be) {
     const auto there = os::File::open_if_exists(path, O_PATH | O_NOFOLLOW);
     if (!there && !is_to_be) return nullptr;
     if (!there) {
-        queue_.emplace(MessageQueue::open_or_create(path, options_for(store.permissions())));
+        queue_.emplace(MessageQueue::open_or_create(path, queue_options));
+        let_in_writers(store, path);
         return &*queue_;
     }
     if (!there->is_regular())
         throw Error(Code::permission_denied, path + " is no file of the pool's; remove it");
     store.refuse_foreign(*there);
+    let_in_writers(store, path);
     queue_.emplace(MessageQueue::open(path));
     return &*queue_;
 }

@@ -68,6 +68,10 @@ TEST_F(acl, of_a_directory_is_where_new_files_begin) {
 
 TEST_F(acl, is_unsupported_where_the_file_system_keeps_none) {
     Calls without = system_calls();
+    without.acl_extended_fd = [](int) {
+        errno = ENOTSUP;
+        return -1;
+    };
     without.acl_get_fd = [](int) -> void* {
         errno = ENOTSUP;
         return nullptr;

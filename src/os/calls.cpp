@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 namespace pmemcpy::os {
@@ -33,6 +34,11 @@ int call_fcntl_lock(int fd, int command, struct flock* lock) { return ::fcntl(fd
 int call_ioctl(int fd, unsigned long request, void* argument) { return ::ioctl(fd, request, argument); }
 
 #if PMEMCPY_HAVE_ACL
+// libacl's function of this name says the same of a file system without lists.
+int call_acl_extended_fd(int fd) {
+    if (::fgetxattr(fd, "system.posix_acl_access", nullptr, 0) >= 0) return 1;
+    return errno == ENODATA ? 0 : -1;
+}
 void* call_acl_get_fd(int fd) { return ::acl_get_fd(fd); }
 int call_acl_set_fd(int fd, void* acl) { return ::acl_set_fd(fd, static_cast<acl_t>(acl)); }
 void* call_acl_get_file(const char* path, unsigned type) { return ::acl_get_file(path, type); }
@@ -48,6 +54,7 @@ void* call_acl_get_fd(int) {
     refuse();
     return nullptr;
 }
+int call_acl_extended_fd(int) { return refuse(); }
 int call_acl_set_fd(int, void*) { return refuse(); }
 void* call_acl_get_file(const char*, unsigned) { return call_acl_get_fd(-1); }
 int call_acl_set_file(const char*, unsigned, void*) { return refuse(); }
@@ -64,6 +71,7 @@ Calls system_calls() noexcept {
         .close = ::close,
         .fstat = ::fstat,
         .stat = ::stat,
+        .statx = ::statx,
         .fstatat = ::fstatat,
         .fstatfs = ::fstatfs,
         .fstatvfs = ::fstatvfs,
@@ -77,6 +85,7 @@ Calls system_calls() noexcept {
         .fdatasync = ::fdatasync,
         .syncfs = ::syncfs,
         .fchmod = ::fchmod,
+        .fchown = ::fchown,
         .getdents64 = ::getdents64,
         .fcntl_lock = call_fcntl_lock,
         .ioctl = call_ioctl,
@@ -128,6 +137,7 @@ Calls system_calls() noexcept {
         .getpwuid_r = ::getpwuid_r,
         .getgrnam_r = ::getgrnam_r,
         .getgrgid_r = ::getgrgid_r,
+        .acl_extended_fd = call_acl_extended_fd,
         .acl_get_fd = call_acl_get_fd,
         .acl_set_fd = call_acl_set_fd,
         .acl_get_file = call_acl_get_file,

@@ -26,6 +26,7 @@ struct Calls {
     int (*close)(int fd);
     int (*fstat)(int fd, struct stat* status);
     int (*stat)(const char* path, struct stat* status);
+    int (*statx)(int directory, const char* path, int flags, unsigned mask, struct statx* status);
     int (*fstatat)(int directory, const char* path, struct stat* status, int flags);
     int (*fstatfs)(int fd, struct statfs* status);
     int (*fstatvfs)(int fd, struct statvfs* status);
@@ -39,6 +40,7 @@ struct Calls {
     int (*fdatasync)(int fd);
     int (*syncfs)(int fd);
     int (*fchmod)(int fd, mode_t mode);
+    int (*fchown)(int fd, uid_t user, gid_t group);
     ssize_t (*getdents64)(int fd, void* entries, size_t size);
     int (*fcntl_lock)(int fd, int command, struct flock* lock);
     int (*ioctl)(int fd, unsigned long request, void* argument);
@@ -83,6 +85,7 @@ struct Calls {
     int (*getgrnam_r)(const char* name, struct group* group, char* text, size_t size, struct group** found);
     int (*getgrgid_r)(gid_t id, struct group* group, char* text, size_t size, struct group** found);
     // By libacl, whose acl_t is a pointer; without it they say ENOTSUP.
+    int (*acl_extended_fd)(int fd);
     void* (*acl_get_fd)(int fd);
     int (*acl_set_fd)(int fd, void* acl);
     void* (*acl_get_file)(const char* path, unsigned type);

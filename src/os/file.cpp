@@ -9,6 +9,7 @@
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -147,7 +148,23 @@ std::uint64_t File::size() const {
     return bytes;
 }
 
+std::uint64_t most_file_bytes() {
+    struct rlimit limit {};
+    if (calls().getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+    return limit.rlim_cur;
+}
+
+void File::refuse_beyond_limit(std::uint64_t end) const {
+    const std::uint64_t most = most_file_bytes();
+    if (end <= most) return;
+    throw Error(Code::no_space, "cannot have a file of " + std::to_string(end) + " bytes at '" + path_ +
+                                    "': this process may write none beyond " + std::to_string(most) +
+                                    " bytes; raise its limit (ulimit -f)");
+}
+
+// To cut a file short, or to allocate what lies within it, no limit forbids.
 void File::resize(std::uint64_t bytes) {
+    if (bytes > most_file_bytes() && bytes > size()) refuse_beyond_limit(bytes);
     while (calls().ftruncate(fd_, static_cast<off_t>(bytes)) != 0) {
         if (errno != EINTR) throw_failure("resize", path_, errno);
     }
@@ -157,6 +174,7 @@ void File::allocate(std::uint64_t offset, std::uint64_t length) {
     // The kernel gives up a long fallocate at any signal and takes back what it had done, so with a timer
     // running the whole may never succeed. Small steps do: each interruption halves them.
     constexpr std::uint64_t smallest_step = std::uint64_t{1} << 20;
+    if (offset + length > most_file_bytes() && offset + length > size()) refuse_beyond_limit(offset + length);
     std::uint64_t step = length;
     for (std::uint64_t done = 0; done < length;) {
         step = std::min(step, length - done);
@@ -238,6 +256,7 @@ void File::read_exactly(void* bytes, std::size_t size, std::uint64_t offset) con
 }
 
 void File::write_exactly(const void* bytes, std::size_t size, std::uint64_t offset) {
+    if (size > 0) refuse_beyond_limit(offset + size);
     const auto* at = static_cast<const std::byte*>(bytes);
     while (size > 0) {
         const ssize_t put = calls().pwrite(fd_, at, size, static_cast<off_t>(offset));
@@ -260,6 +279,13 @@ unsigned File::owning_group() const { return status_of(*this).st_gid; }
 Identity File::identity() const {
     const struct stat status = status_of(*this);
     return {status.st_dev, status.st_ino};
+}
+
+std::optional<Identity> identity_at(const std::string& path) {
+    struct stat status {};
+    if (calls().stat(path.c_str(), &status) == 0) return Identity{status.st_dev, status.st_ino};
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    throw_failure("inspect", path, errno);
 }
 
 unsigned File::link_count() const { return static_cast<unsigned>(status_of(*this).st_nlink); }
@@ -289,6 +315,13 @@ FileSystem File::fs_kind() const {
 
 void File::set_mode_bits(unsigned bits) {
     if (calls().fchmod(fd_, bits) != 0) throw_failure("set the permissions of", path_, errno);
+}
+
+bool File::try_give_to(unsigned user, unsigned group) {
+    if (calls().fchown(fd_, user, group) == 0) return true;
+    // EINVAL: a user namespace does not know the number.
+    if (errno == EPERM || errno == EACCES || errno == EINVAL) return false;
+    throw_failure("set the group of", path_, errno);
 }
 
 bool File::shares_extents() const {

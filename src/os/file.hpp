@@ -14,12 +14,22 @@ enum class FileSystem { tmpfs, hugetlbfs, ext, xfs, devdax, other };
 
 const char* name_of(FileSystem kind) noexcept;
 
+/// The longest that the kernel lets this process make a file (`ulimit -f`); UINT64_MAX where there is no limit. Who goes beyond it is
+/// killed (SIGXFSZ), if he catches no such signal, before any call says EFBIG.
+std::uint64_t most_file_bytes();
+
+/// Stands for the user or group that a file has.
+inline constexpr unsigned unchanged_id = ~0U;
+
 /// Which file this is, whatever its names are.
 struct Identity {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
     friend bool operator==(const Identity&, const Identity&) = default;
 };
+
+/// Nothing where there is none.
+std::optional<Identity> identity_at(const std::string& path);
 
 /// An open file: owns its descriptor, which is always close-on-exec. Every failure throws an Error with the
 /// path.
@@ -51,6 +61,7 @@ public:
 
     /// Bytes in the file; of a devdax device, its capacity.
     std::uint64_t size() const;
+    /// Errors: no_space beyond most_file_bytes(), here and where the file grows by what follows.
     void resize(std::uint64_t bytes);
     /// Space for [offset, offset + length), growing the file: `no_space` now instead of a signal later, and
     /// then part of it may be allocated. Signals only delay it.
@@ -87,6 +98,9 @@ public:
     unsigned link_count() const;
     unsigned mode_bits() const;
     void set_mode_bits(unsigned bits);
+    /// Makes the file another user's, and another group's. False where this process may not: only root gives to users, and who is
+    /// not in a group cannot give to it.
+    bool try_give_to(unsigned user, unsigned group);
     bool is_writable() const noexcept { return writable_; }
     /// What the file system prefers to be asked for at once: on hugetlbfs the size of its pages.
     std::uint64_t block_bytes() const;
@@ -96,6 +110,7 @@ public:
     bool shares_extents() const;
 
 private:
+    void refuse_beyond_limit(std::uint64_t end) const;
     File(int fd, std::string path, bool writable) noexcept
         : fd_(fd), path_(std::move(path)), writable_(writable) {}
 

@@ -123,6 +123,36 @@ TEST(os, every_way_of_running_out_of_space_is_no_space) {
 }
 
 // The kernel undoes a long fallocate at each signal: with a timer running, the whole never succeeds at once.
+// The kernel kills (SIGXFSZ) who grows a file beyond the limit, before a call says EFBIG.
+TEST(os, a_limit_on_the_length_of_files_is_no_space_before_the_kernel_is_asked) {
+    Calls limited = system_calls();
+    limited.getrlimit = [](int resource, struct rlimit* limit) {
+        *limit = {resource == RLIMIT_FSIZE ? 8192 : RLIM_INFINITY, RLIM_INFINITY};
+        return 0;
+    };
+    File file = File::create_unnamed("/dev/shm", 0600);
+    File longer = File::create_unnamed("/dev/shm", 0600);
+    longer.resize(16384);
+    const ScopedCalls scoped(limited);
+    EXPECT_EQ(most_file_bytes(), 8192u);
+    EXPECT_EQ(code_of([&] { file.resize(8193); }), Code::no_space);
+    EXPECT_EQ(code_of([&] { file.allocate(4096, 4097); }), Code::no_space);
+    EXPECT_EQ(code_of([&] { file.write_exactly("xy", 2, 8191); }), Code::no_space);
+    EXPECT_EQ(file.size(), 0u);
+    try {
+        file.resize(8193);
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("ulimit -f"), std::string::npos) << error.what();
+    }
+    file.resize(8192);
+    file.write_exactly("xy", 2, 8190);
+    // What does not make it longer is forbidden to nobody.
+    longer.allocate(8192, 8192);
+    longer.punch(0, 16384);
+    longer.resize(12288);
+    EXPECT_EQ(longer.size(), 12288u);
+}
+
 TEST(os, allocation_goes_on_under_signals_in_steps_that_cover_all) {
     static std::uint64_t covered;
     static int interruptions;

@@ -31,5 +31,6 @@ Woken wait_on(const std::uint32_t* word, std::uint32_t expected, std::uint64_t a
 }
 
 void wake_all(const std::uint32_t* word) { calls().futex(word, FUTEX_WAKE, INT_MAX, nullptr); }
+void wake_one(const std::uint32_t* word) { calls().futex(word, FUTEX_WAKE, 1, nullptr); }
 
 }  // namespace pmemcpy::os

@@ -45,6 +45,13 @@ void unlock(File& file, std::uint64_t offset, std::uint64_t length) {
     }
 }
 
+void let_go(File& file, std::uint64_t offset, std::uint64_t length) noexcept {
+    struct flock lock = request(F_UNLCK, offset, length);
+    while (calls().fcntl_lock(file.fd(), F_OFD_SETLK, &lock) != 0) {
+        if (errno != EINTR) return;
+    }
+}
+
 bool conflicts(const File& file, LockKind kind, std::uint64_t offset, std::uint64_t length) {
     struct flock lock = request(type_of(kind), offset, length);
     while (calls().fcntl_lock(file.fd(), F_OFD_GETLK, &lock) != 0) {

@@ -16,6 +16,9 @@ enum class LockKind { shared, exclusive };
 void lock(File& file, LockKind kind, std::uint64_t offset, std::uint64_t length);
 /// Drops every lock of this description in the range.
 void unlock(File& file, std::uint64_t offset, std::uint64_t length);
+/// The same for destructors, which have nobody to tell: what cannot be let go of is held until the file is closed. In a forked child
+/// there is nothing to let go of, for its descriptor is a stub (`ClosedInChild`).
+void let_go(File& file, std::uint64_t offset, std::uint64_t length) noexcept;
 /// Whether another description holds a lock that this one would collide with. Never sees the File's own
 /// locks.
 [[nodiscard]] bool conflicts(const File& file, LockKind kind, std::uint64_t offset, std::uint64_t length);

@@ -65,7 +65,10 @@ bool populate(std::byte* begin, std::uint64_t length) {
 }
 
 Mapping::Mapping(const File& file, std::uint64_t size, MapRequest request)
-    : size_(size), path_(file.path()), writable_(request.access == Access::read_write) {
+    : size_(size),
+      path_(file.path()),
+      writable_(request.access == Access::read_write),
+      fork_generation_(fork_generation()) {
     if (size == 0) throw Error(Code::invalid_argument, "cannot map no bytes of '" + path_ + "'");
     const std::uint64_t reserved_bytes = base::align_up(size, huge_page_bytes);
     std::byte* reserved = reserve(reserved_bytes, path_);
@@ -93,7 +96,8 @@ Mapping::Mapping(Mapping&& other) noexcept
     : base_(std::exchange(other.base_, nullptr)),
       size_(std::exchange(other.size_, 0)),
       path_(std::move(other.path_)),
-      writable_(other.writable_) {}
+      writable_(other.writable_),
+      fork_generation_(other.fork_generation_) {}
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
     if (this != &other) {
@@ -102,13 +106,15 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
         size_ = std::exchange(other.size_, 0);
         path_ = std::move(other.path_);
         writable_ = other.writable_;
+        fork_generation_ = other.fork_generation_;
     }
     return *this;
 }
 
 void Mapping::unmap() noexcept {
     if (base_ == nullptr) return;
-    calls().munmap(base_, base::align_up(size_, huge_page_bytes));
+    // In a forked child the kernel left a hole here (MADV_DONTFORK), which the child has filled with something of its own since.
+    if (is_of_this_process()) calls().munmap(base_, base::align_up(size_, huge_page_bytes));
     base_ = nullptr;
     size_ = 0;
 }

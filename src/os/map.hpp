@@ -5,6 +5,7 @@
 #include <string>
 
 #include "os/file.hpp"
+#include "os/fork.hpp"
 
 namespace pmemcpy::os {
 
@@ -23,7 +24,8 @@ struct MapRequest {
 bool populate(std::byte* begin, std::uint64_t length);
 
 /// A shared mapping of part of a file, which may reach beyond the file's end so that the file can grow under
-/// it. A forked child does not inherit it. Reading or writing beyond the file's end is SIGBUS.
+/// it. A forked child does not inherit it: what lies at these addresses there is the child's own, and the child's copy of this
+/// object leaves it alone. Reading or writing beyond the file's end is SIGBUS.
 class Mapping {
 public:
     Mapping() = default;
@@ -35,6 +37,8 @@ public:
     std::byte* base() const noexcept { return base_; }
     std::uint64_t size() const noexcept { return size_; }
     bool is_mapped() const noexcept { return base_ != nullptr; }
+    /// In the process that mapped it.
+    bool is_of_this_process() const noexcept { return fork_generation_ == fork_generation(); }
     void unmap() noexcept;
 
     /// Faults the pages in for writing (reading, for a read-only mapping) ahead of use; false if the kernel
@@ -50,6 +54,7 @@ private:
     std::uint64_t size_ = 0;
     std::string path_;
     bool writable_ = false;
+    std::uint64_t fork_generation_ = 0;
 };
 
 }  // namespace pmemcpy::os

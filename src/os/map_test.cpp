@@ -100,6 +100,37 @@ TEST(os, a_child_does_not_inherit_a_mapping) {
     EXPECT_FALSE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }
 
+// The kernel leaves a hole where the parent's mapping was. The child unmapped "its copy" there, and with it what it had come to keep in
+// that place: a pool of its own, or memory of malloc.
+TEST(os, a_childs_copy_of_a_mapping_leaves_alone_what_the_child_has_there) {
+    File file = File::create_unnamed("/dev/shm", 0600);
+    file.resize(4096);
+    Mapping map(file, 4096);
+    Mapping moved(file, 4096);
+    Mapping target;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        std::signal(SIGSEGV, SIG_DFL);
+        char* own[2] = {};
+        for (int i = 0; i < 2; ++i) {
+            void* const there = (i == 0 ? map : moved).base();
+            void* const mine =
+                ::mmap(there, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+            if (mine != there) std::_Exit(2);
+            own[i] = static_cast<char*>(mine);
+            *own[i] = 'm';
+        }
+        map.unmap();
+        target = std::move(moved);
+        target = Mapping();
+        std::_Exit(*own[0] == 'm' && *own[1] == 'm' && !map.is_mapped() ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    EXPECT_EQ(map.base()[0], std::byte{0});  // nor did it take anything from its parent
+}
+
 TEST(os, a_limit_on_address_space_is_named) {
     Calls fake = system_calls();
     fake.mmap = [](void*, size_t, int, int, int, off_t) {

@@ -9,6 +9,8 @@
 
 #include "os/calls.hpp"
 #include "os/failure.hpp"
+#include "os/file.hpp"
+#include "os/mounts.hpp"
 
 namespace pmemcpy::os {
 
@@ -26,6 +28,27 @@ bool remove(const std::string& path, int flags) {
     if (calls().unlinkat(AT_FDCWD, path.c_str(), flags) == 0) return true;
     if (errno == ENOENT) return false;
     throw_failure("remove", path, errno);
+}
+
+// That something is mounted there: STATX_ATTR_MOUNT_ROOT, younger than the C library headers of some systems.
+constexpr std::uint64_t is_mount_root = 0x2000;
+
+// As containers mount a single file. What lies beside it lies where the file is, if that is seen here too.
+std::string place_of_mounted_file(const std::string& path) {
+    struct statx status {};
+    if (calls().statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_TYPE, &status) != 0) return path;
+    if ((status.stx_attributes & is_mount_root) == 0 || !S_ISREG(status.stx_mode)) return path;
+    const std::vector<Mount> all = mounts();
+    const Mount* const here = mount_of(all, path);
+    if (here == nullptr || here->point != path) return path;
+    const auto in_directory = [](const std::string& directory) { return directory == "/" ? "" : directory; };
+    for (const Mount& other : all) {
+        const std::string above = in_directory(other.root) + "/";
+        if (other.device_number != here->device_number || !here->root.starts_with(above)) continue;
+        std::string place = in_directory(other.point) + here->root.substr(above.size() - 1);
+        if (identity_at(place) == identity_at(path)) return place;
+    }
+    return path;
 }
 
 }  // namespace
@@ -69,6 +92,19 @@ std::optional<std::string> real_path(const std::string& path) {
                                                                &std::free);
     if (!resolved) return std::nullopt;
     return std::string(resolved.get());
+}
+
+std::string settled_path(const std::string& path) {
+    const auto end = path.find_last_not_of('/');
+    if (end == std::string::npos) return path;  // empty, or the root
+    const std::string slash = end + 1 == path.size() ? "" : "/";
+    const std::string name = path.substr(0, end + 1);
+    if (const auto there = real_path(name)) return place_of_mounted_file(*there) + slash;
+    const auto parting = name.rfind('/');
+    const std::string directory = parting == std::string::npos ? "." : name.substr(0, parting + 1);
+    const auto there = real_path(directory);
+    if (!there) return path;
+    return (*there == "/" ? "" : *there) + "/" + name.substr(parting + 1) + slash;
 }
 
 std::optional<std::string> read_text(const std::string& path) {

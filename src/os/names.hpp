@@ -25,6 +25,10 @@ void rename_file(const std::string& from, const std::string& to);
 bool make_hard_link(const std::string& from, const std::string& to);
 /// The path without symbolic links; nothing if there is no such thing.
 std::optional<std::string> real_path(const std::string& path);
+/// The same path, absolute and without symbolic links, so that it leads there from any directory and whoever else comes by another
+/// name says the same; of a file that is mounted by itself, the one in its directory, where that is seen. Of what is not there yet, the directory is; a slash at the end stays. A path that cannot be told so stays as
+/// it is.
+std::string settled_path(const std::string& path);
 /// A text file of /proc or /sys, without white space at its end; nothing if it cannot be read.
 std::optional<std::string> read_text(const std::string& path);
 

@@ -38,6 +38,31 @@ TEST(os, names_come_and_go) {
     EXPECT_FALSE(remove_directory(folder));
 }
 
+TEST(os, a_settled_path_leads_to_the_same_place_from_everywhere) {
+    const std::string folder = *real_path(std::filesystem::temp_directory_path().string());
+    const std::string here = folder + "/pmemcpy_os_settled_" + std::to_string(::getpid());
+    ASSERT_TRUE(make_directory(here, 0700));
+    { const File file = File::open(here + "/file", O_RDWR | O_CREAT, 0600); }
+    std::filesystem::create_symlink(here + "/file", here + "/link");
+    std::filesystem::create_symlink(here, here + "/way");
+    std::filesystem::create_symlink(here + "/nowhere", here + "/dangling");
+    EXPECT_EQ(settled_path(here + "/way/./link"), here + "/file");
+    EXPECT_EQ(settled_path(here + "/way/"), here + "/");
+    EXPECT_EQ(settled_path(here + "/way/new"), here + "/new");
+    EXPECT_EQ(settled_path(here + "/way/new/"), here + "/new/");
+    EXPECT_EQ(settled_path(here + "/dangling"), here + "/dangling");  // who makes it there meets the link
+    EXPECT_EQ(settled_path(here + "/missing/new"), here + "/missing/new");
+    EXPECT_EQ(settled_path("/"), "/");
+    EXPECT_EQ(settled_path(""), "");
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(here);
+    EXPECT_EQ(settled_path("file"), here + "/file");
+    EXPECT_EQ(settled_path("new"), here + "/new");
+    EXPECT_EQ(settled_path("../" + here.substr(here.rfind('/') + 1) + "/new/"), here + "/new/");
+    std::filesystem::current_path(before);
+    std::filesystem::remove_all(here);
+}
+
 TEST(os, small_texts_of_proc_are_read_whole) {
     EXPECT_EQ(read_text("/proc/self/comm"), program_name().substr(0, 15));
     EXPECT_FALSE(read_text("/proc/self/no such text"));

@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 
 #include "os/calls.hpp"
+#include "os/file.hpp"
+#include "os/names.hpp"
 
 namespace pmemcpy::os {
 
@@ -19,6 +21,20 @@ std::uint64_t read_clock(clockid_t clock) {
 }  // namespace
 
 std::uint64_t process_id() { return static_cast<std::uint64_t>(calls().getpid()); }
+
+std::uint64_t pid_namespace() {
+    const auto there = identity_at("/proc/self/ns/pid");
+    return there ? there->inode : 0;
+}
+
+// The state follows the program's name, which is in parentheses and may hold some itself.
+bool is_stopped(std::uint64_t process) {
+    const auto text = read_text("/proc/" + std::to_string(process) + "/stat");
+    const auto name_ends = text ? text->rfind(") ") : std::string::npos;
+    if (name_ends == std::string::npos || name_ends + 2 >= text->size()) return false;
+    const char state = (*text)[name_ends + 2];
+    return state == 'T' || state == 't';
+}
 
 unsigned user_id() { return calls().geteuid(); }
 

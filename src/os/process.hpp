@@ -8,6 +8,10 @@ namespace pmemcpy::os {
 
 /// This process's number in its own PID namespace: for people to read, never to identify anybody.
 std::uint64_t process_id();
+/// Names the namespace in which that is its number, for as long as the machine runs; 0 where it cannot be told.
+std::uint64_t pid_namespace();
+/// Whether a process of this one's namespace is stopped: by a signal or a debugger. False where it cannot be told.
+bool is_stopped(std::uint64_t process);
 /// Whom the kernel takes this process for when it opens files.
 unsigned user_id();
 std::string host_name();

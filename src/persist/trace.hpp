@@ -17,6 +17,15 @@ using Site = std::source_location;
 /// What a site does, so that one line may hold several.
 enum class Operation { store, bulk, flush, fence, sync };
 
+#ifdef PMEMCPY_TRACE
+using LookSite = Site;
+#else
+/// Where a look is asked for that a trace build can leave out. Nothing: no register is passed.
+struct LookSite {
+    static constexpr LookSite current() { return {}; }
+};
+#endif
+
 /// Sees every operation on persistent media in program order, right after it was done. Only in trace builds.
 class TraceSink {
 public:
@@ -34,6 +43,8 @@ public:
     virtual void on_sync(const Site& site) = 0;
     /// False to leave out this flush, fence or sync, or the flush of this bulk copy (it then arrives as on_store).
     virtual bool site_enabled(Operation, const Site&) { return true; }
+    /// False to leave out this look, which then finds all as it was.
+    virtual bool look_enabled(const Site&) { return true; }
 };
 
 /// The sink of this process, or null. To be changed only while no thread writes to a medium.
@@ -46,6 +57,15 @@ inline bool site_enabled(Operation operation, const Site& site) {
         if (TraceSink* sink = trace_sink()) return sink->site_enabled(operation, site);
     }
     return true;
+}
+
+inline bool is_left_out([[maybe_unused]] const LookSite& look) {
+#ifdef PMEMCPY_TRACE
+    TraceSink* sink = trace_sink();
+    return sink != nullptr && !sink->look_enabled(look);
+#else
+    return false;
+#endif
 }
 
 inline void trace_store(const void* address, std::size_t size, const Site& site) {

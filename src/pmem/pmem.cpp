@@ -54,7 +54,7 @@ void PMEM::open_alone(const std::string& place, const Options& options) {
                     "this PMEM has a pool open already; munmap it first, or use another PMEM");
     bool is_new = false;
     auto opened = store::Store::open(place, options, &is_new);
-    index_ = std::make_shared<index::Index>(opened, place, options, is_new);
+    index_ = std::make_shared<index::Index>(opened, opened->path(), options, is_new);
     store_ = std::move(opened);
     if (!is_new || options.index == IndexMode::none) return;
     try {
@@ -75,7 +75,8 @@ void PMEM::munmap() {
     store_.reset();
     if (!leaving->has_views()) return leaving->close();
     // Views need the pool until the last of them goes, and with it the store.
-    if (leaving->durability() == Durability::page && !leaving->read_only()) leaving->sync();
+    const bool is_ours = !leaving->read_only() && !leaving->is_forked();
+    if (is_ours && leaving->durability() == Durability::page) leaving->sync();
 }
 
 bool PMEM::is_mapped() const noexcept { return store_ != nullptr; }
@@ -175,7 +176,8 @@ void PMEM::load(std::string_view id, const Type& type, void* data, const Selecti
                 std::optional<std::uint64_t> step) const {
     found(id, [&](store::Store& side) {
         // What is moved from one side to the other is taken by nobody.
-        sides_ ? side.take(id, type, data, selection, step) : side.load(id, type, data, selection, step);
+        if (sides_) return side.take(id, type, data, selection, step);
+        side.load(id, type, data, selection, step);
     });
 }
 

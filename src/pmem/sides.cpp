@@ -116,7 +116,16 @@ void Sides::end_background() {
 
 Sides::~Sides() {
     at_exit_.reset();
-    end_background();
+    if (!shared_->is_forked()) end_background();
+}
+
+// In a forked child. A mutex may have been locked by a thread that the child does not have; and the only thread that it has is here.
+void Sides::let_go() {
+    mover_.reset();
+    operator_.reset();
+    own_operator_.reset();
+    if (opened_) opened_->munmap();
+    own_ = nullptr;
 }
 
 ReadCounters Sides::read_counters() {
@@ -206,6 +215,7 @@ void Sides::enter_step(std::uint64_t step) {
 
 void Sides::close() {
     at_exit_.reset();
+    if (shared_->is_forked()) return let_go();
     end_background();
     const std::lock_guard lock(mutex_);
     operator_.reset();

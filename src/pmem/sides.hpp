@@ -70,6 +70,7 @@ public:
 private:
     void move_in_background();
     void end_background();
+    void let_go();
     void look_again();
     void operate_in_background();
     void open_own(Mode mode);

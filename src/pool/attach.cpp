@@ -2,7 +2,9 @@
 //
 //   attach byte       of the pool; shared: a writer is attached; exclusive: somebody is alone, recovering or closing
 //   detach byte       of the .rt; exclusive: one at a time asks whether it is the last
-//   allocation byte   of the .rt; exclusive: chunks change hands
+//   name byte         of the .rt; exclusive: names and attributes leave their chains
+//   group byte        of the .rt; exclusive: a group is looked into that is to go
+//   space byte        of the .rt; exclusive: somebody counts on what is free
 //   sync byte         of the .rt; exclusive: one sync at a time
 //   step byte         of the .rt; exclusive: one at a time drops what an abandoned step has left
 //   feed byte         of the .rt; exclusive: one at a time makes the feed
@@ -10,6 +12,7 @@
 //
 // The bytes lie far behind the end of any pool, because locks on the pool's own bytes are readers' pins. Who may only read
 // the pool can lock it, shared, for as long as he likes; what a writer waits for is on the .rt, which he cannot open.
+// Modelled in tests/model/attach.hpp.
 
 #include "os/lock.hpp"
 #include "os/process.hpp"
@@ -21,6 +24,7 @@
 #include <pmemcpy/error.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace pmemcpy::pool {
 namespace {
@@ -29,11 +33,10 @@ constexpr std::uint64_t looked_at_when_attaching = 16;
 // Each one means that the processes that were there have just gone, or that others ask, too.
 constexpr int most_attempts = 1000;
 constexpr int attempts_before_nap = 8;
+constexpr int most_looks = 16;
+constexpr int most_looks_for_end = 400;  // a second
 constexpr std::uint64_t shortest_nap_ns = 10'000;
 constexpr std::uint64_t longest_nap_ns = 5'000'000;
-// Of who waits for a lock and looks meanwhile whether it is still needed.
-constexpr std::uint64_t least_between_looks_ns = 100'000;
-constexpr std::uint64_t times_as_long_between_looks = 4;
 
 // Of those who ask at the same moment each may keep the others from being alone, again and again, for as long as they do it in
 // step: each sleeps for a while of its own, longer each time.
@@ -46,71 +49,6 @@ void nap_after(int attempt) {
 
 }  // namespace
 
-Pool::ByteLock::ByteLock(os::File& file, std::uint64_t byte, std::mutex& mutex)
-    : file_(file), byte_(byte), one_thread_(mutex) {
-    os::lock(file_, os::LockKind::exclusive, byte_, 1);
-}
-
-Pool::ByteLock::ByteLock(os::File& file, std::uint64_t byte, std::mutex& mutex,
-                         const std::function<bool()>& is_done)
-    : file_(file), byte_(byte), one_thread_(mutex, std::defer_lock) {
-    for (;;) {
-        if (one_thread_.try_lock()) {
-            if (os::try_lock(file_, os::LockKind::exclusive, byte_, 1)) return;
-            one_thread_.unlock();
-        }
-        const std::uint64_t began = os::monotonic_ns();
-        if (is_done()) return;
-        const std::uint64_t took = os::monotonic_ns() - began;
-        os::sleep_ns(std::max(least_between_looks_ns, times_as_long_between_looks * took));
-    }
-}
-
-Pool::ByteLock::~ByteLock() {
-    if (one_thread_.owns_lock()) os::unlock(file_, byte_, 1);
-}
-
-Pool::AllocationLock::AllocationLock(Pool& pool)
-    : ByteLock(pool.runtime_->file(), allocation_byte, pool.allocation_mutex_) {}
-Pool::SyncLock::SyncLock(Pool& pool) : ByteLock(pool.runtime_->file(), sync_byte, pool.sync_mutex_) {}
-Pool::StepLock::StepLock(Pool& pool) : ByteLock(pool.runtime_->file(), step_byte, pool.step_mutex_) {}
-Pool::FeedLock::FeedLock(Pool& pool) : ByteLock(pool.runtime_->file(), feed_byte, pool.feed_mutex_) {}
-
-Pool::RoomLock::RoomLock(Pool& pool, std::size_t level, const std::function<bool()>& is_there)
-    : ByteLock(pool.runtime_->file(), room_byte + level, pool.room_mutexes_.at(level), is_there) {}
-Pool::HierarchyLock::HierarchyLock(Pool& pool)
-    : ByteLock(pool.runtime_->file(), hierarchy_byte, pool.hierarchy_mutex_) {}
-
-Pool::CopiesLock::CopiesLock(Pool& pool) : ByteLock(pool.runtime_->file(), copies_byte, pool.copies_mutex_) {}
-
-Pool::InventoryLock::InventoryLock(Pool& pool)
-    : ByteLock(pool.runtime_->file(), inventory_byte, pool.inventory_mutex_) {}
-
-Pool::TriedLock::TriedLock(os::File& file, std::uint64_t byte)
-    : file_(file), byte_(byte), is_held_(os::try_lock(file_, os::LockKind::exclusive, byte_, 1)) {}
-Pool::TriedLock::~TriedLock() {
-    if (is_held_) os::unlock(file_, byte_, 1);
-}
-Pool::ScopeLock::ScopeLock(Pool& pool) : TriedLock(pool.runtime_->file(), scope_byte) {}
-Pool::LeadLock::LeadLock(Pool& pool) : TriedLock(pool.runtime_->file(), lead_byte) {}
-Pool::HandOverLock::HandOverLock(Pool& pool) : TriedLock(pool.runtime_->file(), hand_over_byte) {}
-Pool::OrganizerLock::OrganizerLock(Pool& pool) : TriedLock(pool.runtime_->file(), organizer_byte) {}
-Pool::IndexLock::IndexLock(Pool& pool) : TriedLock(pool.runtime_->file(), index_byte) {}
-
-bool Pool::has_organizer() {
-    return os::conflicts(runtime_->file(), os::LockKind::exclusive, organizer_byte, 1);
-}
-Pool::OperationLock::OperationLock(Pool& pool, std::uint64_t number)
-    : TriedLock(pool.runtime_->file(), operation_bytes + number % operation_byte_count) {}
-Pool::TransitLock::TransitLock(Pool& pool, std::uint64_t version)
-    : TriedLock(pool.runtime_->file(), transit_bytes + version % transit_byte_count) {}
-bool Pool::is_in_transit(std::uint64_t version) {
-    return os::conflicts(runtime_->file(), os::LockKind::exclusive,
-                         transit_bytes + version % transit_byte_count, 1);
-}
-Pool::RegistryLock::RegistryLock(Pool& pool)
-    : ByteLock(pool.runtime_->file(), registry_byte, pool.registry_mutex_) {}
-
 void Pool::attach(Lifecycle& lifecycle, const std::function<void()>& if_first) {
     check_usable();
     check_state();
@@ -118,14 +56,17 @@ void Pool::attach(Lifecycle& lifecycle, const std::function<void()>& if_first) {
     check_writable();
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
         if (os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) {
+            check_in_place();
             enter_alone(lifecycle);
-            take_slot(lifecycle);
-            if (if_first) if_first();
-            // Whoever waits for us may join from here on; had we died before, he would begin as we did.
-            runtime_->validate(super_.uuid);
-            return share_again();
+            return stay_or_go(lifecycle, [&] {
+                take_slot(lifecycle);
+                if (if_first) if_first();
+                // Whoever waits for us may join from here on; had we died before, he would begin as we did.
+                runtime_->validate(super_.uuid);
+                share_again();
+            });
         }
-        if (try_join()) return take_slot(lifecycle);
+        if (try_join()) return stay_or_go(lifecycle, [&] { take_slot(lifecycle); });
         nap_after(attempt);
     }
     throw Error(Code::busy, path() + ": others keep opening and closing the pool; try again");
@@ -135,25 +76,39 @@ void Pool::attach(Lifecycle& lifecycle, const std::function<void()>& if_first) {
 // an orderly close; rebuilding them needs the permission to write.
 void Pool::attach_reader() {
     if (persist::Medium::load(&state().failed.value) != 0) throw_latched();
-    const bool writer_is_there = os::conflicts(file_, os::LockKind::exclusive, attach_byte, 1);
-    if (!writer_is_there && !is_clean()) {
-        throw Error(Code::busy,
-                    path() +
-                        " was not closed cleanly and must be recovered by somebody who may write it; "
-                        "run `pmemcpy info` on it as its owner");
+    for (int look = 0; look < most_looks; ++look) {
+        // A writer that comes between the two is seen by the next look, and so is the mark of one that has gone.
+        if (os::conflicts(file_, os::LockKind::exclusive, attach_byte, 1) || is_clean()) {
+            attached_ = true;
+            return;
+        }
+        nap_after(look);
     }
-    attached_ = true;
+    throw Error(Code::busy, path() +
+                                " was not closed cleanly and must be recovered by somebody who may write it; "
+                                "run `pmemcpy info` on it as its owner");
+}
+
+// Whoever waited for the lock of a pool that was replaced, or moved, has that one open; what lies beside the name is another pool's.
+void Pool::check_in_place() {
+    if (os::identity_at(path()) == file_.identity()) return;
+    throw Error(Code::busy,
+                path() + " was replaced, moved or removed while it was being opened; open it again");
 }
 
 // Holds the exclusive lock: nobody else is attached, so the links are as good as the clean flag.
 void Pool::enter_alone(Lifecycle& lifecycle) {
+    note_holder(medium_, state().alone, self_);
     refresh_features();
     const bool clean = is_clean();
     // From the other copy. Nobody needs it before that one is lost too, so it is not made durable here.
     if (const auto offset = damaged_superblock()) medium_.write(at(*offset), &super_, sizeof super_);
-    runtime_.emplace(Runtime::open(file_, file_.mode_bits(), 0, true));
+    runtime_.emplace(Runtime::open(file_, 0, true));
     runtime_fork_ = os::ClosedInChild(runtime_->file());
+    await_end_of_owners();
     runtime_->reset();
+    // All that an opening needs space for has it. Now the mark may fall: where it fell earlier, mere readers were refused a pool in
+    // which nothing had changed.
     medium_.store(&state().runtime_inode.value, runtime_->inode());
     set_clean(false);
     feed_.reset(clean);
@@ -164,6 +119,18 @@ void Pool::enter_alone(Lifecycle& lifecycle) {
     medium_.store(&runtime_->header().began_at, persist::Medium::load(&state().next_version.value));
 }
 
+// The kernel closes the files of a dead process one after the other, so its slot may be locked for a moment longer than the pool. Who stays
+// belongs to another pool, which was put in the place of this one.
+void Pool::await_end_of_owners() {
+    for (int look = 0; look < most_looks_for_end; ++look) {
+        if (!runtime_->has_owners()) return;
+        nap_after(look);
+    }
+    throw Error(Code::busy, runtime_->file().path() +
+                                " is in use by processes of another pool, which was in the place of " +
+                                path() + "; close that one everywhere, then open this one again");
+}
+
 // Turns the exclusive lock into a shared one, atomically.
 void Pool::share_again() { os::lock(file_, os::LockKind::shared, attach_byte, 1); }
 
@@ -172,19 +139,34 @@ void Pool::recover(Lifecycle& lifecycle) {
     // A rebuild that was killed leaves the count odd; it must be odd during this one and new after it.
     medium_.store(&state().recovery_count.value, (recovery_count() + 2) | 1);
     slot_ = 0;
-    owner_ = owner_of(0, 0);
+    // Under the name by which the slot is cleaned up after; and pins that a dead process has left in it keep nothing.
+    owner_ = owner_of(0, slot().incarnation);
+    medium_.store(&slot().pin_count, 0);
+    medium_.fill(slot().pins.data(), 0, sizeof slot().pins);
     lifecycle.rebuild();
     medium_.store(&state().recovery_count.value, recovery_count() + 1);
+}
+
+// In the kernel's queue, because those that open and close the pool all the time would be faster again and again. Only behind one that is
+// stopped already it is not entered, for nobody can leave it.
+void Pool::wait_to_share() {
+    if (os::try_lock(file_, os::LockKind::shared, attach_byte, 1)) return;
+    Patience patience(path(), "opening or closing the pool", state().alone, Patience::Holding::may_be_long);
+    while (patience.is_for_a_stopped_one()) {
+        patience.nap();
+        if (os::try_lock(file_, os::LockKind::shared, attach_byte, 1)) return;
+    }
+    os::lock(file_, os::LockKind::shared, attach_byte, 1);
 }
 
 // Whoever held the lock when ours failed may have gone before we got the shared one; then nobody vouches for
 // the session, and we begin again.
 bool Pool::try_join() {
-    os::lock(file_, os::LockKind::shared, attach_byte, 1);
+    wait_to_share();
     try {
         if (persist::Medium::load(&state().clean.value) == 0) {
-            runtime_.emplace(Runtime::open(file_, file_.mode_bits(),
-                                           persist::Medium::load(&state().runtime_inode.value), false));
+            runtime_.emplace(
+                Runtime::open(file_, persist::Medium::load(&state().runtime_inode.value), false));
             if (runtime_->is_valid(super_.uuid)) {
                 refresh_features();
                 runtime_fork_ = os::ClosedInChild(runtime_->file());
@@ -200,11 +182,31 @@ bool Pool::try_join() {
     return false;
 }
 
+// Who cannot stay leaves the pool as it was: with the mark, if it is whole and nobody else is there who would set it later.
+void Pool::stay_or_go(Lifecycle& lifecycle, const std::function<void()>& stay) {
+    try {
+        stay();
+    } catch (...) {
+        const bool has_slot = std::exchange(attached_, false);
+        try {
+            if (has_slot) medium_.store(&slot().attached, 0);
+            const auto lock = lock_to_leave();
+            go(lifecycle, has_slot, lock != nullptr);
+        } catch (const Error&) {
+            // Then the next one recovers it, as after a death.
+            runtime_.reset();
+        }
+        throw;
+    }
+}
+
 void Pool::take_slot(Lifecycle& lifecycle) {
+    const std::uint64_t used = persist::Medium::load(&runtime_->header().slots_used);
     // Slots that nobody has left anything in come first: asking the kernel about thousands of locks is slow.
     for (const bool also_left_behind : {false, true}) {
         for (std::uint64_t i = 0; i < slot_count; ++i) {
-            const bool left_behind = persist::Medium::load(&runtime_->slot(i).attached) != 0;
+            // Those behind have no space yet, and may not be looked at.
+            const bool left_behind = i < used && persist::Medium::load(&runtime_->slot(i).attached) != 0;
             if (left_behind == also_left_behind && try_slot(i, lifecycle)) {
                 attached_ = true;
                 scavenge_some(lifecycle);
@@ -213,14 +215,14 @@ void Pool::take_slot(Lifecycle& lifecycle) {
             }
         }
     }
-    os::unlock(file_, attach_byte, 1);
     throw Error(Code::busy,
                 path() + ": all " + std::to_string(slot_count) + " places for attached processes are taken");
 }
 
 bool Pool::try_slot(std::uint64_t i, Lifecycle& lifecycle) {
-    const Estate estate(*runtime_, i, Estate::Others::pass);
+    const Estate estate(*this, i, Estate::Others::pass);
     if (!estate) return false;
+    if (i >= persist::Medium::load(&runtime_->header().slots_used)) runtime_->allocate_slot(i);
     Slot& slot = runtime_->slot(i);
     slot_ = i;
     owner_ = owner_of(i, slot.incarnation);  // a dead owner's work is finished under its own name
@@ -249,52 +251,8 @@ void Pool::begin_slot(Slot& slot) {
     m.fill(slot.reserved.data(), 0, sizeof slot.reserved);
     m.store(&slot.pin_count, 0);
     m.fill(slot.pins.data(), 0, sizeof slot.pins);
-    m.store(&slot.pid, process_id_);
+    m.store(&slot.pid, self_.pid);
     m.store(&slot.attached_ns, os::wall_ns());
-}
-
-void Pool::detach(Lifecycle& lifecycle, const std::function<void()>& if_last) {
-    if (!attached_ || fork_generation_ != os::fork_generation()) return;
-    if (if_last && !read_only_) {
-        // Until we are out: of two that leave at once one has to be the last.
-        os::lock(runtime_->file(), os::LockKind::exclusive, detach_byte, 1);
-        if (os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) {
-            if_last();
-            share_again();
-        }
-    }
-    attached_ = false;
-    if (read_only_) return;
-    const bool failed = persist::Medium::load(&state().failed.value) != 0;
-    if (probe_.needs_sync && !failed) sync();
-    const bool empty = lifecycle.leave();
-    enter_step(0);  // what it had stored in a step stays, for others to commit
-    // A slot with something left in it looks like a dead process's: whoever comes by goes on with it.
-    if (empty) medium_.store(&slot().attached, 0);
-    // Two that leave at once would each see the other's lock; so they ask one after the other.
-    os::lock(runtime_->file(), os::LockKind::exclusive, detach_byte, 1);
-    os::unlock(runtime_->file(), Runtime::owner_byte(slot_), 1);
-    if (!failed && os::try_lock(file_, os::LockKind::exclusive, attach_byte, 1)) {
-        close_alone(lifecycle);
-    }
-    os::unlock(file_, attach_byte, 1);
-    os::unlock(runtime_->file(), detach_byte, 1);
-}
-
-// Everybody else has left. A pool is called clean when its links can be trusted on the medium.
-void Pool::close_alone(Lifecycle& lifecycle) {
-    slot_ = slot_count;  // nobody's: even our own slot may need cleaning up now
-    const bool step_open = state().begun_step.value > committed_step();
-    if (!scavenge_dead(lifecycle) || step_open) return;
-    // The dead may have stored words that all have seen and that they did not come to flush. Who could tell which?
-    const bool died = persist::Medium::load(&runtime_->header().scavenges) != 0;
-    if (died && probe_.durability == Durability::line) {
-        recover(lifecycle);
-        slot_ = slot_count;
-        if (!scavenge_dead(lifecycle)) return;  // a view still keeps something
-    }
-    feed_.settle();
-    set_clean(true);
 }
 
 void Pool::check_alone() { lock_alone(file_); }
@@ -312,7 +270,13 @@ Pool::Alone::Alone(Pool& pool) : pool_(pool) {
                     "try again");
 }
 
-Pool::Alone::~Alone() { os::lock(pool_.file_, os::LockKind::shared, attach_byte, 1); }
+Pool::Alone::~Alone() {
+    try {
+        os::lock(pool_.file_, os::LockKind::shared, attach_byte, 1);
+    } catch (const Error&) {
+        // The kernel has no memory for it, or this is a forked child. Who wants to open the pool waits until it is closed here.
+    }
+}
 
 std::uint64_t Pool::count_attached() const {
     if (read_only_) return 0;  // a reader has no access to the run-time file
@@ -336,20 +300,6 @@ bool Pool::others_may_store() const {
     return false;
 }
 
-void Pool::set_clean(bool clean) {
-    if (clean) {
-        // Every derived word was flushed where it was written, so that one fence makes the links trustworthy; but not the
-        // words that the mark vouches for.
-        medium_.flush(&state(), sizeof(PoolState));
-        medium_.fence();
-        sync_outside();
-        if (probe_.needs_sync) medium_.sync(file_);
-    }
-    medium_.store(&state().clean.value, clean ? clean_mark(state()) : 0);
-    medium_.persist(&state().clean.value, sizeof(std::uint64_t));
-    if (probe_.needs_sync) medium_.sync(file_);
-}
-
 // The caller holds the estate.
 bool Pool::clean_up_after_dead(std::uint64_t i, Lifecycle& lifecycle) {
     Slot& slot = runtime_->slot(i);
@@ -369,7 +319,7 @@ bool Pool::scavenge_dead(Lifecycle& lifecycle) {
     const std::uint64_t used = persist::Medium::load(&runtime_->header().slots_used);
     for (std::uint64_t i = 0; i < used; ++i) {
         if (i == slot_ || !runtime_->is_dead(i)) continue;
-        const Estate estate(*runtime_, i, Estate::Others::await);
+        const Estate estate(*this, i, Estate::Others::await);
         all = clean_up_after_dead(i, lifecycle) && all;
     }
     return all;
@@ -385,8 +335,12 @@ void Pool::scavenge_some(Lifecycle& lifecycle) {
         if (persist::Medium::load(&runtime_->slot(i).attached) == 0) continue;
         ++looked;
         if (!runtime_->is_dead(i)) continue;
-        const Estate estate(*runtime_, i, Estate::Others::pass);
-        if (estate) clean_up_after_dead(i, lifecycle);
+        const Estate estate(*this, i, Estate::Others::pass);
+        try {
+            if (estate) clean_up_after_dead(i, lifecycle);
+        } catch (const Error&) {
+            return;  // another is stopped with a lock that this takes, or the kernel gives none: later then
+        }
     }
 }
 

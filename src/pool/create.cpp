@@ -121,7 +121,7 @@ void copy_readable(std::byte* to, const std::byte* from, std::uint64_t length,
 
 }  // namespace
 
-void Pool::create(const std::string& path, const Shape& shape) {
+os::Identity Pool::create(const std::string& path, const Shape& shape) {
     os::File file = os::File::create_unnamed(directory_of(path), shape.mode);
     refuse_unfit_file_system(file);
     std::uint64_t max_bytes = shape.max_bytes;
@@ -134,6 +134,7 @@ void Pool::create(const std::string& path, const Shape& shape) {
     give_space(file, super, super.first_chunk_offset + usable * super.chunk_bytes);
     write_empty_pool(file, super, usable, !shape.begins_unclean);
     name_when_whole(file, path);
+    return file.identity();
 }
 
 // How many chunks may hold something, when the word that says how many are usable is damaged. The chunk table may be damaged

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "os/lock.hpp"
-#include "pool/runtime.hpp"
+#include "pool/holder.hpp"
+#include "pool/pool.hpp"
 
 namespace pmemcpy::pool {
 
@@ -11,17 +12,18 @@ class Estate {
 public:
     enum class Others { pass, await };
 
-    Estate(Runtime& runtime, std::uint64_t slot, Others others)
-        : file_(runtime.file()), byte_(Runtime::estate_byte(slot)) {
-        if (others == Others::await) {
-            os::lock(file_, os::LockKind::exclusive, byte_, 1);
-            held_ = true;
-        } else {
-            held_ = os::try_lock(file_, os::LockKind::exclusive, byte_, 1);
-        }
+    /// Errors: busy when another is awaited that is stopped.
+    Estate(Pool& pool, std::uint64_t slot, Others others)
+        : file_(pool.runtime().file()), byte_(Runtime::estate_byte(slot)) {
+        Holder& heir = pool.runtime().slot(slot).heir;
+        Patience patience(pool.path(), "cleaning up after a process that has died", heir,
+                          Patience::Holding::may_be_long);
+        while (!(held_ = os::try_lock(file_, os::LockKind::exclusive, byte_, 1)) && others == Others::await)
+            patience.nap();
+        if (held_) note_holder(pool.medium(), heir, pool.self());
     }
     ~Estate() {
-        if (held_) os::unlock(file_, byte_, 1);
+        if (held_) os::let_go(file_, byte_, 1);
     }
     Estate(const Estate&) = delete;
     Estate& operator=(const Estate&) = delete;

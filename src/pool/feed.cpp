@@ -48,28 +48,56 @@ bool Feed::is_running() const { return Medium::load(&pool_.state().feed.value) !
 void Feed::start() {
     const Pool::FeedLock one_at_a_time(pool_);
     if (joined() != nullptr) return;
-    os::remove_file(path());
+    remove_file();
     try {
         make_ring();
     } catch (...) {
         // What is changed now nobody hears, so no follower may find this pool as he left it.
         pool_.medium().store(&pool_.state().feed_position.value, draw_position());
-        os::remove_file(path());
+        remove_file();
         throw;
     }
 }
 
+// In a directory with the sticky bit only its maker may remove it. Nobody believes a ring whose number the pool's state does not name.
+void Feed::remove_file() const {
+    try {
+        os::remove_file(path());
+    } catch (const Error&) {
+        // Whoever makes the next ring takes this file for it, or says why he cannot.
+    }
+}
+
+// A new one, or what is left of another user's.
+os::File Feed::open_for_ring() const {
+    try {
+        os::File file = os::File::open(path(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        share_like(file, pool_.file(), feed_mode(pool_.file().mode_bits()));
+        return file;
+    } catch (const Error& error) {
+        if (error.kind() != Code::already_exists) throw;
+    }
+    os::File file = os::File::open(path(), O_RDWR | O_NOFOLLOW);
+    refuse_foreign(file, pool_.file());
+    if (!file.is_regular() || file.link_count() != 1)
+        throw Error(Code::permission_denied, path() + " is no file of the pool's; remove it");
+    return file;
+}
+
 void Feed::make_ring() {
-    os::File file = os::File::open(path(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-    file.resize(sizeof(Ring));
+    os::File file = open_for_ring();
+    const bool is_left = file.size() != 0;  // of an earlier session
+    if (file.size() != sizeof(Ring)) file.resize(sizeof(Ring));
     if (file.fs_kind() == os::FileSystem::tmpfs || file.fs_kind() == os::FileSystem::ext ||
         file.fs_kind() == os::FileSystem::xfs)
         file.allocate(0, sizeof(Ring));  // else a full device is a signal, later
-    file.set_mode_bits(feed_mode(pool_.file().mode_bits()));
     auto fresh = std::make_unique<Joined>();
     fresh->map = os::Mapping(file, sizeof(Ring));
     fresh->number = pool_.draw_version();
     Ring& ring = fresh->ring();
+    if (is_left) {
+        for (std::uint64_t& slot : ring.slots) std::atomic_ref(slot).store(0);
+    }
     ring.number = fresh->number;
     ring.first = Medium::load(&pool_.state().feed_position.value);
     ring.head = ring.first;
@@ -189,7 +217,7 @@ void Feed::reset(bool was_clean) {
     if (!was_clean) pool_.medium().store(&state.feed_position.value, draw_position());
     if (state.feed.value == 0) return;
     pool_.medium().store(&state.feed.value, 0);
-    os::remove_file(path());
+    remove_file();
 }
 
 void Feed::settle() {
@@ -197,7 +225,7 @@ void Feed::settle() {
     if (state.feed.value == 0) return;
     if (const Joined* ring = joined()) pool_.medium().store(&state.feed_position.value, ring->ring().head);
     pool_.medium().store(&state.feed.value, 0);
-    os::remove_file(path());
+    remove_file();
 }
 
 }  // namespace pmemcpy::pool

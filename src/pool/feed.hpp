@@ -82,6 +82,8 @@ private:
     };
 
     std::string path() const;
+    void remove_file() const;
+    os::File open_for_ring() const;
     void make_ring();
     void say(std::uint64_t what);
     void fill_next_slot(Ring& ring, std::uint64_t what);

@@ -92,6 +92,13 @@ struct alignas(64) TargetState {
 };
 static_assert(sizeof(TargetState) == 64);
 
+/// A process that has something alone, as those that wait for it may know it: its number counts in its PID namespace only.
+struct Holder {
+    std::uint64_t pid;  // 0: nobody
+    std::uint64_t pid_namespace;
+    std::uint64_t since_ns;  // by the coarse monotonic clock
+};
+
 struct PoolState {
     StateWord clean;           // clean_mark(...) of the words below after an orderly close, else 0
     StateWord usable_chunks;   // chunks whose space the file system has promised
@@ -113,7 +120,9 @@ struct PoolState {
     StateWord
         hierarchy;  // another number with each change of the targets below the pool, odd during it; 0: there were never any
     std::array<TargetState, 14> targets;  // 2 to 15
+    Holder
+        alone;  // the last process that has opened or closed the pool while nobody else had it open; means nothing later
 };
-static_assert(sizeof(PoolState) == 1984 && sizeof(PoolState) <= page_bytes);
+static_assert(sizeof(PoolState) == 2048 && sizeof(PoolState) <= page_bytes);
 
 }  // namespace pmemcpy::pool

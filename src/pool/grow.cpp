@@ -31,7 +31,8 @@ void Pool::throw_full(std::uint64_t chunks) const {
                                     " more are needed; erase something, or create a larger pool");
 }
 
-void Pool::grow(std::uint64_t chunks, const std::function<void(std::uint64_t, std::uint64_t)>& note_holes) {
+void Pool::grow(std::uint64_t chunks,
+                const std::function<void(std::uint64_t, std::uint64_t, bool)>& note_fresh) {
     const std::uint64_t usable = usable_chunks();
     const std::uint64_t left = super_.chunk_count - usable;
     if (chunks > left) throw_full(chunks);
@@ -39,8 +40,8 @@ void Pool::grow(std::uint64_t chunks, const std::function<void(std::uint64_t, st
     std::uint64_t step = std::min({growth_step(chunks, usable, super_.chunk_bytes), left, room});
     check_table(usable, step);
     if (file_.fs_kind() == os::FileSystem::tmpfs) {
-        // Making memory takes longer than the copy into it. Each makes that of the chunks he takes, at the same time as others.
-        note_holes(usable, step);
+        // Making memory takes longer than the copy into it. Each process makes that of the chunks it takes, at the same time as others.
+        note_fresh(usable, step, true);
     } else {
         try {
             allocate(usable, step);
@@ -49,26 +50,34 @@ void Pool::grow(std::uint64_t chunks, const std::function<void(std::uint64_t, st
             step = chunks;  // what is asked may fit where more did not
             allocate(usable, step);
         }
+        note_fresh(usable, step, false);
     }
     if (durability() != Durability::none && !probe_.is_devdax)
         medium_.sync(file_);  // before anything says it is ours
-    medium_.store(&state().usable_chunks.value, usable + step);
+    std::uint64_t expected = usable;
+    if (!medium_.compare_exchange(&state().usable_chunks.value, expected, usable + step)) return;
     // Durable before the chunk table says anything of these chunks: recovery looks at no entry behind the usable ones, and
     // whoever made them usable later would find it there.
     medium_.persist(&state().usable_chunks.value, sizeof(std::uint64_t));
     if (probe_.needs_sync) medium_.sync(file_);
-    durable_chunks_ = usable + step;
+    note_durable_chunks(usable + step);
+}
+
+void Pool::note_durable_chunks(std::uint64_t chunks) {
+    std::uint64_t before = durable_chunks_.load();
+    while (before < chunks && !durable_chunks_.compare_exchange_weak(before, chunks)) {
+    }
 }
 
 // Whoever made them usable may have died before that was durable.
 void Pool::vouch_for_usable_chunks() {
     const std::uint64_t usable = usable_chunks();
-    if (usable == durable_chunks_) return;
+    if (usable <= durable_chunks_.load(std::memory_order_relaxed)) return;
     medium_.flush(&state().usable_chunks.value, sizeof(std::uint64_t));
     // No image shows it: that takes a table's entry that came through a power loss alone, and another growth after it. In grow(),
     // where a script does that, an image shows it.
     medium_.fence();
-    durable_chunks_ = usable;
+    note_durable_chunks(usable);
 }
 
 void Pool::promise(std::uint64_t first, std::uint64_t chunks) {

@@ -44,7 +44,7 @@ Pool::NewsWait::NewsWait(Pool& pool) : pool_(pool), began_ns_(os::monotonic_ns()
 Pool::NewsWait::~NewsWait() {
     if (pool_.is_forked()) return;  // what follows is the parent's
     const std::lock_guard one_thread(pool_.news_mutex_);
-    if (--pool_.waiting_here_ == 0) os::unlock(pool_.file_, news_byte, 1);
+    if (--pool_.waiting_here_ == 0) os::let_go(pool_.file_, news_byte, 1);
 }
 
 std::uint64_t Pool::NewsWait::news() const { return Medium::load(&pool_.state().news.value); }

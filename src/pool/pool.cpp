@@ -222,6 +222,33 @@ std::uint64_t Pool::group_erasures() const {
     return persist::Medium::load(&runtime_->header().group_erasures);
 }
 
+// As above: each says what it does before it looks for the other.
+Pool::Renaming::Renaming(Pool& pool, std::uint64_t link) : pool_(pool), link_(link) {
+    pool.medium_.store(&pool.runtime_->header().renaming, link);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+Pool::Renaming::~Renaming() { pool_.medium_.store(&pool_.runtime_->header().renaming, 0); }
+
+bool Pool::Renaming::is_being_erased() const {
+    const Runtime& runtime = *pool_.runtime_;
+    const std::uint64_t used = persist::Medium::load(&runtime.header().slots_used);
+    for (std::uint64_t i = 0; i < used; ++i) {
+        const Slot& slot = runtime.slot(i);
+        const bool erases =
+            i != pool_.slot_ && persist::Medium::load(&slot.attached) != 0 &&
+            persist::Medium::load(&slot.intent) == static_cast<std::uint64_t>(Intent::erase) &&
+            persist::Medium::load(&slot.intent_a) == link_;
+        if (erases && !runtime.is_dead(i)) return true;
+    }
+    return false;
+}
+
+bool Pool::is_being_renamed(std::uint64_t link) const {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return persist::Medium::load(&runtime_->header().renaming) == link;
+}
+
 std::uint64_t Pool::recovery_count() const { return persist::Medium::load(&state().recovery_count.value); }
 
 }  // namespace pmemcpy::pool

@@ -12,6 +12,7 @@
 #include "persist/medium.hpp"
 #include "pool/feed.hpp"
 #include "pool/format.hpp"
+#include "pool/holder.hpp"
 #include "pool/runtime.hpp"
 
 #include <pmemcpy/durability.hpp>
@@ -20,6 +21,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -62,8 +64,8 @@ struct Copied {
 /// One attachment of one process to one pool: the mapping, the locks, the words of the superblock.
 class Pool {
 public:
-    /// Makes a pool at `path`, whole or not at all. already_exists when the name is taken.
-    static void create(const std::string& path, const Shape& shape);
+    /// Makes a pool at `path`, whole or not at all, and says which file it is. already_exists when the name is taken.
+    static os::Identity create(const std::string& path, const Shape& shape);
     /// Makes a pool of a whole devdax device. What was on it is lost. Crash: no pool is there, or the new one.
     /// Errors: already_exists when it holds a pool and `replaces` is false, busy when anybody has that open, unsupported
     /// when it is another kind of device.
@@ -200,19 +202,20 @@ public:
     /// A version no record had before, higher than all drawn so far.
     std::uint64_t draw_version();
 
-    /// Makes at least `chunks` more chunks usable. Caller holds the allocation lock. Throws no_space.
-    /// On tmpfs nothing is promised of them yet: who takes one calls promise(). `note_holes(first, count)` is called for those
-    /// before anybody can see them.
-    void grow(std::uint64_t chunks, const std::function<void(std::uint64_t, std::uint64_t)>& note_holes);
+    /// Makes at least `chunks` more chunks usable, unless another makes some at the same time: the caller looks again. Throws no_space.
+    /// On tmpfs nothing is promised of them yet: who takes one calls promise(). `note_fresh(first, count, are_holes)` is
+    /// called before they are usable; by then another may have made them so.
+    void grow(std::uint64_t chunks,
+              const std::function<void(std::uint64_t, std::uint64_t, bool)>& note_fresh);
     /// Errors: no_space, as grow() says it.
     [[noreturn]] void throw_full(std::uint64_t chunks) const;
-    /// Before the chunk table says anything of chunks that another may have made usable. Caller holds the allocation lock.
+    /// Before the chunk table says anything of chunks that another may have made usable.
     void vouch_for_usable_chunks();
     /// Space for usable chunks that have none, which are the caller's: new ones of tmpfs, and what trim() had given back.
     /// Throws no_space, and then none of them has any.
     void promise(std::uint64_t first, std::uint64_t chunks);
-    /// Whether there is room for so many more that others may take theirs at the same time. Else who asks for some holds the allocation
-    /// lock until he has them, so that no two count on the same room: on tmpfs an overrun kills.
+    /// Whether there is room for so many more that others may take theirs at the same time. Else a process that asks for some holds the
+    /// space lock until it has them, so that no two count on the same room: on tmpfs an overrun kills.
     bool has_ample_room(std::uint64_t chunks) const;
 
     /// Done before anything says that what was stored is durable: for whoever keeps data outside the pool file.
@@ -223,8 +226,9 @@ public:
     Runtime& runtime() { return *runtime_; }
     Slot& slot() { return runtime_->slot(slot_); }
     std::uint64_t slot_index() const { return slot_; }
-    /// This process's number, for people to read: asked for once, because it costs a call to the kernel.
-    std::uint64_t process_id() const { return process_id_; }
+    /// This process, for people to read: asked for once, because it costs calls to the kernel.
+    std::uint64_t process_id() const { return self_.pid; }
+    const Holder& self() const { return self_; }
     /// The 29 bits that name this process as owner of chunks and retired records; never 0.
     std::uint64_t owner() const { return owner_; }
     static std::uint64_t owner_of(std::uint64_t slot, std::uint64_t incarnation) {
@@ -236,27 +240,44 @@ public:
     bool scavenge_dead(Lifecycle& lifecycle);
 
     /// One of the pool's lock bytes, held alone: by one process, of which by one thread, because threads share the locks of
-    /// their descriptors. The kernel drops it when its holder dies (law 7).
+    /// their descriptors. The kernel drops it when its holder dies (law 7). A process that waits for one that is stopped is told so.
     class ByteLock {
     public:
-        ~ByteLock();
+        /// Errors: busy when its holder is stopped.
         ByteLock(const ByteLock&) = delete;
         ByteLock& operator=(const ByteLock&) = delete;
+        ~ByteLock();
 
     protected:
-        ByteLock(os::File& file, std::uint64_t byte, std::mutex& mutex);
+        using Holding = Patience::Holding;
+        ByteLock(Pool& pool, std::uint64_t byte, std::mutex& mutex, Holding holding);
         /// Not held if what it is needed for has been done before it could be had.
-        ByteLock(os::File& file, std::uint64_t byte, std::mutex& mutex, const std::function<bool()>& is_done);
+        ByteLock(Pool& pool, std::uint64_t byte, std::mutex& mutex, const std::function<bool()>& is_done);
         explicit operator bool() const { return one_thread_.owns_lock(); }
 
     private:
-        os::File& file_;
+        bool try_it();
+        void wait(Holding holding);
+
+        Pool& pool_;
         std::uint64_t byte_;
         std::unique_lock<std::mutex> one_thread_;
     };
-    /// Held while chunks change hands.
-    struct AllocationLock : ByteLock {
-        explicit AllocationLock(Pool& pool);
+    /// Held while names and attributes leave their chains.
+    struct NameLock : ByteLock {
+        explicit NameLock(Pool& pool);
+    };
+    /// Held while a group is looked into that is to go, or its going is waited for. Before the name lock.
+    struct GroupLock : ByteLock {
+        explicit GroupLock(Pool& pool);
+    };
+    /// Held by a process that counts on what is free: where little room is left, or some is reserved, or it is given back.
+    struct SpaceLock : ByteLock {
+        explicit SpaceLock(Pool& pool);
+    };
+    /// Held by one of those that close the pool at the same time.
+    struct LeavingLock : ByteLock {
+        explicit LeavingLock(Pool& pool);
     };
     /// Held while the medium is made to hold what was stored.
     struct SyncLock : ByteLock {
@@ -346,7 +367,7 @@ public:
         explicit RegistryLock(Pool& pool);
     };
 
-    /// Held, under the AllocationLock, by whoever looks whether a group is empty and then erases it.
+    /// Held, under the group lock, by whoever looks whether a group is empty and then erases it.
     class GroupErasure {
     public:
         explicit GroupErasure(Pool& pool);
@@ -359,6 +380,22 @@ public:
     };
     /// Odd during one, and another number after it. What this thread stored before is seen by those that begin later.
     std::uint64_t group_erasures() const;
+    /// As long as one lives, under the name lock, every process that comes to erase the entry `link` waits for the lock.
+    class Renaming {
+    public:
+        Renaming(Pool& pool, std::uint64_t link);
+        ~Renaming();
+        Renaming(const Renaming&) = delete;
+        Renaming& operator=(const Renaming&) = delete;
+        /// Whether another had come before, and may erase it any moment.
+        bool is_being_erased() const;
+
+    private:
+        Pool& pool_;
+        std::uint64_t link_;
+    };
+    /// For a process that has said in its slot that it erases the entry.
+    bool is_being_renamed(std::uint64_t link) const;
 
     /// Makes the newest committed step durable, whose committer may have died before he came to that: what only older steps need
     /// may go then (law 11).
@@ -366,7 +403,12 @@ public:
     /// The newest step that readers see; 0: none.
     std::uint64_t committed_step() const { return persist::Medium::load(&state().committed_step.value); }
     /// This process stores in `step` from now on; 0: in none.
+    static constexpr std::uint64_t last_step = ~std::uint64_t{0} >> 1;
     void enter_step(std::uint64_t step);
+    /// False: a step is broken, and this process is in none.
+    bool enter_step_unless_broken(std::uint64_t step);
+    /// Processes that are about to enter a step look again whether one is broken.
+    void turn_away_entering();
     /// This process leaves its step as if it had died in it: the step is broken until what was stored in it is dropped.
     void abandon_step();
     /// Looks for processes that have died in a step that is not committed.
@@ -376,7 +418,7 @@ public:
     /// Whether another living process is in a step that is not committed.
     bool others_in_step() const;
     /// What it left has been dropped. Under the StepLock.
-    void forget_broken_step();
+    void forget_broken_step(std::uint64_t step);
 
     /// The page of the copy of the superblock that is not whole, while the other one is in use.
     std::optional<std::uint64_t> damaged_superblock() const;
@@ -422,7 +464,13 @@ private:
     void close_alone(Lifecycle& lifecycle);
     void recover(Lifecycle& lifecycle);
     bool try_join();
+    void wait_to_share();
     void share_again();
+    void check_in_place();
+    void await_end_of_owners();
+    void stay_or_go(Lifecycle& lifecycle, const std::function<void()>& stay);
+    std::unique_ptr<LeavingLock> lock_to_leave();
+    void go(Lifecycle& lifecycle, bool has_slot, bool may_be_last);
     void take_slot(Lifecycle& lifecycle);
     bool try_slot(std::uint64_t i, Lifecycle& lifecycle);
     void begin_slot(Slot& slot);
@@ -431,6 +479,7 @@ private:
     std::uint64_t open_step_of(std::uint64_t i) const;
     void note_death_in_step(std::uint64_t i);
     bool somebody_waits();
+    void note_durable_chunks(std::uint64_t chunks);
     std::uint64_t check_headroom(std::uint64_t chunks) const;
     void allocate(std::uint64_t first, std::uint64_t chunks);
     void make_huge(std::uint64_t begin, std::uint64_t bytes);
@@ -449,11 +498,14 @@ private:
     std::uint64_t slot_ = 0;
     std::uint64_t owner_ = 0;
     std::uint64_t fork_generation_;
-    std::uint64_t process_id_ = os::process_id();
+    Holder self_{os::process_id(), os::pid_namespace(), 0};
     bool attached_ = false;
-    std::uint64_t durable_chunks_ = 0;  // so many usable ones are known to be so on the medium
+    std::atomic<std::uint64_t> durable_chunks_ = 0;  // so many usable ones are known to be so on the medium
     std::atomic<std::uint64_t> no_huge_before_ns_ = 0;
-    std::mutex allocation_mutex_;
+    std::mutex leaving_mutex_;
+    std::mutex name_mutex_;
+    std::mutex group_mutex_;
+    std::mutex space_mutex_;
     std::mutex sync_mutex_;
     std::mutex step_mutex_;
     std::mutex feed_mutex_;

@@ -36,7 +36,7 @@ struct Counting final : Lifecycle {
     bool leaves_empty = true;
 };
 
-constexpr auto nobody = [](std::uint64_t, std::uint64_t) {};  // notes the holes
+constexpr auto nobody = [](std::uint64_t, std::uint64_t, bool) {};  // notes the holes
 
 /// A process that has the pool open for writing.
 struct Attached {
@@ -200,7 +200,7 @@ TEST_F(pool, grows_to_its_maximum_and_no_further) {
     Pool& mine = attached.pool;
     const std::uint64_t all = mine.super().chunk_count;
     {
-        const Pool::AllocationLock lock(mine);
+        const Pool::NameLock lock(mine);
         while (mine.usable_chunks() < all) mine.grow(1, nobody);
         expect(Code::no_space, [&] { mine.grow(1, nobody); });
     }
@@ -224,7 +224,7 @@ TEST_F(pool, makes_huge_pages_where_the_kernel_can_make_them) {
     };
     const os::ScopedCalls watched(fake);
     {
-        const Pool::AllocationLock lock(mine);
+        const Pool::NameLock lock(mine);
         mine.grow(8, nobody);
     }
     mine.promise(first, 8);
@@ -248,7 +248,7 @@ TEST_F(pool, makes_small_pages_where_there_are_no_huge_ones) {
     const std::uint64_t before = mine.file().allocated_bytes();
     {
         const os::ScopedCalls replaced(fake);
-        const Pool::AllocationLock lock(mine);
+        const Pool::NameLock lock(mine);
         mine.grow(8, nobody);
         mine.promise(first, 8);
     }
@@ -274,7 +274,7 @@ TEST_F(pool, that_finds_no_huge_page_does_not_look_again_at_once) {
     };
     {
         const os::ScopedCalls replaced(fake);
-        const Pool::AllocationLock lock(mine);
+        const Pool::NameLock lock(mine);
         mine.grow(8, nobody);
         for (std::uint64_t i = first; i < first + 8; ++i) mine.promise(i, 1);
     }
@@ -296,7 +296,7 @@ TEST_F(pool, keeps_nothing_of_a_promise_that_failed) {
     };
     const std::uint64_t first = mine.usable_chunks();
     {
-        const Pool::AllocationLock lock(mine);
+        const Pool::NameLock lock(mine);
         mine.grow(8, nobody);
     }
     const std::uint64_t before = mine.file().allocated_bytes();
@@ -331,7 +331,7 @@ TEST_F(pool, grows_no_further_than_its_memory_cgroup_allows) {
     const std::uint64_t before = mine.usable_chunks();
     {
         const os::ScopedCalls replaced(fake);
-        const Pool::AllocationLock lock(mine);
+        const Pool::NameLock lock(mine);
         mine.grow(3, nobody);  // 192 KiB of 200,000 bytes
         expect(Code::no_space, [&] { mine.grow(4, nobody); });
     }

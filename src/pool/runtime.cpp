@@ -1,26 +1,21 @@
 #include "pool/runtime.hpp"
 
 #include "os/access.hpp"
+#include "os/failure.hpp"
 #include "os/lock.hpp"
 #include "os/names.hpp"
 #include "os/process.hpp"
+#include "os/user.hpp"
 #include "persist/medium.hpp"
 
 #include <pmemcpy/error.hpp>
 
 #include <fcntl.h>
 
-#include <cstring>
+#include <cerrno>
 #include <utility>
 
 namespace pmemcpy::pool {
-
-std::string path_beside(const os::File& pool, const std::string& ending) {
-    if (pool.fs_kind() != os::FileSystem::devdax) return pool.path() + ending;
-    // No file can lie beside a character device.
-    os::make_directory("/run/pmemcpy", 0755);
-    return "/run/pmemcpy/" + pool.path().substr(pool.path().rfind('/') + 1) + ending;
-}
 
 namespace {
 
@@ -61,94 +56,210 @@ bool may_be_writer(unsigned user, const os::Acl& acl, const os::File& pool) {
     return others;
 }
 
-bool is_as_wanted(const std::string& path, const os::Acl& wanted, const os::Acl& of_pool,
-                  const os::File& pool) {
+// What a run-time file of the pool is to be: the pool's own group and no more than these bits; or a list of users, where bits cannot say
+// who may write the pool: users are let into it one by one, or the file is somebody's who cannot give it to the pool's owner and group.
+class Rights {
+public:
+    explicit Rights(const os::File& pool)
+        : pool_(pool), bits_(runtime_mode(pool.mode_bits())), is_for_all_((bits_ & 0006) != 0) {
+        if (pool.fs_kind() != os::FileSystem::devdax) of_pool_ = os::acl_of(pool);
+    }
+
+    bool is_by_list() const { return of_pool_ && of_pool_->is_extended(); }
+    const os::Acl& of_pool() const { return *of_pool_; }
+
+    bool are_of(const os::File& file) const {
+        const auto acl = os::acl_of(file);
+        const bool is_same_group = file.owning_group() == pool_.owning_group();
+        if (of_pool_ && !bits_suffice_for(file.owner(), is_same_group)) {
+            if (acl == list()) return true;
+            // Where no such list could be set, bits are the most that there is.
+            if (is_by_list() || !acl || acl->is_extended()) return false;
+        }
+        if (acl && acl->is_extended()) return false;
+        return (file.mode_bits() & 0777) == (is_same_group ? bits_ : bits_without_group(bits_));
+    }
+
+    /// Of a file of this process's user, or if that is root.
+    void give_to(os::File& file) const {
+        const auto acl = os::acl_of(file);
+        const bool has_list = acl && acl->is_extended();  // which the directory gives to what is made in it
+        if (os::user_id() == 0 && file.owner() != pool_.owner() && pool_.owner() != unknown_id)
+            file.try_give_to(pool_.owner(), pool_.owning_group());
+        const bool is_same_group = give_group_of(file, pool_);
+        if (of_pool_ && (has_list || !bits_suffice_for(file.owner(), is_same_group))) {
+            try {
+                return os::set_acl(file, list());
+            } catch (const Error&) {
+                // The file system keeps no lists, or the user namespace does not know somebody in this one.
+                if (is_by_list() || has_list) throw;
+            }
+        }
+        file.set_mode_bits(is_same_group ? bits_ : bits_without_group(bits_));
+    }
+
+private:
+    os::Acl list() const { return os::writers_only(*of_pool_, pool_.owner(), pool_.owning_group()); }
+    bool bits_suffice_for(unsigned owner, bool is_same_group) const {
+        if (is_by_list()) return false;
+        return is_for_all_ || (owner == pool_.owner() && (is_same_group || (bits_ & 0060) == 0));
+    }
+
+    const os::File& pool_;
+    unsigned bits_;
+    bool is_for_all_;
+    std::optional<os::Acl> of_pool_;
+};
+
+bool is_mine_to_change(const os::File& file) { return file.owner() == os::user_id() || os::user_id() == 0; }
+
+// It has no name before it is as it should be, so that a death leaves none that keeps others out.
+os::File make_new(const std::string& path, const Rights& rights) {
+    const auto slash = path.rfind('/');
+    std::optional<os::File> file;
     try {
-        const os::File file = os::File::open(path, O_RDWR | O_NOFOLLOW);
-        if (!file.is_regular() || file.link_count() != 1 || !may_be_writer(file.owner(), of_pool, pool))
-            return false;
-        if (os::acl_of(file) == wanted) return true;
-        if (file.owner() != os::user_id()) return false;
-        os::set_acl(file, wanted);
-        return true;
-    } catch (const Error&) {
-        return false;  // missing, closed to us, or a link: it is made anew, which tells if that cannot be
+        file = os::File::create_unnamed(slash == std::string::npos ? "." : path.substr(0, slash + 1), 0600);
+        rights.give_to(*file);
+        file->link_as(path);
+        return std::move(*file);
+    } catch (const Error& error) {
+        // Some file systems know no file without a name, and without /proc it can get none.
+        if (error.kind() == Code::permission_denied) os::throw_failure("create", path, EACCES);
+        const bool has_no_way = error.kind() == Code::unsupported || error.kind() == Code::not_found ||
+                                error.kind() == Code::invalid_argument;
+        if (!has_no_way) throw;
+    }
+    file = os::File::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    rights.give_to(*file);
+    return std::move(*file);
+}
+
+[[noreturn]] void throw_closed_to_us(const std::string& path, const os::File& pool, const std::string& why) {
+    const auto there = os::File::open_if_exists(path, O_PATH | O_NOFOLLOW);
+    const std::string owner = there ? os::name_of_user(there->owner()) : "another user";
+    throw Error(Code::permission_denied,
+                path + ", which all share that write " + pool.path() + ", does not let this user in (" + why +
+                    "); user " + owner +
+                    " sets it right by opening the pool, or removes it while nobody has the pool open");
+}
+
+// Of who is alone in the pool: nobody has the run-time file open, so one that does not let in those who may write the pool, or lets in
+// others, gives way to a new one if its owner is not here to put it right.
+os::File open_for_first(const std::string& path, const os::File& pool) {
+    const Rights rights(pool);
+    std::optional<os::File> there;
+    std::string why = "it was made by somebody who may not write the pool now";
+    bool is_there = true;
+    try {
+        // Never with O_CREAT: the kernel may forbid that for another's file in a directory with the sticky bit (fs.protected_regular).
+        there = os::File::open_if_exists(path, O_RDWR | O_NOFOLLOW);
+        is_there = there.has_value();
+    } catch (const Error& error) {
+        const bool is_closed = error.kind() == Code::permission_denied;
+        if (!is_closed && !rights.is_by_list()) throw;
+        why = error.what();
+    }
+    if (!is_there) return make_new(path, rights);
+    bool is_usable = there.has_value();
+    if (is_usable && rights.is_by_list()) {
+        // It may be of somebody who has been shut out meanwhile.
+        is_usable = there->is_regular() && there->link_count() == 1 &&
+                    may_be_writer(there->owner(), rights.of_pool(), pool);
+    } else if (is_usable) {
+        refuse_planted(*there, pool);
+    }
+    if (is_usable && rights.are_of(*there)) return std::move(*there);
+    try {
+        if (is_usable && is_mine_to_change(*there)) {
+            rights.give_to(*there);
+            return std::move(*there);
+        }
+        os::remove_file(path);
+        return make_new(path, rights);
+    } catch (const Error& error) {
+        if (error.kind() != Code::permission_denied) throw;
+        // Not ours to remove. As long as it lets us in, it is good enough for us.
+        if (is_usable) return std::move(*there);
+        throw_closed_to_us(path, pool, why);
     }
 }
 
-// Where users are let in one by one, the mode bits cannot say who is a mere reader: the file gets a list of its own. Whoever begins a
-// session puts it right, by a new file if the old one is not his: it may be of somebody who has been shut out meanwhile, or from before
-// another was let in. Nobody has it open.
-void make_for_writers(const std::string& path, const os::File& pool, const os::Acl& of_pool) {
-    const os::Acl wanted = os::writers_only(of_pool, pool.owner(), pool.owning_group());
-    if (is_as_wanted(path, wanted, of_pool, pool)) return;
-    os::remove_file(path);
-    const auto slash = path.rfind('/');
-    os::File file =
-        os::File::create_unnamed(slash == std::string::npos ? "." : path.substr(0, slash + 1), 0600);
-    os::set_acl(file, wanted);
-    file.link_as(path);
-}
-
-// A directory may let users into whatever is made in it, while the pool came from elsewhere and does not know them.
-void drop_inherited(const os::File& file, const os::File& pool, const os::Acl& of_pool) {
-    const auto inherited = os::acl_of(file);
-    if (!inherited || !inherited->is_extended() || file.owner() != os::user_id()) return;
-    os::set_acl(file, os::writers_only(of_pool, pool.owner(), pool.owning_group()));
-}
-
-void enlarge(os::File& file) {
-    file.resize(runtime_file_bytes);
-    // Huge pages that are not there when they are touched are a SIGBUS.
-    if (file.fs_kind() == os::FileSystem::hugetlbfs) file.allocate(0, runtime_file_bytes);
+// Others have it open, so it is only put right, and only by its owner.
+std::optional<os::File> open_for_another(const std::string& path, const os::File& pool) {
+    std::optional<os::File> there;
+    try {
+        there = os::File::open_if_exists(path, O_RDWR | O_NOFOLLOW);
+    } catch (const Error& error) {
+        if (error.kind() != Code::permission_denied) throw;
+        throw_closed_to_us(path, pool,
+                           std::string(error.what()) +
+                               "; who was allowed to write the pool while others have it open gets in when "
+                               "they have closed it, too");
+    }
+    if (!there) return there;
+    refuse_planted(*there, pool);
+    const Rights rights(pool);
+    if (is_mine_to_change(*there) && !rights.are_of(*there)) {
+        try {
+            rights.give_to(*there);
+        } catch (const Error&) {
+            // It is good enough for us.
+        }
+    }
+    return there;
 }
 
 }  // namespace
 
-void refuse_foreign(const os::File& file, const os::File& pool) {
-    const bool only_owner_writes = (pool.mode_bits() & 0022) == 0;
-    const bool is_foreign =
-        file.owner() != pool.owner() && file.owner() != 0 && file.owner() != os::user_id();
-    if (only_owner_writes && is_foreign)
-        throw_planted(file, pool, "belongs to a user who may not write the pool");
-}
-
 Runtime::Runtime(os::File file, os::Mapping map)
-    : file_(std::move(file)), map_(std::move(map)), inode_(file_.identity().inode) {}
+    : file_(std::move(file)), map_(std::move(map)), inode_(file_.identity().inode), kind_(file_.fs_kind()) {}
 
-Runtime Runtime::open(const os::File& pool, unsigned pool_mode, std::uint64_t expected_inode, bool create) {
+Runtime Runtime::open(const os::File& pool, std::uint64_t expected_inode, bool is_first) {
     const std::string path = path_beside(pool, ".rt");
-    const int flags = O_RDWR | O_NOFOLLOW | (create ? O_CREAT : 0);
-    const auto acl = create && pool.fs_kind() != os::FileSystem::devdax ? os::acl_of(pool) : std::nullopt;
-    if (acl && acl->is_extended()) make_for_writers(path, pool, *acl);
-    try {
-        os::File file = os::File::open(path, flags, runtime_mode(pool_mode));
-        if (!acl || !acl->is_extended()) refuse_planted(file, pool);
-        if (acl && !acl->is_extended()) drop_inherited(file, pool, *acl);
-        if (expected_inode == 0 || file.identity().inode == expected_inode) {
-            if (file.size() < runtime_file_bytes) enlarge(file);
-            os::Mapping map(file, runtime_bytes);
-            return {std::move(file), std::move(map)};
-        }
-    } catch (const Error& error) {
-        if (error.kind() == Code::permission_denied && !create && os::acl_of(pool) &&
-            os::acl_of(pool)->is_extended()) {
-            throw Error(Code::permission_denied,
-                        std::string(error.what()) + "; who was allowed to write " + pool.path() +
-                            " while others have it open gets in when they have closed it");
-        }
-        if (error.kind() != Code::not_found || create) throw;
+    std::optional<os::File> file = is_first ? open_for_first(path, pool) : open_for_another(path, pool);
+    if (file && (is_first || file->identity().inode == expected_inode)) {
+        if (file->size() < runtime_file_bytes) file->resize(runtime_file_bytes);
+        os::Mapping map(*file, runtime_bytes);
+        Runtime runtime(std::move(*file), std::move(map));
+        if (!is_first) runtime.allocate(0, page_bytes);  // the first may have died before it came to that
+        return runtime;
     }
     throw Error(Code::busy,
                 pool.path() + " is in use, but " + path +
                     " is missing or belongs to something else: the pool was renamed, hard-linked or its .rt "
-                    "deleted meanwhile. Close it everywhere, then open it again.");
+                    "deleted meanwhile, or it is mounted here without the directory that it lies in. Close "
+                    "it everywhere, then open it again.");
 }
 
+// A page of the file that has no space is a SIGBUS where it is touched on a full file system, on tmpfs also where it is read. So each gets its
+// space before.
+void Runtime::allocate(std::uint64_t offset, std::uint64_t bytes) {
+    if (kind_ == os::FileSystem::hugetlbfs) {  // all of it lies in a few huge pages
+        offset = 0;
+        bytes = runtime_file_bytes;
+    }
+    try {
+        file_.allocate(offset, bytes);
+    } catch (const Error& error) {
+        // Of a device the file lies in /run, which may be of a kind that promises nothing.
+        if (error.kind() != Code::unsupported || kind_ != os::FileSystem::other) throw;
+    }
+}
+
+void Runtime::allocate_slot(std::uint64_t i) { allocate(owner_byte(i), sizeof(Slot)); }
+
+bool Runtime::has_owners() const { return os::conflicts(file_, os::LockKind::exclusive, 0, runtime_bytes); }
+
 void Runtime::reset() {
-    // Dropping the pages zeroes all slots without touching them.
-    file_.resize(0);
-    enlarge(file_);
+    // Dropping the pages zeroes all slots without touching them. The file keeps its length, which a limit (ulimit -f) may not let it
+    // get again.
+    if (file_.size() == runtime_file_bytes && kind_ != os::FileSystem::other) {
+        file_.punch(0, runtime_file_bytes);
+    } else {
+        file_.resize(0);
+        file_.resize(runtime_file_bytes);
+    }
+    allocate(0, page_bytes + sizeof(Slot));  // slot 0 is that of who recovers the pool, too
 }
 
 void Runtime::validate(const std::array<std::uint8_t, 16>& uuid) {

@@ -6,7 +6,9 @@
 #include "base/checked.hpp"
 #include "os/file.hpp"
 #include "os/map.hpp"
+#include "pool/beside.hpp"
 #include "pool/format.hpp"
+#include "pool/locks.hpp"
 
 #include <array>
 #include <cstdint>
@@ -21,10 +23,12 @@ inline constexpr std::uint64_t reservable_targets = 16;
 /// What a process is in the middle of; whoever finds it dead finishes it.
 enum class Intent : std::uint64_t {
     none = 0,
-    unlink = 1,   // step_a: offset of the word that is being emptied, step_b: what it becomes
-    replace = 2,  // step_a: Link of the record that replaces another, step_b: of that other
-    erase = 3,    // intent_a: Link of the entry
-    rename = 4,   // intent_a: Link of the entry, intent_b: Link of its new name
+    unlink = 1,  // step_a: offset of the word that is being emptied, step_b: what it becomes
+    replace =
+        2,  // step_a: Link of the record that replaces another, step_b: of that other, step_c: of the newest of the
+            // versions before that, which go with it, or 0
+    erase = 3,   // intent_a: Link of the entry
+    rename = 4,  // intent_a: Link of the entry, intent_b: Link of its new name
 };
 
 /// One attached process. Its owner holds an OFD write lock on the slot's first byte, which the kernel drops
@@ -52,10 +56,20 @@ struct Slot {
         is_done;  // 1: its owner stores nothing more of his own: he is closing, or works in the background
     std::array<std::uint64_t, reservable_targets>
         reserved;  // by target: bytes that only its owner may take from what is free
-    std::array<std::uint64_t, 31> unused;
+    std::uint64_t step_c;
+    Holder heir;  // the process that cleans up after this slot's dead owner
+    std::array<std::uint64_t, 27> unused;
     std::array<std::uint64_t, pins_per_slot> pins;  // Links of pinned blocks, 0: free
 };
 static_assert(sizeof(Slot) == 4096);
+
+/// What is said of a lock beside it, which is the kernel's.
+struct LockNote {
+    Holder holder;
+    std::uint32_t is_wanted;  // 1: a process sleeps on this word until the lock is let go
+    std::uint32_t unused;
+};
+inline constexpr std::uint64_t noted_locks = 48;  // by their bytes behind attach_byte
 
 struct RuntimeHeader {
     std::uint64_t valid;  // runtime_valid once everything else is set up
@@ -67,28 +81,32 @@ struct RuntimeHeader {
     std::uint64_t group_erasures;         // odd while one is going on, or its process has died in it
     std::uint64_t began_at;      // the version that would have been drawn next when this session began
     std::uint64_t reservations;  // times that somebody has reserved space in this session
+    std::uint64_t renaming;      // Link: the entry that a process renames, which holds the name lock; 0: none
+    std::array<LockNote, noted_locks> locks;
 };
-inline constexpr std::uint64_t runtime_valid = 0x2e72742d6c697632ULL;
+static_assert(sizeof(RuntimeHeader) <= page_bytes);
+// Another one when processes of an older release could not share a session: the last time when chunks came to be claimed without a lock.
+inline constexpr std::uint64_t runtime_valid = 0x2e72742d6c697633ULL;
 inline constexpr std::uint64_t runtime_bytes = page_bytes + slot_count * sizeof(Slot);
 // Whole huge pages, as hugetlbfs wants it; elsewhere what nobody touches takes no space.
 inline constexpr std::uint64_t runtime_file_bytes = base::align_up(runtime_bytes, os::huge_page_bytes);
 
-/// Where a pool's run-time file lies, or one like it: "/data/run.pmem.rt" for ".rt".
-std::string path_beside(const os::File& pool, const std::string& ending);
-
-/// That a file or directory beside the pool is not somebody's who may not write the pool: for he could block and crash those who
-/// do. Errors: permission_denied.
-void refuse_foreign(const os::File& file, const os::File& pool);
-
 /// The mapped run-time file of a writer.
 class Runtime {
 public:
-    /// Opens or creates `<pool>.rt`; `expected_inode` 0 accepts any, else another file is `busy`.
-    static Runtime open(const os::File& pool, unsigned pool_mode, std::uint64_t expected_inode, bool create);
+    /// Opens `<pool>.rt`. Who is the first, alone in the pool, takes any, makes one if there is none, and sees to it that those can open it
+    /// who may write the pool, and no others. To all others another file than the one with this inode is `busy`.
+    /// Errors: no_space; permission_denied for a file that does not let this user in, or is not the pool's.
+    static Runtime open(const os::File& pool, std::uint64_t expected_inode, bool is_first);
 
-    /// Empties the file for a new session, and vouches for it once all is set up (law 7: the mark is last).
-    /// Only under the exclusive lock on the pool.
+    /// Empties the file for a new session, and vouches for it once all is set up (law 7: the mark is last). Its header and slot 0 have
+    /// their space then. Only under the exclusive lock on the pool.
+    /// Errors: no_space.
     void reset();
+    /// Whether a living process has a slot in it, or what is in one.
+    bool has_owners() const;
+    /// Space for slot `i`, before anything in it is read or written. Slots below `slots_used` have theirs. Errors: no_space.
+    void allocate_slot(std::uint64_t i);
     void validate(const std::array<std::uint8_t, 16>& uuid);
 
     bool is_valid(const std::array<std::uint8_t, 16>& uuid) const;
@@ -98,6 +116,7 @@ public:
     Slot& slot(std::uint64_t i) const {
         return *reinterpret_cast<Slot*>(map_.base() + page_bytes + i * sizeof(Slot));
     }
+    LockNote& note_of(std::uint64_t byte) const { return header().locks.at(byte - attach_byte); }
     os::File& file() { return file_; }
 
     /// Whether slot `i`, not this process's own, was left by one that died: attached, and its owner's lock is free.
@@ -108,9 +127,12 @@ public:
 
 private:
     Runtime(os::File file, os::Mapping map);
+    void allocate(std::uint64_t offset, std::uint64_t bytes);
+
     os::File file_;
     os::Mapping map_;
     std::uint64_t inode_;
+    os::FileSystem kind_;
 };
 
 }  // namespace pmemcpy::pool

@@ -3,21 +3,58 @@
 // A slot says which step its owner has begun. One that dies in a step that is not committed may have stored only a part
 // of what belongs to it; the step is broken then, and stays so until somebody begins it anew when none that were in it
 // are left.
+// Modelled in tests/model/deaths.hpp.
 
 #include "pool/estate.hpp"
 #include "pool/pool.hpp"
+
+#include <algorithm>
+#include <atomic>
 
 namespace pmemcpy::pool {
 
 using persist::Medium;
 
+namespace {
+
+/// Of the word in a slot: its owner is only about to enter that step, and has stored nothing in it.
+constexpr std::uint64_t is_entering = Pool::last_step + 1;
+
+}  // namespace
+
 void Pool::enter_step(std::uint64_t step) { medium_.store(&slot().step, step); }
+
+// A process that drops what an abandoned step has left first asks who is in it; one that enters it first looks whether it is broken. Each
+// says what it does before it looks, with a fence between, so that one of the two sees the other: this one sees the mark and does
+// not enter, or the other sees this one and drops nothing, or turns it away while it has only said that it will enter.
+bool Pool::enter_step_unless_broken(std::uint64_t step) {
+    for (;;) {
+        std::uint64_t entering = step | is_entering;
+        medium_.store(&slot().step, entering);
+        std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one of turn_away_entering
+        if (broken_step() != 0) {
+            medium_.store(&slot().step, 0);
+            return false;
+        }
+        if (medium_.compare_exchange(&slot().step, entering, step)) return true;
+    }
+}
+
+void Pool::turn_away_entering() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one of enter_step_unless_broken
+    const std::uint64_t used = Medium::load(&runtime_->header().slots_used);
+    for (std::uint64_t i = 0; i < used; ++i) {
+        std::uint64_t* const word = &runtime_->slot(i).step;
+        std::uint64_t step = Medium::load(word);
+        if ((step & is_entering) != 0) static_cast<void>(medium_.compare_exchange(word, step, 0));
+    }
+}
 
 std::uint64_t Pool::open_step_of(std::uint64_t i) const {
     const Slot& other = runtime_->slot(i);
     if (Medium::load(&other.attached) == 0) return 0;
     const std::uint64_t step = Medium::load(&other.step);
-    return step > committed_step() ? step : 0;
+    return (step & is_entering) == 0 && step > committed_step() ? step : 0;
 }
 
 void Pool::vouch_for_committed_step() const {
@@ -38,7 +75,7 @@ void Pool::notice_deaths_in_step() {
         if (i == slot_ || open_step_of(i) == 0 || !runtime_->is_dead(i)) continue;
         // Another may have come first. It has noted the death when it lets go, and somebody living may be there by then.
         const std::lock_guard one_thread(scavenge_mutex_);
-        const Estate estate(*runtime_, i, Estate::Others::await);
+        const Estate estate(*this, i, Estate::Others::await);
         if (runtime_->is_dead(i)) note_death_in_step(i);
     }
 }
@@ -67,9 +104,9 @@ void Pool::abandon_step() {
     enter_step(0);
 }
 
-void Pool::forget_broken_step() {
+void Pool::forget_broken_step(std::uint64_t step) {
     // Nobody has begun what was dropped; so it cannot be committed by mistake.
-    medium_.store(&state().begun_step.value, committed_step());
+    medium_.store(&state().begun_step.value, std::max(committed_step(), step - 1));
     medium_.store(&state().broken_step.value, 0);
 }
 

@@ -109,7 +109,9 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
         bool made = false;
         for (Retry retry(id);; retry.again()) {
             const Link entry = catalog_.create(id);
-            const Link there{Medium::load(catalog_.value_word(entry))};
+            const auto word = catalog_.current_word(entry);
+            if (!word) continue;  // erased just then
+            const Link there = *word;
             if (there.is_live()) {
                 if (!is_array(there)) {
                     if (catalog_.definition(entry) != there) continue;  // erased just then
@@ -117,7 +119,10 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
                                 "'" + std::string(id) + "' exists and is no array; erase it first");
                 }
                 const auto directory = directory_of(there);
-                if (!directory) continue;
+                if (!directory) {
+                    retry.doubt(pool_, there);
+                    continue;
+                }
                 if (!is_same(directory->definition(), asked)) {
                     throw Error(Code::already_exists, "array '" + std::string(id) + "' exists as " +
                                                           differences(directory->definition(), asked));
@@ -132,8 +137,10 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
                 pool_.medium().fence();
                 return entry;
             }
-            if (!there.is_mark(mark_empty) || there.is_dead())
-                continue;  // being erased: the next look finds another entry
+            if (!there.is_mark(mark_empty) || there.is_dead()) {
+                retry.doubt(pool_, there);  // being erased: the next look finds another entry
+                continue;
+            }
             try {
                 made = define_array(entry, there, asked);
             } catch (...) {
@@ -176,7 +183,14 @@ void Store::ensure_in_place(Directory& directory) {
         directory.find_empty();  // makes the first segment
         std::uint64_t* slot = directory.slot_word(0);
         std::uint64_t expected = directory.empty_word(0);
-        if (Medium::load(slot) != expected) continue;
+        if (const Link there{Medium::load(slot)}; there.word != expected) {
+            // Only what discards a damaged block takes it out; behind the page cache its slot is free after a sync.
+            if (there.is_record() && there.is_dead())
+                throw Error(Code::busy,
+                            "the contiguous array has lost its block, which is kept until the next sync()");
+            retry.doubt(pool_, there);
+            continue;
+        }
         const Selection whole = Box::whole(d.order == Order::fortran ? array::reversed(d.dims) : d.dims);
         catalog::Block block{};
         const std::uint64_t length = sizeof block + 16 * static_cast<std::uint64_t>(d.dims.size());

@@ -119,11 +119,8 @@ void Store::get_attribute(std::string_view id, std::string_view name, const PMEM
         const auto attribute = catalog_.find_attribute(owner_of_attributes(id), name);
         const auto seen = attribute ? read_value(*attribute) : std::nullopt;
         if (!seen) break;
-        try {
-            return decode_value(name, *seen, decode);
-        } catch (const Error& error) {
-            if (error.kind() != Code::busy) throw;
-        }
+        if (decode_value(name, *seen, decode)) return;
+        retry.doubt(pool_, seen->link);
     }
     throw Error(Code::not_found, "'" + std::string(id) + "' has no attribute '" + std::string(name) + "'");
 }
@@ -141,16 +138,13 @@ void Store::for_each_attribute(std::string_view id, const PMEM::VisitAttribute& 
         for (Retry retry(name);; retry.again()) {
             const auto seen = read_value(attribute);
             if (!seen) break;
-            try {
-                decode_value(name, *seen,
-                             [&, &name = name](const Type& type, SerializerType serializer,
-                                               std::span<const std::byte> bytes) {
-                                 visit(name, type, serializer, bytes);
-                             });
-                break;
-            } catch (const Error& error) {
-                if (error.kind() != Code::busy) throw;
-            }
+            const bool is_told = decode_value(name, *seen,
+                                              [&, &name = name](const Type& type, SerializerType serializer,
+                                                                std::span<const std::byte> bytes) {
+                                                  visit(name, type, serializer, bytes);
+                                              });
+            if (is_told) break;
+            retry.doubt(pool_, seen->link);
         }
     }
 }

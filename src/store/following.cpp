@@ -41,14 +41,12 @@ std::optional<std::string> Store::note(std::string_view id, std::string_view nam
         const auto seen = attribute ? read_value(*attribute) : std::nullopt;
         if (!seen || seen->type().kind() != Kind::string) return std::nullopt;
         std::string text;
-        try {
+        const bool is_read =
             decode_value(name, *seen, [&](const Type&, SerializerType, std::span<const std::byte> bytes) {
                 text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
             });
-            return text;
-        } catch (const Error& error) {
-            if (error.kind() != Code::busy) throw;  // replaced before it could be pinned
-        }
+        if (is_read) return text;
+        retry.doubt(pool_, seen->link);
     }
 }
 
@@ -125,9 +123,15 @@ std::uint64_t Store::fingerprint_of(std::string_view id, bool with_attributes) c
         words.clear();
         if (is_array(named->definition)) {
             const auto directory = directory_of(named->definition);
-            if (!directory) continue;
+            if (!directory) {
+                retry.doubt(pool_, named->definition);
+                continue;
+            }
             const std::lock_guard one_thread(directory->mutex());
-            if (!directory->refresh()) continue;
+            if (!directory->refresh()) {
+                retry.doubt(pool_, named->definition);
+                continue;
+            }
             std::uint64_t blocks = 0;  // in whatever order they come
             for (const auto& [handle, block] : directory->blocks()) {
                 if (is_visible(block.block.step))

@@ -37,7 +37,10 @@ void Store::take(std::string_view id, const Type& type, void* data, const Select
     const bool may_drop =
         Medium::load(&pool_.state().hierarchy.value) != 0 && !pool_.read_only() && looking == 0;
     const auto t = may_drop ? tiering() : nullptr;
-    if (!t || !t->drops_after_read) return load_checked(id, type, data, selection, step, nullptr);
+    if (!t || !t->drops_after_read) {
+        load_checked(id, type, data, selection, step, nullptr);
+        return;
+    }
     std::vector<BlockRecord> read;
     load_checked(id, type, data, selection, step, &read);
     for (const BlockRecord& block : read) drop_read(*t, std::string(id), selection, block);

@@ -33,7 +33,8 @@ void Store::make_group(std::string_view id) {
     array::validate_new_id(id);
     with_space([&] { catalog_.make_group(id); });
     pool_.medium().fence();  // what is stored in a group comes with a fence of its own; here nothing does
-    if (const auto entry = catalog_.find(id)) announce(*entry);
+    pool_.tell();
+    count_change();
 }
 
 void Store::erase(std::string_view id) {
@@ -44,19 +45,16 @@ void Store::erase(std::string_view id) {
                     "erase of '" + std::string(id) +
                         "' inside a step: it would be seen at once; erase it after commit");
     }
-    const auto entry = catalog_.find(id);
-    const auto definition = entry ? catalog_.definition(*entry) : std::nullopt;
-    if (!definition) {
-        throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
-    }
+    const auto named = catalog_.find_named(id);
+    if (!named) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
     if (!directory_layout_) {
-        catalog_.erase(*entry, id);
-        return announce(*entry);
+        catalog_.erase(*named, id);
+        return announce(named->entry);
     }
-    const bool is_group = catalog::Catalog::is_group(pool_, *definition);
+    const bool is_group = catalog::Catalog::is_group(pool_, named->definition);
     if (!is_group) directory_layout_->leaving(id);
-    catalog_.erase(*entry, id);
-    announce(*entry);
+    catalog_.erase(*named, id);
+    announce(named->entry);
     if (is_group) return directory_layout_->group_erased(id);
     name_changed(id);
 }
@@ -81,8 +79,11 @@ std::optional<catalog::Catalog::Nature> Store::visible_nature(std::string_view i
         const auto definition = catalog_.definition(entry);
         if (!definition) return std::nullopt;
         auto nature = catalog::Catalog::nature_of(pool_, *definition);
-        if (!nature && retry.once_more()) continue;
-        if (!nature) return catalog::Catalog::Nature{};  // damaged: a variable, for verify to tell of
+        if (!nature) {
+            retry.doubt(pool_, *definition);
+            if (retry.once_more()) continue;
+            return catalog::Catalog::Nature{};  // damaged: a variable, for verify to tell of
+        }
         if (!is_visible(nature->step) && (nature->is_array || !read_value(entry))) return std::nullopt;
         return nature;
     }
@@ -125,7 +126,17 @@ Info Store::info(std::string_view id) const {
         }
         if (!defined(id))
             throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
+        if (named && !makes_sense(named->definition)) retry.doubt(pool_, named->definition);
     }
+}
+
+// Whether it can be read just now; what is being replaced or erased cannot.
+bool Store::makes_sense(Link definition) const {
+    if (!is_array(definition)) return read_value_record(definition).has_value();
+    const auto directory = directory_of(definition);
+    if (!directory) return false;
+    const std::lock_guard one_thread(directory->mutex());
+    return directory->refresh();
 }
 
 // Nothing where it has gone meanwhile, or is not to be seen.
@@ -221,7 +232,10 @@ Creation Store::creation(std::string_view id) const {
         const auto named = defined(id);
         if (!named) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
         const auto origin = catalog_.origin_of(named->entry);
-        if (!origin && !heap::is_current(pool_, named->entry)) continue;
+        if (!origin && !heap::is_current(pool_, named->entry)) {
+            retry.doubt(pool_, named->entry);
+            continue;
+        }
         if (!origin) return {};
         return {origin->created_ns, os::name_of_user(origin->user), as_utf8(origin->host),
                 as_utf8(origin->program), origin->ranks};

@@ -10,6 +10,8 @@ namespace pmemcpy::store {
 
 namespace {
 
+constexpr int most_tries = 64;
+
 pool::Shape shape_of(const layout::Place& place, const Options& options) {
     pool::Shape shape;
     if (place.is_directory()) shape.features |= pool::feature_directory_layout;
@@ -52,10 +54,33 @@ bool format_if_asked(const layout::Place& place, const Options& options) {
     return true;
 }
 
-// Makes the pool if the mode allows it. Says whether it did.
-bool create_if_asked(const layout::Place& place, const Options& options) {
+// Removes a pool that nobody uses; opening it alone tells. Where another process has done so, or put one of its own there, this one finds out
+// when it makes its own.
+void make_way(const layout::Place& place) {
     const std::string& path = place.records;
-    if (os::is_character_device(path)) return format_if_asked(place, options);
+    std::optional<pool::Pool> old;
+    try {
+        old.emplace(path, false, MapSync::off);
+    } catch (const Error& error) {
+        if (error.kind() != Code::not_found) throw;
+        return;
+    }
+    check_layout(*old, place);
+    old->check_alone();
+    if (os::identity_at(path) != old->file().identity()) return;
+    if (place.is_directory()) layout::remove_payloads(place);
+    // First: once the name is free, another pool may have it, and what lies beside it is that one's.
+    os::remove_file(pool::path_beside(old->file(), ".rt"));
+    os::remove_file(path);
+}
+
+// Makes the pool if the mode allows it. Says which file it made.
+std::optional<os::Identity> create_if_asked(const layout::Place& place, const Options& options) {
+    const std::string& path = place.records;
+    if (os::is_character_device(path)) {
+        if (!format_if_asked(place, options)) return std::nullopt;
+        return os::identity_at(path);
+    }
     const bool there = os::exists(path);
     switch (options.mode) {
         case Mode::read:
@@ -66,24 +91,16 @@ bool create_if_asked(const layout::Place& place, const Options& options) {
                                                  "pmemcpy create " +
                                                  path);
             }
-            return false;
+            return std::nullopt;
         case Mode::exclusive:
             break;
         case Mode::create_or_update:
-            if (there) return false;
+            if (there) return std::nullopt;
             break;
         case Mode::replace:
             if (!there) break;
             newcomer_at(place).admit(options.max_bytes);  // before the old one is gone
-            {
-                // Only a pool that nobody uses is replaced; opening it alone tells.
-                pool::Pool old(path, false, MapSync::off);
-                check_layout(old, place);
-                old.check_alone();
-                if (place.is_directory()) layout::remove_payloads(place);
-                os::remove_file(path);
-                os::remove_file(path + ".rt");
-            }
+            make_way(place);
             break;
     }
     try {
@@ -95,15 +112,25 @@ bool create_if_asked(const layout::Place& place, const Options& options) {
             directories.emplace(place, options.permissions);
             shape.begins_unclean = directories->have_leftovers();
         }
-        pool::Pool::create(path, shape);
+        const os::Identity made = pool::Pool::create(path, shape);
         if (directories) directories->keep();
         newcomer.settle();
-        return true;
+        return made;
     } catch (const Error& error) {
         // Somebody was faster, which is as good unless a new pool was insisted on.
         if (error.kind() != Code::already_exists || options.mode != Mode::create_or_update) throw;
-        return false;
+        return std::nullopt;
     }
+}
+
+[[noreturn]] void throw_replaced(const std::string& path) {
+    throw Error(Code::busy,
+                path + " was replaced by another process while it was being opened; open it again");
+}
+
+bool may_look_again(Code kind, Mode mode) {
+    if (mode == Mode::replace) return kind == Code::not_found || kind == Code::already_exists;
+    return mode == Mode::create_or_update && kind == Code::not_found;
 }
 
 catalog::Origin origin_of(const Options& options) {
@@ -119,12 +146,29 @@ catalog::Origin origin_of(const Options& options) {
 
 std::shared_ptr<Store> Store::open(const std::string& path, const Options& options, bool* is_new) {
     if (path.empty()) throw Error(Code::invalid_argument, "the path of a pool must not be empty");
-    const layout::Place place = layout::place_of(path, options.layout);
-    const bool created = create_if_asked(place, options);
-    auto store = std::make_shared<Store>(place, options);
-    if (created && options.prepare) store->prepare(0);
-    if (is_new != nullptr) *is_new = created;
-    return store;
+    // By one name, whatever it was called by: what lies beside the pool is found by it, and it leads there from other directories, too.
+    const layout::Place place = layout::place_of(os::settled_path(path), options.layout);
+    for (int tries = 1;; ++tries) {
+        std::optional<os::Identity> seen = os::identity_at(place.records);
+        bool was_there = seen.has_value();
+        try {
+            const auto made = create_if_asked(place, options);
+            was_there = true;
+            if (made) seen = made;
+            auto store = std::make_shared<Store>(place, options);
+            if (made && options.mode != Mode::create_or_update && store->pool_.file().identity() != *made)
+                throw_replaced(place.records);
+            if (made && options.prepare) store->prepare(0);
+            if (is_new != nullptr) *is_new = made.has_value();
+            return store;
+        } catch (const Error& error) {
+            if (!may_look_again(error.kind(), options.mode)) throw;
+            // Another process has made a pool just now, or removed what was there, to replace it. Else what is missing is something else.
+            const bool is_gone = was_there && (!seen || os::identity_at(place.records) != seen);
+            if (error.kind() == Code::not_found && !is_gone) throw;
+            if (tries == most_tries) throw_replaced(place.records);
+        }
+    }
 }
 
 Store::Store(const layout::Place& place, const Options& options, catalog::Salvage* salvage)
@@ -145,15 +189,21 @@ Store::Store(const layout::Place& place, const Options& options, catalog::Salvag
         targets_.finish_recovery();
         erase_scratch();
     });
-    if (pool_.file().link_count() == 0) {
-        pool_.detach(catalog_);
-        throw Error(Code::busy,
-                    pool_.path() + " was replaced or removed while it was being opened; open it again");
+    try {
+        if (pool_.file().link_count() == 0) throw_replaced(pool_.path());
+        heal_names();
+        if (pool_.read_only()) return;
+        targets_.finish_recovery();
+        finish_hierarchy();
+    } catch (...) {
+        // No destructor will: a pool that could not be opened would look like one whose process has died.
+        try {
+            pool_.detach(catalog_);
+        } catch (const Error&) {
+            // Then it looks so, and the next one recovers it.
+        }
+        throw;
     }
-    heal_names();
-    if (pool_.read_only()) return;
-    targets_.finish_recovery();
-    finish_hierarchy();
 }
 
 Store::~Store() {

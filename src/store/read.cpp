@@ -12,11 +12,13 @@
 #include "os/guard.hpp"
 #include "persist/copy.hpp"
 #include "store/pin.hpp"
-#include "store/store.hpp"
+#include "store/reading.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <list>
+#include <unordered_set>
 
 namespace pmemcpy::store {
 
@@ -26,7 +28,7 @@ using persist::Medium;
 
 namespace {
 
-constexpr int tries_before_pins = 3;
+constexpr std::uint64_t kept_flag = 1ULL << 63;  // of handles in a cover: it is none of the directory's
 
 bool is_packed(const BlockRecord& block) { return block.block.codec != 0; }
 
@@ -55,30 +57,37 @@ void fill_part(void* data, const Selection& wanted, const Selection& part,
 
 }  // namespace
 
-void Store::load(std::string_view id, const Type& type, void* data, const Selection& selection,
-                 std::optional<std::uint64_t> step) const {
+Store::Effort Store::load(std::string_view id, const Type& type, void* data, const Selection& selection,
+                          std::optional<std::uint64_t> step) const {
     check_readable();
-    load_checked(id, type, data, selection, step, nullptr);
+    return load_checked(id, type, data, selection, step, nullptr);
 }
 
-void Store::load_checked(std::string_view id, const Type& type, void* data, const Selection& selection,
-                         std::optional<std::uint64_t> step, std::vector<BlockRecord>* read) const {
+Store::Effort Store::load_checked(std::string_view id, const Type& type, void* data,
+                                  const Selection& selection, std::optional<std::uint64_t> step,
+                                  std::vector<BlockRecord>* read) const {
     if (const std::string_view variable = array::variable_of_dims_id(id); !variable.empty()) {
-        return load_dims(variable, type, data, selection);
+        load_dims(variable, type, data, selection);
+        return {};
     }
-    Retry retry(id);
-    for (int attempt = 0;; ++attempt, retry.again()) {
+    const Wanted what{id, data, selection, step};
+    Reading reading;
+    // Bounded by what is missing, which only gets less once it keeps what it has read: at each look that is what others have
+    // stored anew between the look and the pin. A step that is committed meanwhile may make it begin anew, where it took away
+    // what the step before had.
+    for (Retry retry(id);; retry.again()) {
         const auto directory = array(id);
         const ArrayDefinition& d = directory->definition();
         const bool swaps = !(d.type == type) && d.type.with_byte_order(native_order) == type;
         if (!swaps && !compatible_for_load(d.type, type)) detail::throw_type_mismatch(id, d.type, type);
-        if (try_load(id, *directory, data, selection, step, attempt >= tries_before_pins, read)) {
-            if (swaps) {
-                array::swap_bytes(d.type,
-                                  {static_cast<std::byte*>(data), selection.elements() * d.type.size()});
-            }
-            return;
+        if (!try_load(*directory, what, reading, retry)) continue;
+        if (swaps) {
+            array::swap_bytes(d.type, {static_cast<std::byte*>(data), selection.elements() * d.type.size()});
         }
+        if (read != nullptr) {
+            for (const auto& piece : reading.pieces) read->push_back(piece.block);
+        }
+        return reading.effort;
     }
 }
 
@@ -96,81 +105,190 @@ void Store::load_dims(std::string_view variable, const Type& type, void* data,
     }
 }
 
-bool Store::try_load(std::string_view id, Directory& directory, void* data, const Selection& selection,
-                     std::optional<std::uint64_t> step, bool pin_first,
-                     std::vector<BlockRecord>* read) const {
+bool Store::try_load(Directory& directory, const Wanted& what, Reading& reading,
+                     catalog::Retry& retry) const {
+    ++reading.effort.looks;
+    if (!plan(directory, what, reading, retry)) return false;
+    const bool is_done = reading.keeps() ? read_one_by_one(directory, what, reading, retry)
+                                         : read_at_once(directory, what, reading, retry);
+    if (!is_done) return false;
+    const auto& pieces = reading.pieces;
+    if (counts_reads_.load(std::memory_order_relaxed) && !pieces.empty())
+        count_reads(what.id, directory, {&pieces.front().block, pieces.size(), sizeof(Reading::Piece)});
+    return true;
+}
+
+// Which block gives which elements.
+bool Store::plan(Directory& directory, const Wanted& what, Reading& reading, catalog::Retry& retry) const {
     const ArrayDefinition& d = directory.definition();
-    const std::uint64_t newest = step.value_or(pool_.committed_step());
+    const std::string_view id = what.id;
+    const std::optional<std::uint64_t> step = what.step;
     if (step && !is_committed(*step)) {
         throw Error(Code::not_found, "step " + std::to_string(*step) + " is not committed; the newest is " +
                                          std::to_string(pool_.committed_step()));
     }
-    struct Piece {
-        BlockRecord block;
-        Selection part;
+    if (reading.keeps() && reading.array == d.link) {
+        reading.keep_what_is_read();
+    } else {
+        reading.newest = step.value_or(pool_.committed_step());
+        reading.kept.clear();
+        reading.pieces.clear();
+    }
+    reading.array = d.link;
+    const std::uint64_t newest = reading.newest;
+    const std::lock_guard one_thread(directory.mutex());
+    if (!directory.refresh()) {
+        if (!defined(id)) throw Error(Code::not_found, "array '" + std::string(id) + "' was erased");
+        retry.doubt(pool_, d.link);
+        return false;
+    }
+    // What a step replaces goes once it is committed. If one was, since we asked for the newest, our view may lack both.
+    const auto begin_anew = [&] {
+        reading.array = {};
+        return false;
     };
-    std::vector<Piece> pieces;
-    Selection wanted;
-    {
-        const std::lock_guard one_thread(directory.mutex());
-        if (!directory.refresh()) {
-            if (!defined(id)) throw Error(Code::not_found, "array '" + std::string(id) + "' was erased");
-            return false;
+    if (!step && !reading.keeps() && newest != pool_.committed_step()) return begin_anew();
+    if (step && directory.kept_since() > *step) {
+        throw Error(Code::not_found, "array '" + std::string(id) + "' is not kept as it was at step " +
+                                         std::to_string(*step) + ": blocks of it were replaced; step " +
+                                         std::to_string(directory.kept_since()) + " is the oldest left");
+    }
+    // The newest block of all may be the one whose record is damaged; what lies below it is old then.
+    if (options_.verify_loads && directory.damaged() > 0) throw_damaged_records(id, directory.damaged());
+    array::validate(what.selection, dims_now(directory));
+    if (what.selection.empty()) return true;
+    reading.wanted = d.order == Order::fortran ? array::reversed(what.selection) : what.selection;
+    array::Cover cover(reading.wanted);
+    bool is_of_later_step = false;
+    const auto offer = [&](std::uint64_t handle) {
+        const BlockRecord& block = directory.block(handle);
+        const bool mine = !step && block.block.step != 0 && block.block.step == step_.load();
+        if (block.block.step <= newest || mine) {
+            cover.add(block.box, block.version, handle);
+        } else {
+            is_of_later_step = true;
         }
-        // What a step replaces goes once it is committed. If one was, since we asked for the newest, our view may lack both.
-        if (!step && newest != pool_.committed_step()) return false;
-        if (step && directory.kept_since() > *step) {
-            throw Error(Code::not_found, "array '" + std::string(id) + "' is not kept as it was at step " +
-                                             std::to_string(*step) + ": blocks of it were replaced; step " +
-                                             std::to_string(directory.kept_since()) + " is the oldest left");
-        }
-        // The newest block of all may be the one whose record is damaged; what lies below it is old then.
-        if (options_.verify_loads && directory.damaged() > 0) throw_damaged_records(id, directory.damaged());
-        array::validate(selection, dims_now(directory));
-        if (selection.empty()) return true;
-        wanted = d.order == Order::fortran ? array::reversed(selection) : selection;
-        array::Cover cover(wanted);
-        directory.index().query(array::bounding_box(wanted), [&](std::uint64_t handle) {
-            const BlockRecord& block = directory.block(handle);
-            const bool mine = !step && block.block.step != 0 && block.block.step == step_.load();
-            if (block.block.step <= newest || mine) cover.add(block.box, block.version, handle);
+    };
+    if (reading.kept.empty()) {
+        directory.index().query(array::bounding_box(reading.wanted), offer);
+    } else {
+        for (std::size_t i = 0; i < reading.kept.size(); ++i)
+            cover.add(array::compose(reading.wanted, reading.kept[i].part), reading.kept[i].block.version,
+                      i | kept_flag);
+        std::unordered_set<std::uint64_t> handles;
+        for (const Selection& part : reading.missing())
+            directory.index().query(array::bounding_box(part),
+                                    [&](std::uint64_t handle) { handles.insert(handle); });
+        std::for_each(handles.begin(), handles.end(), offer);
+    }
+    // Of a step that has not been seen so far nothing may be seen now, and what was there before it may be gone.
+    if (!step && is_of_later_step && newest != pool_.committed_step() && directory.kept_since() > newest)
+        return begin_anew();
+    cover.plan(
+        [&](std::uint64_t handle, const Selection& part) {
+            if ((handle & kept_flag) == 0) {
+                reading.pieces.push_back({directory.block(handle), part, handle});
+            } else {
+                const std::size_t origin = handle & ~kept_flag;
+                const Reading::Piece& piece = reading.kept[origin];
+                reading.pieces.push_back({piece.block, part, piece.handle, true, origin});
+            }
+        },
+        [&](const Selection& part) {
+            if (directory.damaged() > 0) throw_damaged_records(id, directory.damaged());
+            if (!d.fill.empty()) return fill_part(what.data, reading.wanted, part, d.fill);
+            Selection missing = array::compose(reading.wanted, part);
+            if (d.order == Order::fortran) missing = array::reversed(missing);
+            throw Error(Code::not_found,
+                        "array '" + std::string(id) + "': nothing was stored in " + to_string(missing) +
+                            (step ? " by step " + std::to_string(*step) + ", or it is not kept" : "") +
+                            "; give the array a fill value, or load what is there");
         });
-        cover.plan(
-            [&](std::uint64_t handle, const Selection& part) {
-                pieces.push_back({directory.block(handle), part});
-            },
-            [&](const Selection& part) {
-                if (directory.damaged() > 0) throw_damaged_records(id, directory.damaged());
-                if (!d.fill.empty()) return fill_part(data, wanted, part, d.fill);
-                Selection missing = array::compose(wanted, part);
-                if (d.order == Order::fortran) missing = array::reversed(missing);
-                throw Error(Code::not_found,
-                            "array '" + std::string(id) + "': nothing was stored in " + to_string(missing) +
-                                (step ? " by step " + std::to_string(*step) + ", or it is not kept" : "") +
-                                "; give the array a fill value, or load what is there");
-            });
-    }
+    return true;
+}
+
+// All blocks as they are at one moment: what nearly always succeeds, and costs no pin.
+bool Store::read_at_once(Directory& directory, const Wanted& what, Reading& reading,
+                         catalog::Retry& retry) const {
     std::list<Pin> pins;
-    for (const Piece& piece : pieces) {
+    for (const auto& piece : reading.pieces) {
         // A decoder follows what the bytes say, so they must not change under it.
-        if (!pin_first && !is_packed(piece.block) && !options_.verify_loads) continue;
-        if (!pins.emplace_back(heap_, piece.block.link)) return false;
+        if (!is_packed(piece.block) && !options_.verify_loads) continue;
+        if (!pins.emplace_back(heap_, piece.block.link))
+            return doubt_if_there(directory, piece.handle, piece.block.link, retry);
     }
-    for (const Piece& piece : pieces) {
-        if (options_.verify_loads) check_block(id, piece.block);
-        copy_part(id, d, piece.block, wanted, piece.part, data);
+    for (const auto& piece : reading.pieces) {
+        if (options_.verify_loads) check_block(what.id, piece.block);
+        copy_part(what.id, directory.definition(), piece.block, reading.wanted, piece.part, what.data);
     }
+    reading.effort.blocks += reading.pieces.size();
     // A block whose magic is still there had not been given to somebody else while we copied.
     std::atomic_thread_fence(std::memory_order_acquire);
-    for (const Piece& piece : pieces) {
-        if (!heap::is_current(pool_, piece.block.link)) return false;
-    }
-    if (counts_reads_.load(std::memory_order_relaxed) && !pieces.empty())
-        count_reads(id, directory, {&pieces.front().block, pieces.size(), sizeof(Piece)});
-    if (read != nullptr) {
-        for (const Piece& piece : pieces) read->push_back(piece.block);
+    for (const auto& piece : reading.pieces) {
+        if (!heap::is_current(pool_, piece.block.link))
+            return doubt_if_there(directory, piece.handle, piece.block.link, retry);
     }
     return true;
+}
+
+// Each block as it is at some moment of the load, under a pin that lasts as long as its copy: so what others store costs those
+// blocks another look, and only those. One pin at a time is all that it needs, for a mere reader too.
+bool Store::read_one_by_one(Directory& directory, const Wanted& what, Reading& reading,
+                            catalog::Retry& retry) const {
+    const ArrayDefinition& d = directory.definition();
+    const auto read = [&](Reading::Piece& piece) {
+        const Pin pin(heap_, piece.block.link);
+        if (!pin) return false;
+        if (options_.verify_loads) check_block(what.id, piece.block);
+        copy_part(what.id, d, piece.block, reading.wanted, piece.part, what.data);
+        ++reading.effort.blocks;
+        return piece.is_read = heap::is_current(pool_, piece.block.link);
+    };
+    // A block that has come into the place of one in the same box, with nothing above it, may stand for it at once: wherever it
+    // lies nothing older is seen. Where its record is gone again the slot names another one by now, and that is as good. A record
+    // that makes no sense while the slot names it the next look tells of.
+    const auto take_newer = [&](Reading::Piece& piece) {
+        if (array::covered(reading.wanted, piece.block.box) != piece.part) return false;
+        for (Link last = piece.block.link;;) {
+            std::atomic_thread_fence(std::memory_order_acquire);
+            Link link{};
+            {
+                const std::lock_guard one_thread(directory.mutex());
+                link = {Medium::load(directory.slot_word(piece.handle))};
+            }
+            if (link == last || !link.is_live()) return false;
+            last = link;
+            std::optional<BlockRecord> newer;
+            try {
+                newer = catalog::read_block(heap_, link, d);
+            } catch (const Error&) {
+                continue;
+            }
+            if (!newer) continue;
+            if (newer->block.header.incarnation != d.incarnation || newer->box != piece.block.box ||
+                newer->block.step > reading.newest)
+                return false;
+            piece.block = std::move(*newer);
+            return true;
+        }
+    };
+    bool is_done = true;
+    for (auto& piece : reading.pieces) {
+        // Each time around another process has stored the block anew since the look at its slot just before.
+        while (!piece.is_read && !read(piece) && take_newer(piece)) {
+        }
+        if (!piece.is_read) is_done = doubt_if_there(directory, piece.handle, piece.block.link, retry);
+    }
+    return is_done;
+}
+
+// A block that its slot still names, though it is no record in use, is damaged. Always false.
+bool Store::doubt_if_there(Directory& directory, std::uint64_t handle, Link block,
+                           catalog::Retry& retry) const {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    const std::lock_guard one_thread(directory.mutex());
+    if (Medium::load(directory.slot_word(handle)) == block.word) retry.doubt(pool_, block);
+    return false;
 }
 
 void Store::copy_part(std::string_view id, const ArrayDefinition& array, const BlockRecord& block,

@@ -35,7 +35,7 @@ void copy_file(const os::File& from, os::File& to) {
 // One that cannot be read is left out; the record that names it then tells.
 void copy_payloads(const layout::Place& from, const layout::Place& to) {
     const os::File old_data = layout::open_data(from);
-    const os::File new_data = layout::open_data(to);
+    os::File new_data = layout::open_data(to);
     for (const std::string& name : os::names_in(old_data)) {
         const auto there = os::look_in(old_data, name);
         if (!layout::is_payload_name(name) || !there || there->what != os::Named::regular) continue;
@@ -52,6 +52,8 @@ void copy_payloads(const layout::Place& from, const layout::Place& to) {
             os::remove_in(new_data, name);
         }
     }
+    // Before the pool has its name: where memory loses nothing no later sync takes the names of its payloads along.
+    new_data.sync_all();
 }
 
 Repair salvage(const layout::Place& place, const pool::Copied& copied) {

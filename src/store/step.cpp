@@ -1,8 +1,11 @@
 // Steps: what is stored in one carries its number, and one word of the pool says up to which number readers see.
+// Modelled in tests/model/step.hpp.
 
 #include "catalog/retry.hpp"
+#include "heap/hops.hpp"
 #include "store/store.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace pmemcpy::store {
@@ -36,14 +39,21 @@ bool Store::is_visible(std::uint64_t step) const {
 
 void Store::begin(std::uint64_t step) {
     check_writable();
-    if (step == 0 || is_committed(step)) {
-        throw Error(Code::invalid_argument, "step " + std::to_string(step) +
-                                                " cannot begin: the newest committed step is " +
-                                                std::to_string(pool_.committed_step()) +
-                                                ", and a step has a higher number than those before it");
+    check_may_begin(step);
+    if (step_.load() != 0 && !is_committed(step_)) {
+        // It has stored something in a step that is not committed, and never looks as if it were in none.
+        pool_.enter_step(step);
+        if (pool_.broken_step() != 0) drop_abandoned_step(step);
+    } else if (!pool_.enter_step_unless_broken(step)) {
+        drop_abandoned_step(step);
     }
-    if (pool_.broken_step() != 0) drop_abandoned_step();
-    pool_.enter_step(step);
+    try {
+        check_may_begin(
+            step);  // again: another may have committed it just then, and nothing more may be stored in it
+    } catch (...) {
+        pool_.enter_step(step_);
+        throw;
+    }
     std::uint64_t* begun = &pool_.state().begun_step.value;
     std::uint64_t before = Medium::load(begun);
     while (before < step && !pool_.medium().compare_exchange(begun, before, step)) {
@@ -52,13 +62,29 @@ void Store::begin(std::uint64_t step) {
     settle_names();
 }
 
+void Store::check_may_begin(std::uint64_t step) const {
+    if (step > pool::Pool::last_step)
+        throw Error(Code::invalid_argument, "step " + std::to_string(step) + " cannot begin: the last is " +
+                                                std::to_string(pool::Pool::last_step));
+    if (step != 0 && !is_committed(step)) return;
+    throw Error(Code::invalid_argument, "step " + std::to_string(step) +
+                                            " cannot begin: the newest committed step is " +
+                                            std::to_string(pool_.committed_step()) +
+                                            ", and a step has a higher number than those before it");
+}
+
+void Store::throw_is_committed(std::uint64_t step) const {
+    throw Error(Code::invalid_argument, "step " + std::to_string(step) +
+                                            " cannot be committed: the newest committed step is " +
+                                            std::to_string(pool_.committed_step()));
+}
+
 void Store::commit(std::uint64_t step) {
     check_writable();
-    if (step == 0 || is_committed(step)) {
-        throw Error(Code::invalid_argument, "step " + std::to_string(step) +
-                                                " cannot be committed: the newest committed step is " +
-                                                std::to_string(pool_.committed_step()));
-    }
+    if (step == 0 || is_committed(step)) throw_is_committed(step);
+    // A process that drops what an abandoned later step has left sees that this one is about to commit only if it is in a step.
+    std::optional<pool::Pool::StepLock> lock;
+    if (step_.load() == 0) lock.emplace(pool_);
     if (step > Medium::load(&pool_.state().begun_step.value)) {
         throw Error(Code::invalid_argument,
                     "step " + std::to_string(step) + " cannot be committed: nobody has begun it");
@@ -77,6 +103,9 @@ void Store::commit(std::uint64_t step) {
     std::uint64_t before = Medium::load(committed);
     while (before < step && !pool_.medium().compare_exchange(committed, before, step)) {
     }
+    if (before >= step)
+        throw_is_committed(step);  // another has done it just then: one commit of a step succeeds
+    lock.reset();
     pool_.medium().persist(committed, sizeof *committed);
     pool_.feed().append_commit();
     pool_.tell();
@@ -96,29 +125,37 @@ void Store::abandon() {
     }
     step_ = 0;
     pool_.abandon_step();
-    drop_abandoned_step();
+    drop_abandoned_step(0);
     settle_names();
 }
 
 // What those who died in a step have stored in it must not appear when a step is committed that others begin anew. As
-// long as one of them is still there, the step stays broken.
-void Store::drop_abandoned_step() {
+// long as one of them is still there, the step stays broken. This process is in step `next` when it returns; 0: in none.
+void Store::drop_abandoned_step(std::uint64_t next) {
     const pool::Pool::StepLock one_at_a_time(pool_);
     pool_.scavenge_dead(catalog_);
-    if (pool_.broken_step() == 0 || pool_.others_in_step()) return;
+    pool_.turn_away_entering();
+    if (const std::uint64_t broken = pool_.broken_step(); broken != 0 && !pool_.others_in_step())
+        drop_from(broken);
+    pool_.enter_step(next);
+}
+
+// Nobody is in a step, and a process that enters one waits for the lock that the caller holds.
+// What was stored in steps before the broken one is whole, and waits for its commit.
+void Store::drop_from(std::uint64_t step) {
     catalog_.for_each([&](const std::string& id, Link entry) {
         catalog_.for_each_attribute(
-            entry, [&](const std::string& name, Link attribute) { drop_uncommitted(attribute, name); });
-        drop_uncommitted(entry, id);
+            entry, [&](const std::string& name, Link attribute) { drop_from(step, attribute, name); });
+        drop_from(step, entry, id);
     });
-    if (pool_.probe().needs_sync) hide_uncommitted();
-    pool_.forget_broken_step();
+    if (pool_.probe().needs_sync) hide_from(step);
+    pool_.forget_broken_step(step);
 }
 
 // Behind the page cache recovery believes records, not links: it would find these again once the step that others begin anew is
 // committed. Those that are retired already are not wiped before a sync, and not while there is a view of them. What is done
 // here the commit's own sync makes durable.
-void Store::hide_uncommitted() {
+void Store::hide_from(std::uint64_t step) {
     heap_.for_each_unit([&](std::uint64_t offset, std::uint64_t room) {
         heap::RecordHeader header;
         if (room < sizeof header) return;
@@ -128,25 +165,38 @@ void Store::hide_uncommitted() {
         const auto kind = static_cast<heap::RecordKind>(header.kind);
         heap::RecordCopy copy;
         if (!heap::read_record(pool_, record, kind, copy)) return;
-        if (!is_committed(step_of(kind, copy))) heap_.hide(offset, header);
+        if (step_of(kind, copy) >= step) heap_.hide(offset, header);
     });
 }
 
-void Store::drop_uncommitted(Link entry, std::string_view name) {
+void Store::drop_from(std::uint64_t step, Link entry, std::string_view name) {
+    heap::Hops hops;
     for (Retry retry(name);; retry.again()) {
         const auto definition = catalog_.definition(entry);
         if (!definition) return;
         if (is_array(*definition)) {
             const auto directory = directory_of(*definition);
-            if (!directory) continue;
-            if (is_committed(directory->definition().step)) return drop_uncommitted_blocks(*directory);
+            if (!directory) {
+                retry.doubt(pool_, *definition);
+                continue;
+            }
+            if (directory->definition().step < step) return drop_blocks_from(step, *directory);
         } else {
             const auto seen = read_value_record(*definition);
-            if (!seen) continue;
-            if (is_committed(seen->record.step)) return;
+            if (!seen) {
+                retry.doubt(pool_, *definition);
+                continue;
+            }
+            if (seen->record.step < step) return;
             if (const Link previous = seen->record.previous; previous.is_record()) {
                 // The version before it takes its place again. Nothing is written into it: it may be erased just now.
-                if (!heap::is_current(pool_, previous)) continue;
+                if (!heap::is_current(pool_, previous)) {
+                    retry.doubt(pool_, previous);
+                    continue;
+                }
+                if (!hops.take(*definition))
+                    throw Error(Code::corrupt,
+                                "the older versions of '" + std::string(name) + "' lead to each other");
                 static_cast<void>(heap_.replace(catalog_.value_word(entry), *definition, previous));
                 continue;
             }
@@ -159,12 +209,12 @@ void Store::drop_uncommitted(Link entry, std::string_view name) {
     }
 }
 
-void Store::drop_uncommitted_blocks(Directory& directory) {
+void Store::drop_blocks_from(std::uint64_t step, Directory& directory) {
     const std::lock_guard one_thread(directory.mutex());
     if (!directory.refresh()) return;
     std::vector<std::uint64_t> abandoned;
     for (const auto& [handle, block] : directory.blocks()) {
-        if (!is_committed(block.block.step)) abandoned.push_back(handle);
+        if (block.block.step >= step) abandoned.push_back(handle);
     }
     for (const std::uint64_t handle : abandoned) {
         heap_.unlink(directory.slot_word(handle), directory.block(handle).link, directory.empty_word(handle));

@@ -3,6 +3,7 @@
 
 #include "catalog/catalog.hpp"
 #include "catalog/directory.hpp"
+#include "catalog/retry.hpp"
 #include "heap/heap.hpp"
 #include "heat/tally.hpp"
 #include "layout/directory_layout.hpp"
@@ -84,8 +85,13 @@ public:
     void alloc(std::string_view id, const Type& type, const Dimensions& dims, const ArrayOptions& options);
     void store(std::string_view id, const Type& type, const void* data, const Selection& selection,
                const std::optional<Codec>& codec);
-    void load(std::string_view id, const Type& type, void* data, const Selection& selection,
-              std::optional<std::uint64_t> step) const;
+    /// What a load took beside others' stores.
+    struct Effort {
+        std::uint64_t looks = 0;   // at the array's directory
+        std::uint64_t blocks = 0;  // that were read, also in vain
+    };
+    Effort load(std::string_view id, const Type& type, void* data, const Selection& selection,
+                std::optional<std::uint64_t> step) const;
     Dimensions dims(std::string_view id) const;
     PMEM::RawView view(std::string_view id, const Type& type, const Selection& selection, bool writable);
     void freeze(std::string_view id);
@@ -169,6 +175,7 @@ public:
     void check_may_be_asked() const;
     /// Errors: permission_denied for what is beside the pool and somebody's who may not write it.
     void refuse_foreign(const os::File& file) const { pool::refuse_foreign(file, pool_.file()); }
+    void share_like(os::File& file, unsigned bits) const { pool::share_like(file, pool_.file(), bits); }
 
     // targets.cpp, move.cpp, room.cpp
     /// Nothing where the pool has none.
@@ -389,8 +396,8 @@ private:
     };
     void check_readable() const { pool_.check_usable(); }
     /// load(), of who has looked whether the pool may be read. `read`: filled with the blocks that were.
-    void load_checked(std::string_view id, const Type& type, void* data, const Selection& selection,
-                      std::optional<std::uint64_t> step, std::vector<BlockRecord>* read) const;
+    Effort load_checked(std::string_view id, const Type& type, void* data, const Selection& selection,
+                        std::optional<std::uint64_t> step, std::vector<BlockRecord>* read) const;
     void check_writable() const { pool_.check_writable(); }
     /// What is under this entry has just been published, or taken away: for those who wait, and those who follow.
     void announce(std::uint64_t entry);
@@ -431,18 +438,22 @@ private:
                     bool is_inline, const Encoder& encoder);
     bool publish_value(Link entry, std::string_view id, catalog::Draft& draft);
     void encode_into(const Extent& extent, const Encoder& encoder, catalog::Value& value);
-    void decode_value(std::string_view id, const ValueSeen& seen, const PMEM::Decode& decode) const;
+    bool decode_value(std::string_view id, const ValueSeen& seen, const PMEM::Decode& decode) const;
     Info describe_value(std::string_view id, const ValueSeen& seen) const;
+    bool makes_sense(Link definition) const;
     std::optional<Info> describe(std::string_view id, const catalog::Catalog::Named& named) const;
     void check_value(const ValueSeen& seen) const;
     void discard_block(const std::string& id, Link block);
     Link make_owner_of_attributes(std::string_view id);
     Link owner_of_attributes(std::string_view id) const;
     void compact_array(Directory& directory);
-    void drop_abandoned_step();
-    void drop_uncommitted(Link entry, std::string_view name);
-    void hide_uncommitted();
-    void drop_uncommitted_blocks(Directory& directory);
+    void check_may_begin(std::uint64_t step) const;
+    [[noreturn]] void throw_is_committed(std::uint64_t step) const;
+    void drop_abandoned_step(std::uint64_t next);
+    void drop_from(std::uint64_t step);
+    void drop_from(std::uint64_t step, Link entry, std::string_view name);
+    void hide_from(std::uint64_t step);
+    void drop_blocks_from(std::uint64_t step, Directory& directory);
 
     std::optional<catalog::Catalog::Named> defined(std::string_view id) const;
     /// Of what an entry defines, if this process sees it.
@@ -577,8 +588,15 @@ private:
     std::optional<os::File> finished_directory(const Tiering& tiering, bool is_to_be) const;
     std::string finishing_trouble(const Tiering& tiering) const;
     void load_dims(std::string_view variable, const Type& type, void* data, const Selection& selection) const;
-    bool try_load(std::string_view id, Directory& directory, void* data, const Selection& selection,
-                  std::optional<std::uint64_t> step, bool pin_first, std::vector<BlockRecord>* read) const;
+    struct Wanted;
+    struct Reading;
+    bool try_load(Directory& directory, const Wanted& what, Reading& reading, catalog::Retry& retry) const;
+    bool plan(Directory& directory, const Wanted& what, Reading& reading, catalog::Retry& retry) const;
+    bool read_at_once(Directory& directory, const Wanted& what, Reading& reading,
+                      catalog::Retry& retry) const;
+    bool read_one_by_one(Directory& directory, const Wanted& what, Reading& reading,
+                         catalog::Retry& retry) const;
+    bool doubt_if_there(Directory& directory, std::uint64_t handle, Link block, catalog::Retry& retry) const;
     // lifetimes.cpp
     void drop_read(const Tiering& tiering, const std::string& id, const Selection& selection,
                    const BlockRecord& block);

@@ -1,4 +1,5 @@
 // Values: scalars, strings, structs, objects. A value is one record, replaced as a whole by one CAS.
+// Modelled in tests/model/publish.hpp.
 
 #include "base/crc32c.hpp"
 #include "catalog/retry.hpp"
@@ -77,7 +78,11 @@ Link Store::put_value(const std::function<Link()>& entry_of, std::string_view id
                 if (error.kind() != Code::io_error || ++place == places_tried) throw;
             }
         }
-        for (Retry retry(id); !publish_value(entry, id, *drafts[place]); retry.again()) entry = entry_of();
+        for (Retry retry(id); !publish_value(entry, id, *drafts[place]); retry.again()) {
+            entry = entry_of();
+            // Erased, and so another one each time; the word of one that is gone again is no evidence.
+            if (const auto word = catalog_.current_word(entry)) retry.doubt(pool_, *word);
+        }
         return entry;
     } catch (...) {
         catalog_.give_up(entry);
@@ -153,7 +158,10 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
                     Code::already_exists,
                     "'" + std::string(id) + "' is an array; store into a box of it, or erase it first");
             }
-            if (!seen) continue;
+            if (!seen) {
+                retry.doubt(pool_, old);
+                continue;
+            }
             if (static_cast<catalog::ValueKind>(seen->record.kind) == catalog::ValueKind::group) {
                 throw Error(Code::already_exists,
                             "'" + std::string(id) + "' is a group, so it cannot be a variable");
@@ -173,11 +181,7 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
         if (replaced.is_record()) {
             const bool takes_all = value.step == 0 && seen->record.previous.is_record();
             if (takes_all && is_committed(seen->record.step)) catalog_.retire_versions_before(old);
-            if (!heap_.replace(word, old, fresh)) continue;
-            if (takes_all) {
-                catalog_.retire_versions_before(seen->record.previous);
-                heap_.retire(seen->record.previous);
-            }
+            if (!heap_.replace(word, old, fresh, takes_all ? seen->record.previous : Link{})) continue;
         } else {
             // Once a version is committed nobody needs those before it. A rank may be in the next step already while
             // another one is about to commit this one; then readers still need them.
@@ -221,16 +225,19 @@ std::optional<Store::ValueSeen> Store::read_value(Link entry) const {
     for (Retry retry("a variable");; retry.again()) {
         const auto definition = catalog_.definition(entry);
         if (!definition) return std::nullopt;
-        auto seen = read_value_record(*definition);
-        if (!seen && is_array(*definition)) return std::nullopt;
+        Link link = *definition;
+        auto seen = read_value_record(link);
+        if (!seen && is_array(link)) return std::nullopt;
         heap::Hops hops;
         while (seen && !is_visible(seen->record.step)) {
             if (!seen->record.previous.is_record()) return std::nullopt;
             if (!hops.take(seen->link))
                 throw Error(Code::corrupt, "a value's older versions lead to each other");
-            seen = read_value_record(seen->record.previous);
+            link = seen->record.previous;
+            seen = read_value_record(link);
         }
         if (seen) return seen;
+        retry.doubt(pool_, link);
     }
 }
 
@@ -281,20 +288,21 @@ void Store::load_value(std::string_view id, const PMEM::Decode& decode) const {
         if (static_cast<catalog::ValueKind>(seen->record.kind) == catalog::ValueKind::group) {
             throw Error(Code::type_mismatch, "'" + std::string(id) + "' is a group and has no value");
         }
-        try {
-            return decode_value(id, *seen, decode);
-        } catch (const Error& error) {
-            if (error.kind() != Code::busy) throw;  // replaced before it could be pinned
-        }
+        if (decode_value(id, *seen, decode)) return;
+        retry.doubt(pool_, seen->link);
     }
 }
 
-// Decoders follow what the bytes say, so the bytes must not change under them: the extent is pinned first.
-void Store::decode_value(std::string_view id, const ValueSeen& seen, const PMEM::Decode& decode) const {
+// Decoders follow what the bytes say, so the bytes must not change under them: the extent is pinned first. False when the value
+// was replaced before that.
+bool Store::decode_value(std::string_view id, const ValueSeen& seen, const PMEM::Decode& decode) const {
     const auto serializer = static_cast<SerializerType>(seen.record.serializer);
-    if (seen.record.extent.length == 0) return decode(seen.type(), serializer, seen.inline_bytes());
+    if (seen.record.extent.length == 0) {
+        decode(seen.type(), serializer, seen.inline_bytes());
+        return true;
+    }
     const Pin pin(heap_, seen.link);
-    if (!pin) throw Error(Code::busy, "the value was replaced while it was being loaded");
+    if (!pin) return false;
     const heap::Bytes there = heap_.bytes(seen.record.extent);
     if (there.data == nullptr)
         throw Error(Code::corrupt, "'" + std::string(id) +
@@ -327,6 +335,7 @@ void Store::decode_value(std::string_view id, const ValueSeen& seen, const PMEM:
                                        "' does not hold: its medium or some process has damaged it");
     }
     decode(seen.type(), serializer, bytes);
+    return true;
 }
 
 Pinned Store::view_value(std::string_view id) const {
@@ -342,7 +351,10 @@ Pinned Store::view_value(std::string_view id) const {
             return {std::move(copy), data, bytes.size()};
         }
         auto pin = std::make_shared<HeldPin>(const_cast<Store*>(this)->shared_from_this(), heap_, seen->link);
-        if (!pin->holds()) continue;
+        if (!pin->holds()) {
+            retry.doubt(pool_, seen->link);
+            continue;
+        }
         pin->bytes = heap_.bytes(seen->record.extent);
         if (pin->bytes.data == nullptr)
             throw Error(Code::corrupt, "'" + std::string(id) + "' has lost its payload file");

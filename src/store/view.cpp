@@ -51,10 +51,14 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
         }
         if (contiguous && !pool_.read_only()) ensure_in_place(*directory);
         BlockRecord found;
+        std::uint64_t slot = 0;
         Selection wanted;
         {
             const std::lock_guard one_thread(directory->mutex());
-            if (!directory->refresh()) continue;
+            if (!directory->refresh()) {
+                retry.doubt(pool_, d.link);
+                continue;
+            }
             array::validate(selection, dims_now(*directory));
             wanted = d.order == Order::fortran ? array::reversed(selection) : selection;
             if (selection.empty()) return {{}, nullptr, Dimensions::filled(selection.size(), 1)};
@@ -65,9 +69,9 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
             });
             std::size_t pieces = 0;
             bool covered = true;
-            cover.plan(
-                [&](std::uint64_t handle, const Selection&) { ++pieces, found = directory->block(handle); },
-                [&](const Selection&) { covered = false; });
+            cover.plan([&](std::uint64_t handle,
+                           const Selection&) { ++pieces, found = directory->block(handle), slot = handle; },
+                       [&](const Selection&) { covered = false; });
             if (!covered) {
                 throw Error(Code::not_found, "array '" + std::string(id) +
                                                  "': nothing was stored in part of " + to_string(selection));
@@ -88,12 +92,17 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
                         "array '" + std::string(id) + "' is frozen and takes no more updates");
         }
         auto pin = std::make_shared<HeldPin>(shared_from_this(), heap_, found.link);
-        if (!pin->holds()) continue;
+        if (!pin->holds()) {
+            doubt_if_there(*directory, slot, found.link, retry);
+            continue;
+        }
         pin->bytes = heap_.bytes(found.block.extent);
         targets_.pace(found.block.extent.target, layout::Throttle::Way::read, found.block.stored_bytes);
         std::byte* begin = pin->bytes.data;
-        if (begin == nullptr && !heap::is_current(pool_, found.link))
-            continue;  // erased before it was pinned
+        if (begin == nullptr && !heap::is_current(pool_, found.link)) {  // erased before it was pinned
+            doubt_if_there(*directory, slot, found.link, retry);
+            continue;
+        }
         if (begin == nullptr)
             throw Error(Code::corrupt, "block " + to_string(found.box) + " of '" + std::string(id) +
                                            "' has lost its payload");

@@ -25,9 +25,15 @@ Store::Seen Store::look(std::string_view id) const {
             return {seen ? seen->link : Link{}, 0};
         }
         const auto directory = directory_of(named->definition);
-        if (!directory) continue;
+        if (!directory) {
+            retry.doubt(pool_, named->definition);
+            continue;
+        }
         const std::lock_guard one_thread(directory->mutex());
-        if (!directory->refresh()) continue;
+        if (!directory->refresh()) {
+            retry.doubt(pool_, named->definition);
+            continue;
+        }
         Seen seen{is_visible(directory->definition().step) ? named->definition : Link{}, 0};
         for (const auto& [handle, block] : directory->blocks()) {
             if (is_visible(block.block.step)) seen.newest = std::max(seen.newest, block.version);

@@ -309,6 +309,28 @@ TEST_F(asking, is_for_all_who_may_write_the_pool) {
     EXPECT_TRUE(comes_true([&] { return is_flushed(pool, "u"); })) << organizer.trouble();
 }
 
+// It had the first asker's umask, so that others who may write the pool could ask for nothing.
+TEST_F(asking, is_for_all_who_may_write_the_pool_whatever_the_umask) {
+    if (::getuid() != 0) GTEST_SKIP() << "another user can only be played by root";
+    fs::permissions(here_.path(), fs::perms{01777});
+    const mode_t umask = ::umask(0);
+    fs::permissions(here_ / "pfs", fs::perms{0777});
+    PMEM pool = open();
+    set_hierarchy(pool, hierarchy(10e3));
+    fill(pool, "u");
+    ::umask(077);
+    request(pool, Request::flush, "u");
+    EXPECT_EQ(fs::status(here_ / "pool.requests").permissions(), fs::perms{0666});
+    const int status = status_of_a_process([&] {
+        be_another_user();
+        PMEM own = open();
+        request(own, Request::flush, "u");
+        ::_exit(requests(own) == 0 ? 1 : 0);
+    });
+    ::umask(umask);
+    EXPECT_EQ(status, 0);
+}
+
 TEST_F(asking, for_more_than_there_is_room_for_is_no_space) {
     PMEM pool = open();
     set_hierarchy(pool, hierarchy(10e3));  // so slow that none is done meanwhile

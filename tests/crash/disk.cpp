@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <new>
@@ -49,6 +50,14 @@ struct DiskCalls {
     static void change() {
         if (current->is_running_ && current->state_->calls++ == current->cut_at_) ::_exit(died);
     }
+    /// What a file system does for a call is durable at the next fsync, also where memory loses nothing that is stored there.
+    static void change_file(int fd) {
+        if (!is_below(fd)) return;
+        change();
+        struct stat status {};
+        if (current->is_running_ && ::fstat(fd, &status) == 0)
+            write_bytes(current->kept(status.st_ino, ".changed"), "");
+    }
     static int synced(int fd, int (*call)(int)) {
         const std::string path = path_of(fd);
         const bool is_pool = current->pool_is_paged_ && path == current->pool();
@@ -65,7 +74,8 @@ struct DiskCalls {
     }
 };
 
-Disk::Disk(const fs::path& folder, bool pool_is_paged) : folder_(folder), pool_is_paged_(pool_is_paged) {
+Disk::Disk(const fs::path& folder, bool pool_is_paged, bool below_is_paged)
+    : folder_(folder), pool_is_paged_(pool_is_paged), below_is_paged_(below_is_paged) {
     void* room = ::mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED) throw std::runtime_error("no shared memory");
     state_ = new (room) State;
@@ -122,16 +132,20 @@ os::Calls Disk::calls_of_it() {
         return os::system_calls().mkdirat(at, path, mode);
     };
     t.pwrite = [](int fd, const void* bytes, size_t size, off_t offset) {
-        if (DiskCalls::is_below(fd)) DiskCalls::change();
+        DiskCalls::change_file(fd);
         return os::system_calls().pwrite(fd, bytes, size, offset);
     };
     t.ftruncate = [](int fd, off_t size) {
-        if (DiskCalls::is_below(fd)) DiskCalls::change();
+        DiskCalls::change_file(fd);
         return os::system_calls().ftruncate(fd, size);
     };
     t.fallocate = [](int fd, int mode, off_t offset, off_t length) {
-        if (DiskCalls::is_below(fd)) DiskCalls::change();
+        DiskCalls::change_file(fd);
         return os::system_calls().fallocate(fd, mode, offset, length);
+    };
+    t.linkat = [](int from_at, const char* from, int to_at, const char* to, int flags) {
+        if (DiskCalls::is_below(to) || DiskCalls::is_below(to_at)) DiskCalls::change();
+        return os::system_calls().linkat(from_at, from, to_at, to, flags);
     };
     t.unlinkat = [](int at, const char* path, int flags) {
         if (DiskCalls::is_below(at)) DiskCalls::change();
@@ -159,7 +173,11 @@ os::Calls Disk::calls_of_it() {
         return result;
     };
     t.mmap = [](void* at, size_t length, int protection, int flags, int fd, off_t offset) {
-        if ((flags & MAP_SYNC) != 0 && !current->pool_is_paged_ && path_of(fd) == current->pool())
+        const std::string path = path_of(fd);
+        const bool loses_nothing = path == current->pool()
+                                       ? !current->pool_is_paged_
+                                       : DiskCalls::is_below(path) && !current->below_is_paged_;
+        if ((flags & MAP_SYNC) != 0 && loses_nothing)
             flags = (flags & ~(MAP_SYNC | MAP_SHARED_VALIDATE)) | MAP_SHARED;
         return os::system_calls().mmap(at, length, protection, flags, fd, offset);
     };
@@ -176,6 +194,7 @@ void Disk::keep(int fd, const std::string& path) {
     if (::fstat(fd, &status) != 0) throw std::runtime_error("no status of " + path);
     if (S_ISDIR(status.st_mode)) return keep_names(path);
     write_bytes(kept(status.st_ino, ".bytes"), bytes_of("/proc/self/fd/" + std::to_string(fd)));
+    fs::remove(kept(status.st_ino, ".changed"));
 }
 
 void Disk::keep_names(const fs::path& directory) const {
@@ -191,6 +210,7 @@ void Disk::keep_all(const fs::path& directory) const {
             keep_all(directory / name);
         } else {
             write_bytes(kept(entry.inode, ".bytes"), bytes_of(directory / name));
+            fs::remove(kept(entry.inode, ".changed"));
         }
     }
 }
@@ -198,6 +218,7 @@ void Disk::keep_all(const fs::path& directory) const {
 Disk::Names Disk::names_now(const fs::path& directory) {
     Names names;
     for (const auto& each : fs::directory_iterator(directory)) {
+        if (each.path().extension() == ".rt") continue;  // nothing of it is to outlive a crash
         const struct stat status = status_of(each.path());
         names[each.path().filename()] = {status.st_ino, S_ISDIR(status.st_mode), status.st_mode & 07777U};
     }
@@ -224,7 +245,8 @@ void Disk::put(const std::optional<fs::path>& now, ino_t inode, const fs::path& 
         }
         if (entry.is_directory) {
             put(known, entry.inode, to / name, luck);
-        } else if (known && luck.has_bytes()) {
+        } else if (known &&
+                   (luck.has_bytes() || (!below_is_paged_ && !fs::exists(kept(entry.inode, ".changed"))))) {
             write_bytes(to / name, bytes_of(*known));
         } else {
             write_bytes(to / name, bytes_of(kept(entry.inode, ".bytes")));

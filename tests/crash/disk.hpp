@@ -8,7 +8,9 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "os/calls.hpp"
 
@@ -29,8 +31,8 @@ struct Luck {
 /// A directory as a disk would keep it: its files lie in memory, and what was synced beside them. Also the file of the pool that has a target there.
 class Disk {
 public:
-    /// The pool's file is behind a page cache too, or in memory that loses nothing.
-    Disk(const std::filesystem::path& folder, bool pool_is_paged);
+    /// Whether the pool's file is behind a page cache too, or in memory that loses nothing; and whether pools in the directory are.
+    Disk(const std::filesystem::path& folder, bool pool_is_paged, bool below_is_paged = true);
     ~Disk();
     Disk(const Disk&) = delete;
     Disk& operator=(const Disk&) = delete;
@@ -38,6 +40,8 @@ public:
     std::string root() const { return folder_ / "below"; }
     std::string pool() const { return folder_ / "pool"; }
     void clear();
+    /// All that lies there now is durable.
+    void keep_everything() const { keep_all(root()); }
 
     /// From here on this process works on it, until the power goes before this call of those that change something.
     void run(std::uint64_t cut_at) {
@@ -87,6 +91,7 @@ private:
 
     std::filesystem::path folder_;
     bool pool_is_paged_;
+    bool below_is_paged_;
     State* state_;
     bool is_running_ = false;
     std::uint64_t cut_at_ = ~std::uint64_t{0};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <linux/falloc.h>
+#include <linux/futex.h>
 #include <linux/magic.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -91,7 +92,8 @@ struct Handlers {
     static int fstat(int fd, struct stat* status) {
         *status = {};
         const int kind = kind_of(fd);
-        status->st_mode = (kind == pool_fd && kernel->is_device() ? S_IFCHR : S_IFREG) | 0644;
+        status->st_mode =
+            (kind == pool_fd && kernel->is_device() ? S_IFCHR : S_IFREG) | (kind == runtime_fd ? 0600 : 0644);
         status->st_dev = 1;
         status->st_ino = kind == pool_fd ? 11 : 12;
         status->st_nlink = 1;
@@ -122,16 +124,20 @@ struct Handlers {
             kernel->state_->size = bytes;
             return 0;
         }
-        if (bytes == 0 && kernel->state_->runtime_size != 0) {  // the slots above were never touched
-            const auto& header = *reinterpret_cast<const pool::RuntimeHeader*>(kernel->runtime_);
-            const std::uint64_t slots = std::min(header.slots_used + 1, pool::slot_count);
-            std::memset(kernel->runtime_, 0, pool::page_bytes + slots * sizeof(pool::Slot));
-        }
+        if (bytes == 0 && kernel->state_->runtime_size != 0) empty_runtime();
         kernel->state_->runtime_size = bytes;
         return 0;
     }
+    static void empty_runtime() {  // the slots above were never touched
+        const auto& header = *reinterpret_cast<const pool::RuntimeHeader*>(kernel->runtime_);
+        const std::uint64_t slots = std::min(header.slots_used + 1, pool::slot_count);
+        std::memset(kernel->runtime_, 0, pool::page_bytes + slots * sizeof(pool::Slot));
+    }
     static int fallocate(int fd, int mode, off_t offset, off_t length) {
-        if (kind_of(fd) != pool_fd) return 0;
+        if (kind_of(fd) != pool_fd) {
+            if ((mode & FALLOC_FL_PUNCH_HOLE) != 0) empty_runtime();
+            return 0;
+        }
         const auto begin = static_cast<std::uint64_t>(offset);
         const auto bytes = static_cast<std::uint64_t>(length);
         const bool punches = (mode & FALLOC_FL_PUNCH_HOLE) != 0;
@@ -244,11 +250,19 @@ struct Handlers {
     }
     // Nobody else is there to wait for, and time passes here by being asked for.
     static int yield() { return 0; }
+    static long futex(const std::uint32_t*, int operation, std::uint32_t, const struct timespec*) {
+        if (operation == FUTEX_WAIT) throw std::logic_error("this would wait for ever");
+        return 0;
+    }
     static int nanosleep(const struct timespec* time, struct timespec*) {
         kernel->state_->ticks += time->tv_nsec;
         return 0;
     }
     static pid_t getpid() { return 4242; }
+    static int acl_extended_fd(int) {
+        errno = ENOTSUP;
+        return -1;
+    }
     static void* acl_get_fd(int) {
         errno = ENOTSUP;
         return nullptr;
@@ -258,6 +272,8 @@ struct Handlers {
 void SimulatedKernel::bury(pid_t child) {
     Handlers::drop_locks([&](const Lock& lock) { return lock.process == child; });
 }
+
+std::span<std::byte> SimulatedKernel::shared() const { return {pool_, pool_room + runtime_room}; }
 
 SimulatedKernel& SimulatedKernel::current() { return *kernel; }
 
@@ -304,9 +320,11 @@ SimulatedKernel::SimulatedKernel(Model model, Place place)
     calls.madvise = Handlers::madvise;
     calls.msync = Handlers::msync;
     calls.clock_gettime = Handlers::clock_gettime;
+    calls.futex = Handlers::futex;
     calls.sched_yield = Handlers::yield;
     calls.nanosleep = Handlers::nanosleep;
     calls.getpid = Handlers::getpid;
+    calls.acl_extended_fd = Handlers::acl_extended_fd;
     calls.acl_get_fd = Handlers::acl_get_fd;
     os::calls() = calls;
     kernel = this;

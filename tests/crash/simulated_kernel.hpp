@@ -46,7 +46,9 @@ public:
     SimulatedKernel& operator=(const SimulatedKernel&) = delete;
 
     /// The bytes of the pool's file, which are also those of every mapping of it.
-    std::span<std::byte> pool() { return {pool_, state_->size}; }
+    std::span<std::byte> pool() const { return {pool_, state_->size}; }
+    /// All that processes share: the pool's bytes, whatever its size, and those of its .rt behind them.
+    std::span<std::byte> shared() const;
     /// The name is free again: the next open that may create a pool makes an empty one.
     void remove_pool();
     void set_listener(FileListener* listener) { listener_ = listener; }

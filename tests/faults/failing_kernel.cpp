@@ -61,6 +61,8 @@ FailingKernel::FailingKernel(Medium medium) : previous_(os::calls()) {
     PLAIN(openat, (int at, const char* path, int flags, mode_t mode), (at, path, flags, mode));
     PLAIN(fstat, (int fd, struct stat* status), (fd, status));
     PLAIN(stat, (const char* path, struct stat* status), (path, status));
+    PLAIN(statx, (int at, const char* path, int flags, unsigned mask, struct statx* status),
+          (at, path, flags, mask, status));
     PLAIN(fstatat, (int at, const char* path, struct stat* status, int flags), (at, path, status, flags));
     PLAIN(fstatvfs, (int fd, struct statvfs* status), (fd, status));
     PLAIN(ftruncate, (int fd, off_t size), (fd, size));
@@ -73,6 +75,8 @@ FailingKernel::FailingKernel(Medium medium) : previous_(os::calls()) {
     PLAIN(fdatasync, (int fd), (fd));
     PLAIN(syncfs, (int fd), (fd));
     PLAIN(fchmod, (int fd, mode_t mode), (fd, mode));
+    PLAIN(fchown, (int fd, uid_t user, gid_t group), (fd, user, group));
+    PLAIN(acl_get_fd, (int fd), (fd));
     PLAIN(getdents64, (int fd, void* entries, size_t size), (fd, entries, size));
     PLAIN(ioctl, (int fd, unsigned long request, void* argument), (fd, request, argument));
     PLAIN(dup3, (int from, int to, int flags), (from, to, flags));
@@ -134,6 +138,7 @@ const std::vector<Fault>& FailingKernel::faults_of(const std::string& name) {
         {"fdatasync", {{EIO}, {ENOSPC}}},
         {"syncfs", {{EIO}, {ENOSPC}}},
         {"fchmod", {{EPERM}}},
+        {"fchown", {{EPERM}}},
         {"fcntl_lock", {{EINTR}, {ENOLCK}}},
         {"ioctl", {{ENOTTY}, {EIO}}},
         {"linkat", {{ENOSPC}, {EDQUOT}, {EIO}}},

@@ -36,19 +36,21 @@ int take_part(const Arguments& arguments) {
 }
 const Job take_part_job("take_part", take_part);
 
-// Does little but take space and give it back, under the allocation lock.
-int allocate(const Arguments& arguments) {
+// Does little but take names out of their chains, under the name lock.
+int erase_names(const Arguments& arguments) {
     const Shared<Ledger> ledger(arguments[1]);
     PMEM pmem;
     pmem.mmap(arguments[0]);
     ++ledger->opened;
     const std::string large(200'000, 'a');
+    if (pmem.exists("erased too")) pmem.erase("erased too");  // another died before that
     for (;;) {
-        pmem.store("allocating", large);
-        pmem.erase("allocating");
+        pmem.store("erased", large);
+        pmem.rename("erased", "erased too");
+        pmem.erase("erased too");
     }
 }
-const Job allocate_job("allocate", allocate);
+const Job erase_names_job("erase_names", erase_names);
 
 double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
@@ -69,7 +71,7 @@ private:
     std::vector<double> all_;
 };
 
-/// A process that is attached all the time and needs what the dead may have held: space, the allocation lock, a name.
+/// A process that is attached all the time and needs what the dead may have held: space, the name lock, a name.
 class Witness {
 public:
     explicit Witness(const std::string& pool) { pmem_.mmap(pool); }
@@ -241,7 +243,7 @@ TEST(processes, in_chaos_with_everybody_killed_at_once_nothing_acknowledged_is_l
 }
 
 // The victim is stopped first: if it holds the lock then, it dies with it.
-TEST(processes, in_chaos_with_those_killed_who_hold_the_allocation_lock_nobody_waits_for_the_dead) {
+TEST(processes, in_chaos_with_those_killed_who_hold_the_name_lock_nobody_waits_for_the_dead) {
     Chaos chaos;
     Times after_death;
     int kill = 0;
@@ -253,7 +255,7 @@ TEST(processes, in_chaos_with_those_killed_who_hold_the_allocation_lock_nobody_w
         chaos.kill_all();  // whoever holds the lock is known then
         while (kill < kills && !chaos.has_failed()) {
             const std::uint64_t opened = chaos.ledger().opened;
-            Worker holder("allocate", {chaos.pool(), chaos.ledger_path()});
+            Worker holder("erase_names", {chaos.pool(), chaos.ledger_path()});
             // A stop that meets an exec with several threads, as under TSan, is lost for ever.
             ASSERT_TRUE(wait_until([&] { return chaos.ledger().opened != opened; }));
             for (int tries = 0; tries < 10'000 && kill < kills; ++tries) {
@@ -263,7 +265,7 @@ TEST(processes, in_chaos_with_those_killed_who_hold_the_allocation_lock_nobody_w
                 ::waitpid(holder.pid(), &status, WUNTRACED);
                 ASSERT_TRUE(WIFSTOPPED(status));
                 const bool holds = pmemcpy::os::conflicts(looking, pmemcpy::os::LockKind::exclusive,
-                                                          pmemcpy::pool::allocation_byte, 1);
+                                                          pmemcpy::pool::name_byte, 1);
                 if (!holds) {
                     ::kill(holder.pid(), SIGCONT);
                     continue;
@@ -283,7 +285,7 @@ TEST(processes, in_chaos_with_those_killed_who_hold_the_allocation_lock_nobody_w
         expect_clean(survivor.audit());
     }
     chaos.expect_no_failure(std::to_string(kill) +
-                            " of them with the allocation lock; a survivor's four calls right after took " +
+                            " of them with the name lock; a survivor's four calls right after took " +
                             after_death.describe());
     chaos.expect_whole_pool();
 }

@@ -2,6 +2,9 @@
 
 #include "worker.hpp"
 
+#include <pmemcpy/buckets.hpp>
+#include <pmemcpy/messages.hpp>
+
 namespace {
 
 using namespace processes;
@@ -118,6 +121,67 @@ TEST(processes, a_forked_child_that_exits_does_not_disturb_its_parent) {
     Inside inside(folder / "pool");
     EXPECT_EQ(inside.pool().recovery_count(), 0u);
     expect_clean(inside.audit());
+}
+
+// The child did what the error told it: it opened the pool itself, and let go of what it had of its parent. That unmapped the parent's
+// range of addresses, in which the child's own pool lay by then, or memory of malloc.
+TEST(processes, a_forked_child_that_lets_go_of_what_its_parent_had_keeps_what_is_its_own) {
+    const Folder folder;
+    for (const std::string slash : {"", "/"}) {
+        const std::string path = folder / (slash.empty() ? "file" : "directory/");
+        auto pmem = std::make_unique<PMEM>();
+        pmem->mmap(path, small_pool());
+        pmem->alloc<int>("a", {20'000});
+        const std::vector<int> ones(20'000, 1);
+        pmem->store("a", ones.data(), Box{{0}, {20'000}});
+        auto view = pmem->view<int>("a", Box{{0}, {20'000}});
+        auto buckets = std::make_unique<pmemcpy::BucketPool>(
+            pmemcpy::BucketPool::open_or_create(folder / "buckets", {.bucket_bytes = 64 << 10, .count = 64}));
+        auto held = buckets->acquire(100'000);
+        auto queue =
+            std::make_unique<pmemcpy::MessageQueue>(pmemcpy::MessageQueue::open_or_create(folder / "queue"));
+        const auto let_go = [&] {
+            view = {};
+            held = {};
+            buckets.reset();
+            queue.reset();
+            pmem.reset();
+        };
+        EXPECT_EQ(in_child([&] {
+                      // Several, so that wherever the kernel puts them one lies where the parent's lay.
+                      std::vector<std::unique_ptr<PMEM>> own;
+                      for (int i = 0; i < 4; ++i) {
+                          own.push_back(std::make_unique<PMEM>());
+                          own.back()->mmap(path);
+                          own.back()->store("by_child", i);
+                      }
+                      let_go();
+                      for (int i = 0; i < 4; ++i) {
+                          own[static_cast<std::size_t>(i)]->store("by_child", i);
+                          if (own[static_cast<std::size_t>(i)]->load<int>("by_child") != i) return 1;
+                      }
+                      return 0;
+                  }),
+                  0)
+            << path;
+        EXPECT_EQ(in_child([&] {
+                      std::vector<std::vector<char>> memory;
+                      for (int i = 0; i < 8; ++i) memory.emplace_back(16 << 20, 'm');
+                      let_go();
+                      for (const auto& one : memory) {
+                          if (std::any_of(one.begin(), one.end(), [](char c) { return c != 'm'; })) return 1;
+                      }
+                      return 0;
+                  }),
+                  0)
+            << path;
+        // The parent has all of it still.
+        EXPECT_TRUE(std::all_of(view.begin(), view.end(), [](int v) { return v == 1; }));
+        EXPECT_EQ(pmem->load<int>("by_child"), 3);
+        EXPECT_EQ(held.count(), 2u);
+        EXPECT_EQ(buckets->count(pmemcpy::Region::available), 62u);
+        let_go();
+    }
 }
 
 TEST(processes, a_killed_parent_is_dead_to_the_pool_though_its_forked_child_lives) {

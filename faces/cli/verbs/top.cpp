@@ -102,8 +102,10 @@ std::vector<std::string> lines(const Look& now, const std::optional<Look>& befor
     Table processes(
         {{"pid", Table::Align::right}, {"user"}, {"open for"}, {"memory", Table::Align::right}, {"command"}});
     for (const Process& process : now.processes) {
-        processes.add({std::to_string(process.pid), process.user, process.is_writing ? "writing" : "reading",
-                       human_size(process.resident_bytes), printable(process.command)});
+        const std::string mode = process.is_writing ? "writing" : "reading";
+        processes.add({std::to_string(process.pid), process.user,
+                       mode + (process.is_stopped ? ", STOPPED" : ""), human_size(process.resident_bytes),
+                       printable(process.command)});
     }
     const auto add = [&all](const std::string& paragraph) {
         std::istringstream text(paragraph);
@@ -115,6 +117,10 @@ std::vector<std::string> lines(const Look& now, const std::optional<Look>& befor
     all.insert(all.end(), traffic.begin(), traffic.end());
     if (!traffic.empty()) all.emplace_back();
     if (!processes.empty()) add(processes.text());
+    if (std::any_of(now.processes.begin(), now.processes.end(),
+                    [](const Process& p) { return p.is_writing && p.is_stopped; }))
+        add("A writer is stopped (kill -CONT continues it, kill -KILL ends it): what others erase or rename "
+            "may wait for it.\n");
     all.pop_back();
     return all;
 }
@@ -126,6 +132,7 @@ Json to_json(const Look& now) {
         processes.push_back({{"pid", process.pid},
                              {"user", process.user},
                              {"mode", process.is_writing ? "write" : "read"},
+                             {"stopped", process.is_stopped},
                              {"resident_bytes", process.resident_bytes},
                              {"command", process.command}});
     }

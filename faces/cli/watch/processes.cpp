@@ -65,6 +65,13 @@ std::string command_of(const fs::path& process) {
     return command.substr(0, longest_command);
 }
 
+/// By a signal or a debugger.
+bool is_stopped(const std::string& status) {
+    const auto state = status.find("State:\t");
+    return state != std::string::npos &&
+           (status.compare(state + 7, 1, "T") == 0 || status.compare(state + 7, 1, "t") == 0);
+}
+
 /// How a process has the file open, if it has: O_RDONLY or O_RDWR. Which descriptors others have only root may ask.
 std::optional<bool> has_for_writing(const fs::path& process, const struct stat& file) {
     std::optional<bool> found;
@@ -99,6 +106,7 @@ std::vector<Process> processes_at(const std::string& path) {
         if (!writes) continue;
         const std::string status = content(entry->path() / "status");
         process.is_writing = *writes;
+        process.is_stopped = is_stopped(status);
         process.user = user_name(static_cast<uid_t>(field(status, "Uid:", 10)));
         process.resident_bytes = field(status, "VmRSS:", 10) * 1024;
         process.command = command_of(entry->path());

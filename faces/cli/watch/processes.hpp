@@ -11,6 +11,7 @@ struct Process {
     std::uint64_t pid = 0;
     std::string user;
     bool is_writing = false;           ///< has it open for writing, whatever it does just now
+    bool is_stopped = false;           ///< by a signal or a debugger
     std::uint64_t resident_bytes = 0;  ///< its memory, with what it has touched of the pool
     std::string command;
 };

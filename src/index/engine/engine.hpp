@@ -108,11 +108,12 @@ public:
     virtual bool is_full() const = 0;
 };
 
-/// Whether this build has one.
-bool has_engine();
+/// The name of the file that an engine has in its directory.
+inline constexpr const char* tree_file = "tree";
+
 /// In an existing directory; made if missing. `at_most` bytes can be in it, and so much address space is taken, or less where a
 /// process has less.
-/// Errors: unsupported by a build without one; corrupt when what is there is no such thing; permission_denied, no_space, io_error.
+/// Errors: corrupt when what is there is no such thing; permission_denied, no_space, io_error.
 std::shared_ptr<Engine> open_engine(const std::string& directory, std::uint64_t at_most, unsigned mode);
 /// The same without making one. Errors: not_found too; permission_denied also for who may only read, because a reader says in
 /// the files which state he reads.

@@ -1,4 +1,4 @@
-// What every engine has to do. It runs on LMDB, and on a plain map, so that it is known to ask for no more than the promise.
+// What every engine has to do. It runs on trees of pages, and on a plain map, so that it is known to ask for no more than the promise.
 // Length: one suite, and the plain engine that it runs on too.
 
 #include "index/engine/engine.hpp"
@@ -425,9 +425,9 @@ TEST_P(engine, finds_any_number_of_objects_under_one_name) {
 }
 
 INSTANTIATE_TEST_SUITE_P(plain, engine, ::testing::Values(false));
-INSTANTIATE_TEST_SUITE_P(lmdb, engine, ::testing::Values(true));
+INSTANTIATE_TEST_SUITE_P(tree, engine, ::testing::Values(true));
 
-class lmdb : public ::testing::Test {
+class tree : public ::testing::Test {
 protected:
     Folder folder_;
     std::shared_ptr<Engine> open(std::uint64_t at_most = bytes) {
@@ -440,7 +440,7 @@ protected:
     }
 };
 
-TEST_F(lmdb, is_one_for_all_who_open_it_in_a_process) {
+TEST_F(tree, is_one_for_all_who_open_it_in_a_process) {
     const auto one = open();
     {
         const auto two = open_engine_if_there(folder_.path(), bytes);
@@ -450,7 +450,7 @@ TEST_F(lmdb, is_one_for_all_who_open_it_in_a_process) {
     EXPECT_EQ(one->read()->size(asked), 2U);
 }
 
-TEST_F(lmdb, loses_nothing_that_a_killed_process_has_committed) {
+TEST_F(tree, loses_nothing_that_a_killed_process_has_committed) {
     constexpr int rounds = 20;
     std::uint64_t posted = 0;
     for (int round = 0; round < rounds; ++round) {
@@ -482,7 +482,7 @@ TEST_F(lmdb, loses_nothing_that_a_killed_process_has_committed) {
     }
 }
 
-TEST_F(lmdb, says_that_it_is_full_and_is_as_it_was) {
+TEST_F(tree, says_that_it_is_full_and_is_as_it_was) {
     const auto one = open(4 << 20);
     EXPECT_FALSE(one->is_full());
     post(*one, "first");
@@ -502,15 +502,15 @@ TEST_F(lmdb, says_that_it_is_full_and_is_as_it_was) {
     EXPECT_EQ(one->read()->size(Table::keys) % 100, 0U);
 }
 
-TEST_F(lmdb, notices_that_it_was_removed) {
+TEST_F(tree, notices_that_it_was_removed) {
     const auto one = open();
     EXPECT_TRUE(one->is_there());
-    std::filesystem::remove(folder_ / "data.mdb");
+    std::filesystem::remove(folder_ / tree_file);
     EXPECT_FALSE(one->is_there());
 }
 
-TEST_F(lmdb, refuses_what_is_none) {
-    std::ofstream(folder_ / "data.mdb") << std::string(100'000, 'x');
+TEST_F(tree, refuses_what_is_none) {
+    std::ofstream(folder_ / tree_file) << std::string(100'000, 'x');
     try {
         open();
         FAIL();
@@ -519,7 +519,7 @@ TEST_F(lmdb, refuses_what_is_none) {
     }
 }
 
-TEST_F(lmdb, says_so_when_a_pack_of_names_makes_no_sense) {
+TEST_F(tree, says_so_when_a_pack_of_names_makes_no_sense) {
     const auto one = open();
     const auto writing = one->write();
     writing->post(Table::names, "name", {2});
@@ -535,7 +535,7 @@ TEST_F(lmdb, says_so_when_a_pack_of_names_makes_no_sense) {
     }
 }
 
-TEST_F(lmdb, a_copy_never_changes_and_needs_no_lock) {
+TEST_F(tree, a_copy_never_changes_and_needs_no_lock) {
     const auto one = open();
     post(*one, "a");
     one->copy_to(folder_ / "copy");
@@ -547,7 +547,7 @@ TEST_F(lmdb, a_copy_never_changes_and_needs_no_lock) {
     EXPECT_FALSE(std::filesystem::exists(folder_ / "copy-lock"));
 }
 
-TEST_F(lmdb, many_threads_read_while_one_writes) {
+TEST_F(tree, many_threads_read_while_one_writes) {
     const auto one = open();
     std::atomic<bool> stops = false;
     std::vector<std::thread> readers;

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "index/engine/pages.hpp"
+
+namespace pmemcpy::index {
+
+/// A place among the entries of a tree that nobody changes meanwhile.
+class Cursor {
+public:
+    /// `has_written`: pages that are not committed are believed.
+    Cursor(const Pages& pages, const Root& root, bool has_written)
+        : pages_(pages), root_(root.link), has_written_(has_written) {}
+
+    /// At the first entry that is not before a position. False at the end. Errors of all: corrupt.
+    bool seek(const Position& wanted);
+    bool first() { return seek({}); }
+    bool last();
+    /// From an entry, or the end, to the one before; false where there is none, and then it is nowhere.
+    bool previous();
+    bool next() {
+        Step& leaf = steps_[levels_ - 1];
+        if (++leaf.at < leaf.count) return true;
+        return next_leaf();
+    }
+    bool is_at_end() const { return levels_ == 0 || steps_[levels_ - 1].at >= steps_[levels_ - 1].count; }
+
+    Cell cell() const { return PageView::cell_in(steps_[levels_ - 1].page, steps_[levels_ - 1].at); }
+    bool is_under(const Cell& cell, std::string_view key) const {
+        return key.size() == prefix_ + cell.rest.size() && key.substr(prefix_) == cell.rest &&
+               std::memcmp(key.data(), key_.data(), prefix_) == 0;
+    }
+    /// The whole key of a cell of this page, until the cursor goes on.
+    std::string_view key_of(const Cell& cell) {
+        if (prefix_ + cell.rest.size() > key_.size()) throw_damaged("an entry");
+        cell.rest.copy(key_.data() + prefix_, cell.rest.size());
+        return {key_.data(), prefix_ + cell.rest.size()};
+    }
+
+private:
+    struct Step {
+        const char* page;
+        std::size_t at;
+        std::size_t count;
+    };
+    PageView open(const Link& link, std::size_t level);
+    void enter_leaf(const PageView& leaf);
+    /// Down from a link to the first or the last entry below.
+    void descend(Link link, std::size_t depth, bool to_last);
+    bool next_leaf();
+
+    const Pages& pages_;
+    Link root_;
+    bool has_written_;
+    std::size_t levels_ = 0;  // 0: the tree is empty
+    std::array<Step, most_levels> steps_;
+    std::size_t prefix_ = 0;
+    std::array<char, longest_key + 1>
+        key_;  // of the cell that was looked at; what the keys of its page begin with stays
+};
+
+/// A value that lies in pages of its own. Errors: corrupt.
+std::string read_far(const Pages& pages, std::string_view cell_value);
+
+}  // namespace pmemcpy::index

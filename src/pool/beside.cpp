@@ -1,0 +1,44 @@
+#include "pool/beside.hpp"
+
+#include "os/access.hpp"
+#include "os/names.hpp"
+#include "os/process.hpp"
+
+#include <pmemcpy/error.hpp>
+
+namespace pmemcpy::pool {
+
+std::string path_beside(const os::File& pool, const std::string& ending) {
+    if (pool.fs_kind() != os::FileSystem::devdax) return pool.path() + ending;
+    // No file can lie beside a character device.
+    os::make_directory("/run/pmemcpy", 0755);
+    return "/run/pmemcpy/" + pool.path().substr(pool.path().rfind('/') + 1) + ending;
+}
+
+void refuse_foreign(const os::File& file, const os::File& pool) {
+    const bool only_owner_writes = (pool.mode_bits() & 0022) == 0;
+    const bool is_foreign =
+        file.owner() != pool.owner() && file.owner() != 0 && file.owner() != os::user_id();
+    if (!only_owner_writes || !is_foreign) return;
+    throw Error(Code::permission_denied, file.path() +
+                                             " belongs to a user who may not write the pool, so it does not "
+                                             "belong to " +
+                                             pool.path() + "; remove it while nobody has the pool open");
+}
+
+bool give_group_of(os::File& file, const os::File& pool) {
+    const unsigned group = pool.owning_group();
+    if (file.owning_group() == group) return true;
+    return group != unknown_id && file.try_give_to(os::unchanged_id, group);
+}
+
+void share_like(os::File& file, const os::File& pool, unsigned bits) {
+    bool has_group = file.owning_group() == pool.owning_group();
+    if (!has_group) {
+        const auto acl = os::acl_of(file);
+        has_group = (acl && acl->is_extended()) || give_group_of(file, pool);
+    }
+    file.set_mode_bits(has_group ? bits : bits_without_group(bits));
+}
+
+}  // namespace pmemcpy::pool

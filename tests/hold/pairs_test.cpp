@@ -1,0 +1,73 @@
+// A process is held before each of its accesses in one verb while others do theirs: every pair of verbs, and three processes at one
+// name. A sample without PMEMCPY_LONG, another one each day, but of one hold in the usual layout, which is short: that is whole.
+
+#include <gtest/gtest.h>
+
+#include "calls.hpp"
+#include "choices.hpp"
+#include "runner.hpp"
+
+namespace pmemcpy::hold {
+namespace {
+
+using crash::Model;
+
+const std::vector<Turn> one_hold = {held(0), ends(1), ends(0)};
+const std::vector<Turn> held_and_killed = {held(0), ends(1), dies(0)};
+const std::vector<Turn> other_killed = {held(0), held(1), dies(1), ends(0)};
+const std::vector<Turn> two_holds = {held(0), held(1), ends(0), ends(1)};
+const std::vector<Turn> three_holds = {held(0), held(1), held(0), ends(1), ends(0)};
+
+TEST(HeldPair, comes_to_what_some_order_of_the_calls_comes_to) {
+    tell("one hold, line", explore_all(choices({all_verbs()}, 2, one_hold, Model::line, 1)), 15'000);
+}
+
+TEST(HeldPair, behind_the_page_cache_comes_to_the_same) {
+    tell("one hold, page", explore_all(choices({all_verbs()}, 2, one_hold, Model::page, 4)), 3'000);
+}
+
+// Payloads in files of their own, whose making, names and removal are calls to the kernel, before each of which a process is held too.
+TEST(HeldPair, in_a_directory_comes_to_the_same) {
+    const auto pairs = [](const std::vector<Turn>& turns, Model model, std::size_t one_in) {
+        return explore_all(choices({all_verbs()}, 2, turns, model, one_in, Layout::directory));
+    };
+    tell("one hold in a directory, line", pairs(one_hold, Model::line, 4), 3'000);
+    tell("one hold in a directory, page", pairs(one_hold, Model::page, 32), 200);
+    tell("one hold and a death in a directory, line", pairs(held_and_killed, Model::line, 32), 1'000);
+    tell("one hold and a death in a directory, page", pairs(held_and_killed, Model::page, 128), 100);
+    tell("one hold in a directory, the other dies", pairs(other_killed, Model::line, 200), 5);
+}
+
+TEST(HeldPair, of_which_the_one_that_is_held_is_killed_loses_nothing) {
+    tell("one hold and a death, line",
+         explore_all(choices({all_verbs()}, 2, held_and_killed, Model::line, 16)), 5'000);
+    tell("one hold and a death, page",
+         explore_all(choices({all_verbs()}, 2, held_and_killed, Model::page, 64)), 1'000);
+}
+
+TEST(HeldPair, of_which_the_other_is_killed_meanwhile_loses_nothing) {
+    tell("one hold, the other dies", explore_all(choices({all_verbs()}, 2, other_killed, Model::line, 200)),
+         5);
+}
+
+TEST(HeldPair, of_which_both_are_held_comes_to_what_some_order_of_the_calls_comes_to) {
+    tell("two holds", explore_all(choices({all_verbs()}, 2, two_holds, Model::line, 60)), 1'000);
+    tell("three holds", explore_all(choices({verbs_on_one_name()}, 2, three_holds, Model::line, 60)), 1'000);
+}
+
+// The other makes new things in the places of those that the first one is looking at.
+TEST(HeldPair, of_which_one_finds_other_things_in_the_place_comes_to_what_some_order_of_the_calls_comes_to) {
+    tell("places used again", explore_all(reuses(Model::line)), 1'000);
+}
+
+TEST(HeldTriple, at_one_name_comes_to_what_some_order_of_the_calls_comes_to) {
+    const std::vector<Turn> others_one_by_one = {held(0), ends(1), ends(2), ends(0)};
+    const std::vector<Turn> others_beside = {held(0), held(1), ends(2), ends(0), ends(1)};
+    tell("three processes",
+         explore_all(choices({verbs_on_one_name()}, 3, others_one_by_one, Model::line, 40)), 500);
+    tell("three processes, two held",
+         explore_all(choices({verbs_on_one_name()}, 3, others_beside, Model::line, 800)), 500);
+}
+
+}  // namespace
+}  // namespace pmemcpy::hold

@@ -1,0 +1,168 @@
+// Each of these was a way to lose something that had been acknowledged, by a process that was held between a look and what it did then. A
+// review of the core found the first five, and the explorer the others. The turns are those of the story; the explorer chooses where.
+
+#include "stories.hpp"
+
+#include <bit>
+
+#include "calls.hpp"
+
+namespace pmemcpy::hold {
+
+// A compact() that retires an old version is held before it reads which record that one had replaced. Another process retires and frees
+// it too, and its next draft, of another value, comes into the place: what the first one followed was the value that was published.
+Scenario a_claim() {
+    Scenario scenario;
+    scenario.name = "a claim";
+    scenario.setup = [](PMEM& pmem) { pmem.store("u", 1); };
+    const auto two_versions = [](PMEM& pmem) {
+        pmem.store("w", 111);
+        pmem.store("v", 1);
+        pmem.begin(1);
+        pmem.store("v", 2);
+        pmem.commit(1);
+    };
+    scenario.actors = {{"A", {compact()}}, {"B", {compact(), store_int("w", 222)}, two_versions}};
+    scenario.turns = {held(0), held(1), dies(1), ends(0)};
+    return scenario;
+}
+
+// One of two erasers of an array is killed before its exchange, and a third process finishes its erase beside the winner. It is held
+// before it looks at a slot; meanwhile the winner frees all, and the array that it makes next comes into the place and is sealed.
+Scenario a_late_erase() {
+    Scenario scenario;
+    scenario.name = "a late erase";
+    scenario.setup = [](PMEM& pmem) {
+        pmem.alloc<double>("A", Dimensions{8, 8});
+        pmem.store<double>("A", numbers(32, 1).data(), Box{{0, 0}, {4, 8}});
+    };
+    // The eraser that is killed has noted what it is about to do.
+    scenario.actors = {{"C", {compact()}},
+                       {"B", {erase("A"), alloc("c", {8, 8}), store_box("c", {{0, 0}, {4, 8}}, 5)}},
+                       {"A", {erase("A")}}};
+    scenario.turns = {held_in(2, "Catalog::flag_dead"), dies(2), held(1), held(0), ends(1), ends(0)};
+    return scenario;
+}
+
+// A process frees a unit of a slab that nobody owns, and is held between the word of the unit and its bit. Another adopts the slab,
+// uses and empties it, gives its chunk back, and stores an array there, of which the first one then clears a bit.
+Scenario a_late_hint() {
+    Scenario scenario;
+    scenario.name = "a late hint";
+    scenario.options.chunk_bytes = std::uint64_t{64} << 10;  // of smaller ones no slab for data has bits
+    scenario.options.max_bytes = std::uint64_t{1} << 20;
+    scenario.setup = [](PMEM& pmem) {
+        pmem.alloc<double>("c", Dimensions{unlimited, 8192});
+        pmem.store("a", std::string(700, 'v'));
+    };
+    const Call fill = {"fill c", [](PMEM& pmem) {
+                           const std::vector<double> ones(8192, std::bit_cast<double>(~std::uint64_t{0}));
+                           for (std::size_t i = 0; i < 4; ++i)
+                               pmem.store<double>("c", ones.data(), Box{{i, 0}, {1, 8192}});
+                           return std::string("ok");
+                       }};
+    scenario.actors = {{"A", {erase("a")}}, {"B", {store_text("n", 700, 'n'), erase("n"), trim(), fill}}};
+    scenario.turns = {held(0), ends(1), ends(0)};
+    return scenario;
+}
+
+// A process that begins a step has looked whether it is broken, and is held before it says that it is in it. A death breaks the step;
+// another begins it anew, sees nobody in it, and drops what the first one has stored by then.
+Scenario a_step_begun_anew() {
+    Scenario scenario;
+    scenario.name = "a step begun anew";
+    scenario.setup = [](PMEM& pmem) { pmem.store("v", std::string(700, 'v')); };
+    const auto half = [](PMEM& pmem) {
+        pmem.begin(1);
+        pmem.store("half", 1);
+    };
+    scenario.actors = {{"A", {begin(1), store_text("x", 100, 'x')}},
+                       {"B", {open_pool(), begin(1), commit(1)}, {}, true},
+                       {"D", {}, half}};
+    scenario.turns = {held(0), dies(2), held(1), ends(0), ends(1)};
+    return scenario;
+}
+
+// A store without a step takes the place of a version that a step has not committed, and its process dies before it has retired the
+// version before that one, to which nothing leads then.
+Scenario an_older_version() {
+    Scenario scenario;
+    scenario.name = "an older version";
+    scenario.setup = [](PMEM& pmem) { pmem.store("v", std::string(700, 'v')); };
+    const auto first = [](PMEM& pmem) { pmem.store("v", std::string(700, 'o')); };
+    const auto in_step = [](PMEM& pmem) {
+        pmem.begin(1);
+        pmem.store("v", std::string(700, 's'));
+    };
+    scenario.actors = {{"A", {store_text("v", 700, 'a')}, first}, {"B", {load_text("v")}, in_step}};
+    scenario.turns = {held(0), dies(0), ends(1)};
+    return scenario;
+}
+
+// The last process out recovers the pool, for another had died; and took the dead one's pins, in the slot whose name recovery works
+// under, for its own. What they kept was then freed under another name than it was retired by, which is not at all.
+Scenario a_pin_of_the_dead() {
+    Scenario scenario;
+    scenario.name = "a pin of the dead";
+    scenario.setup = set_up_everything;
+    scenario.actors = {{"A", {load_text("v")}}, {"B", {begin(1), store_text("v", 700, 's'), commit(1)}}};
+    scenario.turns = {held(0), ends(1), dies(0)};
+    return scenario;
+}
+
+// An erase that had found a variable by its name took it away after it had got another name; and a rename gave a name to what was
+// erased just then.
+Scenario an_erase_of_what_is_renamed() {
+    Scenario scenario;
+    scenario.name = "erase / rename";
+    scenario.setup = set_up_everything;
+    scenario.actors = {{"A", {erase("v")}}, {"B", {rename("v", "z")}}};
+    scenario.turns = {held(0), ends(1), ends(0)};
+    return scenario;
+}
+
+Scenario a_rename_of_what_is_erased() {
+    Scenario scenario = an_erase_of_what_is_renamed();
+    scenario.name = "rename / erase";
+    std::swap(scenario.actors[0], scenario.actors[1]);
+    return scenario;
+}
+
+// A process that was in no step committed one, of which all had left, while another dropped what a death in a later step had left behind,
+// and with it what no step had committed yet: half of the step was there then. A model of tests/model found it.
+Scenario a_commit_beside_a_drop() {
+    Scenario scenario;
+    scenario.name = "a commit beside a drop";
+    scenario.setup = [](PMEM& pmem) { pmem.store("v", std::string(700, 'v')); };
+    const auto whole_step = [](PMEM& pmem) {
+        pmem.begin(1);
+        pmem.store("x", 1);
+        pmem.store("y", 2);
+        pmem.store("z", 3);
+        pmem.munmap();
+    };
+    const auto next_step = [](PMEM& pmem) {
+        pmem.begin(2);
+        pmem.store("d", 1);
+    };
+    scenario.actors = {{"A", {commit(1)}},
+                       {"B", {}, whole_step},
+                       {"C", {open_pool(), begin(2)}, {}, true},
+                       {"D", {}, next_step}};
+    scenario.turns = {dies(3), held(2), held(0), ends(2), ends(0)};
+    return scenario;
+}
+
+std::vector<Scenario> stories() {
+    return {a_claim(),
+            a_late_erase(),
+            a_late_hint(),
+            a_step_begun_anew(),
+            an_older_version(),
+            a_pin_of_the_dead(),
+            an_erase_of_what_is_renamed(),
+            a_rename_of_what_is_erased(),
+            a_commit_beside_a_drop()};
+}
+
+}  // namespace pmemcpy::hold

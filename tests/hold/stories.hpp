@@ -1,0 +1,34 @@
+#pragma once
+
+#include <vector>
+
+#include "scenario.hpp"
+
+namespace pmemcpy::hold {
+
+Scenario a_claim();
+Scenario a_late_erase();
+Scenario a_late_hint();
+Scenario a_step_begun_anew();
+Scenario an_older_version();
+Scenario a_pin_of_the_dead();
+Scenario an_erase_of_what_is_renamed();
+Scenario a_rename_of_what_is_erased();
+Scenario a_commit_beside_a_drop();
+std::vector<Scenario> stories();
+
+// places.cpp
+Scenario a_name_of_another();
+Scenario a_renamed_one_of_another();
+Scenario a_chain_of_another();
+Scenario a_count_along_a_chain_of_another();
+Scenario a_group_of_another();
+Scenario a_number_that_looks_like_a_group();
+Scenario a_version_before_that_of_another();
+Scenario an_older_version_of_another();
+Scenario an_array_that_is_sealed_for_another();
+Scenario an_attribute_that_is_killed_for_another();
+Scenario a_step_that_is_finished_for_another();
+std::vector<Scenario> places_used_again();
+
+}  // namespace pmemcpy::hold

@@ -1,0 +1,77 @@
+// The stories of stories.cpp, each with a test of its own.
+
+#include <gtest/gtest.h>
+
+#include "runner.hpp"
+#include "stories.hpp"
+
+namespace pmemcpy::hold {
+namespace {
+
+TEST(HeldStory, a_claim_follows_no_record_that_has_come_into_the_place) {
+    tell("a claim", explore_all({a_claim()}), 1'000);
+}
+
+TEST(HeldStory, a_late_erase_seals_no_array_but_its_own) {
+    tell("a late erase", explore_all({a_late_erase()}), 500);
+}
+
+TEST(HeldStory, a_late_hint_changes_no_data) { tell("a late hint", explore_all({a_late_hint()}), 20); }
+
+TEST(HeldStory, a_store_in_a_step_that_is_begun_anew_is_not_dropped) {
+    tell("a step begun anew", explore_all({a_step_begun_anew()}), 200);
+}
+
+TEST(HeldStory, a_store_over_an_uncommitted_version_leaves_no_older_one_behind) {
+    tell("an older version", explore_all({an_older_version()}), 20);
+}
+
+TEST(HeldStory, a_pin_of_the_dead_keeps_nothing_from_who_recovers) {
+    tell("a pin of the dead", explore_all({a_pin_of_the_dead()}), 5);
+}
+
+TEST(HeldStory, a_rename_and_an_erase_of_one_name_do_not_both_succeed) {
+    tell("erase / rename", explore_all({an_erase_of_what_is_renamed()}), 5);
+    tell("rename / erase", explore_all({a_rename_of_what_is_erased()}), 5);
+}
+
+TEST(HeldStory, a_commit_shows_no_half_of_a_step_that_is_being_dropped) {
+    tell("a commit beside a drop", explore_all({a_commit_beside_a_drop()}), 50);
+}
+
+// Of each the accesses of one function are gone through; that they are the right ones the gate shows.
+TEST(HeldStory, a_look_at_a_name_gives_no_value_of_what_has_come_into_the_place) {
+    tell("a name of another", explore_all({a_name_of_another()}), 3);
+    tell("a renamed one of another", explore_all({a_renamed_one_of_another()}), 3);
+}
+
+TEST(HeldStory, a_walk_leads_along_no_chain_but_its_own) {
+    tell("a chain of another", explore_all({a_chain_of_another()}), 3);
+    tell("a count along a chain of another", explore_all({a_count_along_a_chain_of_another()}), 3);
+}
+
+TEST(HeldStory, nothing_is_taken_for_a_group_that_has_come_into_the_place) {
+    tell("a group of another", explore_all({a_group_of_another()}), 1);
+    tell("a number that looks like a group", explore_all({a_number_that_looks_like_a_group()}), 10);
+}
+
+TEST(HeldStory, of_an_older_version_only_its_own_are_retired) {
+    tell("a version before that of another", explore_all({a_version_before_that_of_another()}), 1);
+    tell("an older version of another", explore_all({an_older_version_of_another()}), 3);
+}
+
+TEST(HeldStory, a_late_erase_closes_no_array_but_its_own) {
+    tell("an array that is sealed for another", explore_all({an_array_that_is_sealed_for_another()}), 2);
+}
+
+TEST(HeldStory, an_erase_that_is_finished_late_takes_no_attribute_of_another) {
+    tell("an attribute that is killed for another", explore_all({an_attribute_that_is_killed_for_another()}),
+         1);
+}
+
+TEST(HeldStory, a_step_that_is_finished_late_retires_nothing_of_a_draft) {
+    tell("a step that is finished for another", explore_all({a_step_that_is_finished_for_another()}), 20);
+}
+
+}  // namespace
+}  // namespace pmemcpy::hold

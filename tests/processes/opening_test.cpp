@@ -1,0 +1,289 @@
+// Who may open a pool, and when: beside others who come and go, on a full file system, and under a limit.
+
+#include "worker.hpp"
+
+#include <grp.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <pmemcpy/index.hpp>
+
+#include "os/calls.hpp"
+#include "pool/locks.hpp"
+
+namespace {
+
+using namespace processes;
+using pmemcpy::Code;
+using pmemcpy::Error;
+using pmemcpy::Mode;
+using pmemcpy::Options;
+using pmemcpy::PMEM;
+namespace fs = std::filesystem;
+namespace os = pmemcpy::os;
+
+constexpr int not_permitted = 77;
+
+Options small_pool(Mode mode = Mode::create_or_update) {
+    Options options;
+    options.max_bytes = 8 << 20;
+    options.chunk_bytes = 64 << 10;
+    options.mode = mode;
+    return options;
+}
+
+bool can_read(const std::string& path) {
+    PMEM reader;
+    reader.mmap(path, small_pool(Mode::read));
+    return reader.load<int>("x") == 1;
+}
+
+// What it was, if it was an error.
+std::optional<Error> error_of(const std::function<void()>& call) {
+    try {
+        call();
+        return std::nullopt;
+    } catch (const Error& error) {
+        return error;
+    }
+}
+
+/// Runs at a moment inside a call to the kernel that is told by what the call is asked for. Once.
+struct Moment {
+    static inline std::function<void()> then{};
+    static void happen() {
+        if (const auto now = std::exchange(then, nullptr)) now();
+    }
+};
+
+// ---- a full file system ----
+
+// In a mount namespace of its own. `room` pages are free when a process that wants to erase something opens the pool.
+int open_with_little_room(const Arguments& arguments) {
+    const std::string& where = arguments[0];
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("none", where.c_str(), "tmpfs", 0, "size=16m") != 0) {
+        return not_permitted;
+    }
+    const std::string path = where + "/pool" + arguments[1];
+    const std::string runtime = where + (arguments[1].empty() ? "/pool.rt" : "/pool/.pool.rt");
+    {
+        PMEM pmem;
+        pmem.mmap(path, small_pool());
+        pmem.store("x", 1);
+        if (arguments[2] == "index") pmemcpy::set_index_mode(pmem, pmemcpy::IndexMode::async);
+    }
+    int opened = 0;
+    int refused = 0;
+    for (const bool is_new : {true, false}) {
+        for (int room = 0; room < 12; ++room) {
+            if (is_new) fs::remove(runtime);
+            fs::remove(where + "/filled");
+            std::ofstream filler(where + "/filled", std::ios::binary);
+            const std::string page(4096, 'f');
+            while (filler.write(page.data(), 4096).flush()) {
+            }
+            filler.close();
+            fs::resize_file(where + "/filled", fs::file_size(where + "/filled") / 4096 * 4096 -
+                                                   4096 * static_cast<unsigned>(room));
+            const auto error = error_of([&] {
+                PMEM pmem;
+                pmem.mmap(path);
+                ++opened;
+                if (pmem.load<int>("x") != 1) throw std::runtime_error("x is lost");
+                pmem.munmap();
+            });
+            if (error && error->kind() != Code::no_space) {
+                std::cerr << room << " pages: " << error->what() << "\n";
+                return 1;
+            }
+            refused += error ? 1 : 0;
+            // Nothing has changed, so nobody has to repair anything before others may read.
+            if (!can_read(path)) return 2;
+        }
+    }
+    std::cerr << opened << " opened, " << refused << " refused\n";
+    if (opened == 0 || refused == 0) return 3;
+    fs::remove(where + "/filled");
+    PMEM pmem;
+    pmem.mmap(path);
+    pmem.store("y", 2);
+    return pmem.verify().empty() ? 0 : 4;
+}
+const Job open_with_little_room_job("open_with_little_room", open_with_little_room);
+
+class LittleRoom : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+// The pages of <pool>.rt had no space before they were touched: opening a pool to make room in it was a SIGBUS, and the pool had lost its mark
+// by then, so that mere readers were refused.
+TEST_P(LittleRoom, opens_a_pool_or_says_no_space_and_readers_come_and_go) {
+    const Folder folder("/dev/shm");
+    const auto& [layout, index] = GetParam();
+    Worker worker("open_with_little_room", {folder.path(), layout, index});
+    const int status = worker.wait();
+    if (status == not_permitted) GTEST_SKIP() << "mounting is not permitted here";
+    EXPECT_EQ(status, 0);
+}
+INSTANTIATE_TEST_SUITE_P(pools, LittleRoom,
+                         ::testing::Values(std::pair{"", ""}, std::pair{"/", ""}, std::pair{"", "index"}),
+                         [](const auto& one) {
+                             const std::string layout = *one.param.first == '\0' ? "file" : "directory";
+                             return layout + (*one.param.second == '\0' ? "" : "_with_an_index");
+                         });
+
+// A hole in a file that is mapped is a signal where the device is full.
+TEST(Opening, with_an_index_leaves_no_holes_in_its_files) {
+    const Folder folder;
+    PMEM pmem;
+    pmem.mmap(folder / "pool", small_pool());
+    pmemcpy::set_index_mode(pmem, pmemcpy::IndexMode::async);
+    for (int i = 0; i < 1000; ++i) pmem.set_attribute("/", "a" + std::to_string(i), i);
+    pmemcpy::flush_index(pmem);
+    int seen = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(folder / "pool.idx")) {
+        // In a copy only what has been written is ever read.
+        if (!entry.is_regular_file() || entry.path().filename() == "copy") continue;
+        struct stat status {};
+        ASSERT_EQ(::stat(entry.path().c_str(), &status), 0);
+        EXPECT_GE(status.st_blocks * 512, status.st_size) << entry.path();
+        ++seen;
+    }
+    EXPECT_GT(seen, 0);
+}
+
+// ---- a limit on the length of files ----
+
+int open_under_a_limit(const Arguments& arguments) {
+    const struct rlimit limit {
+        1 << 20, 1 << 20
+    };
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
+    PMEM pmem;
+    const auto error = error_of([&] { pmem.mmap(arguments[0], small_pool()); });
+    if (arguments[1] == "opens") {
+        if (error) std::cerr << error->what() << "\n";
+        if (error) return 2;
+        pmem.store("y", 2);
+        const auto refused = error_of([&] { pmemcpy::set_index_mode(pmem, pmemcpy::IndexMode::async); });
+        if (refused && refused->kind() != Code::no_space) return 6;
+        return pmem.load<int>("y") == 2 ? 0 : 3;
+    }
+    if (!error || error->kind() != Code::no_space) return 4;
+    if (std::string(error->what()).find("ulimit -f") == std::string::npos) {
+        std::cerr << error->what() << "\n";
+        return 5;
+    }
+    return 0;
+}
+const Job open_under_a_limit_job("open_under_a_limit", open_under_a_limit);
+
+// Making a file longer than `ulimit -f` allows raises SIGXFSZ, which ends the process before any call says EFBIG.
+TEST(Opening, under_a_limit_on_the_length_of_files_is_an_error_and_no_signal) {
+    const Folder folder;
+    const auto run = [&](const char* what) {
+        return Worker("open_under_a_limit", {folder / "pool", what}).wait();
+    };
+    EXPECT_EQ(run("is refused"), 0) << "there is no pool yet";
+    EXPECT_FALSE(fs::exists(folder / "pool"));
+    {
+        PMEM pmem;
+        pmem.mmap(folder / "pool", small_pool());
+        pmem.store("x", 1);
+    }
+    EXPECT_EQ(run("opens"), 0) << "nothing needs to grow";
+    fs::remove(folder / "pool.rt");
+    EXPECT_EQ(run("is refused"), 0) << "it has no run-time file";
+    EXPECT_TRUE(can_read(folder / "pool"));
+    PMEM pmem;
+    pmem.mmap(folder / "pool");
+    EXPECT_EQ(pmem.load<int>("x"), 1);
+    pmem.munmap();
+    Inside inside(folder / "pool");
+    EXPECT_EQ(inside.pool().recovery_count(), 0u);
+}
+
+// ---- others who come and go ----
+
+// The reader asked whether a writer is there, and then whether the pool was closed cleanly. A writer who came in between had taken the mark
+// away, and the reader was told that the pool had to be repaired.
+TEST(Opening, to_read_while_a_writer_comes_is_never_refused) {
+    const Folder folder;
+    const std::string path = folder / "pool";
+    {
+        PMEM pmem;
+        pmem.mmap(path, small_pool());
+        pmem.store("x", 1);
+    }
+    static PMEM writer;
+    os::Calls calls = os::system_calls();
+    calls.fcntl_lock = [](int fd, int command, struct flock* lock) {
+        const bool is_look =
+            command == F_OFD_GETLK && lock->l_start == static_cast<off_t>(pmemcpy::pool::attach_byte);
+        const int result = os::system_calls().fcntl_lock(fd, command, lock);
+        if (is_look) Moment::happen();
+        return result;
+    };
+    const os::ScopedCalls scoped(calls);
+    bool came = false;
+    Moment::then = [&] {
+        came = true;
+        writer.mmap(path);
+    };
+    EXPECT_TRUE(can_read(path));
+    EXPECT_TRUE(came);
+    writer.munmap();
+}
+
+// ... while a pool that was not closed cleanly still is not for mere readers.
+int die_with_a_pool(const Arguments& arguments) {
+    PMEM pmem;
+    pmem.mmap(arguments[0]);
+    ::_exit(0);
+}
+const Job die_with_a_pool_job("die_with_a_pool", die_with_a_pool);
+
+TEST(Opening, to_read_what_was_not_closed_cleanly_is_refused) {
+    const Folder folder;
+    const std::string path = folder / "pool";
+    {
+        PMEM pmem;
+        pmem.mmap(path, small_pool());
+        pmem.store("x", 1);
+    }
+    EXPECT_EQ(Worker("die_with_a_pool", {path}).wait(), 0);
+    expect_error(
+        Code::busy, [&] { can_read(path); }, "not closed cleanly");
+    PMEM().mmap(path);
+    EXPECT_TRUE(can_read(path));
+}
+
+// ---- what the kernel forbids with fs.protected_regular ----
+
+// It refuses O_CREAT for another user's file in a directory with the sticky bit, whatever the rights of the file are.
+TEST(RightsHere, are_enough_where_the_kernel_forbids_to_make_what_is_there) {
+    const Folder folder;
+    const std::string path = folder / "pool";
+    PMEM().mmap(path, small_pool());
+    const auto inode = [&] {
+        struct stat status {};
+        return ::stat((path + ".rt").c_str(), &status) == 0 ? status.st_ino : 0;
+    };
+    const auto before = inode();
+    os::Calls calls = os::system_calls();
+    calls.open = [](const char* name, int flags, mode_t mode) {
+        if ((flags & O_CREAT) != 0 && ::access(name, F_OK) == 0) {
+            errno = EACCES;
+            return -1;
+        }
+        return os::system_calls().open(name, flags, mode);
+    };
+    const os::ScopedCalls scoped(calls);
+    PMEM pmem;
+    pmem.mmap(path);
+    pmem.store("x", 1);
+    pmem.munmap();
+    EXPECT_EQ(inode(), before) << "it had to be replaced";
+}
+
+}  // namespace

@@ -1,0 +1,177 @@
+// A process that is stopped while it holds a lock of the pool: others store, load, view and overwrite beside it, also some that come only
+// then; what waits for the lock says after a second which process has it, and goes on as soon as that one does, or has died.
+
+#include <csignal>
+#include <map>
+
+#include "worker.hpp"
+
+namespace {
+
+using namespace processes;
+using pmemcpy::Code;
+using pmemcpy::Error;
+using pmemcpy::Inside;
+using pmemcpy::Options;
+using pmemcpy::PMEM;
+using pmemcpy::pool::Pool;
+
+using Words = std::vector<std::uint64_t>;
+const Words small(10, 1);
+const Words large(100'000, 2);  // a run of chunks
+
+template <class Lock>
+void stop_with(Pool& pool) {
+    const Lock lock(pool);
+    ::raise(SIGSTOP);
+}
+const std::map<std::string, void (*)(Pool&)> locks = {
+    {"names", stop_with<Pool::NameLock>},      {"groups", stop_with<Pool::GroupLock>},
+    {"space", stop_with<Pool::SpaceLock>},     {"steps", stop_with<Pool::StepLock>},
+    {"leaving", stop_with<Pool::LeavingLock>}, {"sync", stop_with<Pool::SyncLock>},
+    {"feed", stop_with<Pool::FeedLock>}};
+
+int stop_holding(const Arguments& arguments) {
+    Inside inside(arguments[0]);
+    locks.at(arguments[1])(inside.pool());
+    return 0;
+}
+const Job stop_holding_job("stop_holding", stop_holding);
+
+int come_and_store(const Arguments& arguments) {
+    PMEM pmem;
+    pmem.mmap(arguments[0]);
+    pmem.store("newcomer", small);
+    pmem.store("newcomer's", large);
+    pmem.store("newcomer", large);
+    return pmem.load<Words>("newcomer") == large ? 0 : 1;
+}
+const Job come_and_store_job("come_and_store", come_and_store);
+
+class Stopped : public ::testing::TestWithParam<std::string> {
+protected:
+    Stopped() {
+        Options options;
+        options.max_bytes = 64 << 20;
+        options.chunk_bytes = 64 << 10;
+        pmem_.mmap(folder_ / "pool", options);
+        for (const char* id : {"a", "b", "c", "g/x"}) pmem_.store(id, small);
+        pmem_.make_group("empty");
+    }
+    void hold() {
+        holder_.emplace("stop_holding", Arguments{folder_ / "pool", GetParam()});
+        int status = 0;
+        ASSERT_EQ(::waitpid(holder_->pid(), &status, WUNTRACED), holder_->pid());
+        ASSERT_TRUE(WIFSTOPPED(status));
+    }
+    void expect_told(const std::function<void()>& call) {
+        try {
+            call();
+            ADD_FAILURE() << "this waits for the lock";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), Code::busy);
+            const std::string number = std::to_string(holder_->pid());
+            EXPECT_NE(std::string(error.what()).find("process " + number + " ("), std::string::npos)
+                << error.what();
+            EXPECT_NE(std::string(error.what()).find("is stopped in "), std::string::npos) << error.what();
+        }
+    }
+
+    const Folder folder_;
+    PMEM pmem_;
+    std::optional<Worker> holder_;
+};
+
+TEST_P(Stopped, delays_no_store_load_view_or_overwrite) {
+    hold();
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_EQ(Worker("come_and_store", Arguments{folder_ / "pool"}).wait(), 0);
+    pmem_.store("new", small);
+    pmem_.store("new large", large);
+    pmem_.store("a", large);
+    pmem_.store("a", small);
+    pmem_.store("other/in/groups", small);
+    pmem_.set_attribute("a", "units", "K");
+    pmem_.alloc<std::uint64_t>("array", {1000});
+    for (std::uint64_t i = 0; i < 10; ++i)
+        pmem_.store("array", Words(100, i).data(), pmemcpy::Box{{i * 100}, {100}});
+    EXPECT_EQ(pmem_.load<Words>("b"), small);
+    EXPECT_EQ(pmem_.view<std::uint64_t>("array", pmemcpy::Box{{900}, {100}})[99], 9u);
+    EXPECT_EQ(pmem_.ids().size(), 10u);
+    EXPECT_TRUE(pmem_.verify().empty());
+    // The newcomer closes the pool as well, and asks for a second whether it is the last.
+    EXPECT_LT(std::chrono::steady_clock::now() - began,
+              std::chrono::seconds(GetParam() == "leaving" ? 3 : 1));
+    ::kill(holder_->pid(), SIGCONT);
+    EXPECT_EQ(holder_->wait(), 0);
+    pmem_.munmap();
+    expect_clean(Inside(folder_ / "pool").audit());
+}
+
+TEST_P(Stopped, and_killed_keeps_nobody_waiting) {
+    hold();
+    holder_->kill();
+    const auto began = std::chrono::steady_clock::now();
+    pmem_.erase("a");
+    pmem_.rename("b", "d");
+    pmem_.erase("empty");
+    pmem_.trim();
+    pmem_.sync();
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(1));
+    pmem_.munmap();
+    expect_clean(Inside(folder_ / "pool").audit());
+}
+
+INSTANTIATE_TEST_SUITE_P(processes, Stopped,
+                         ::testing::Values("names", "groups", "space", "steps", "leaving", "sync", "feed"),
+                         [](const auto& which) { return "while_it_holds_the_lock_for_" + which.param; });
+
+class StoppedWithNames : public Stopped {};
+
+// An erase is there with its first exchange; only its space comes back later.
+TEST_P(StoppedWithNames, has_an_erase_take_effect_and_tells_what_would_have_to_wait) {
+    hold();
+    pmem_.erase("a");
+    EXPECT_FALSE(pmem_.exists("a"));
+    expect_told([&] { pmem_.erase("b"); });
+    EXPECT_TRUE(pmem_.exists("b"));
+    expect_told([&] { pmem_.rename("c", "d"); });
+    pmem_.store("a", large);
+    EXPECT_EQ(pmem_.load<Words>("a"), large);
+    ::kill(holder_->pid(), SIGCONT);
+    EXPECT_EQ(holder_->wait(), 0);
+    pmem_.erase("b");
+    pmem_.rename("c", "d");
+    EXPECT_EQ(pmem_.load<Words>("d"), small);
+    pmem_.munmap();
+    expect_clean(Inside(folder_ / "pool").audit());
+}
+
+// Its own erase was not finished: as after its death, somebody finishes it.
+TEST_P(StoppedWithNames, keeps_nobody_from_closing) {
+    hold();
+    pmem_.erase("a");
+    pmem_.munmap();
+    ::kill(holder_->pid(), SIGCONT);
+    EXPECT_EQ(holder_->wait(), 0);
+    Inside inside(folder_ / "pool");
+    EXPECT_TRUE(inside.scavenge());
+    expect_clean(inside.audit());
+}
+
+TEST_P(StoppedWithNames, is_waited_for_while_it_goes_on_in_time) {
+    hold();
+    std::thread continued([&] {
+        sleep_us(300'000);
+        ::kill(holder_->pid(), SIGCONT);
+    });
+    pmem_.rename("c", "d");
+    continued.join();
+    EXPECT_EQ(holder_->wait(), 0);
+    EXPECT_EQ(pmem_.load<Words>("d"), small);
+}
+
+INSTANTIATE_TEST_SUITE_P(processes, StoppedWithNames, ::testing::Values("names"),
+                         [](const auto&) { return std::string("taken_out"); });
+
+}  // namespace
