@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <utility>
@@ -31,7 +30,7 @@ std::size_t tree_of(Table table) { return static_cast<std::size_t>(table); }
 Position position_of(Table table, std::string_view key) {
     if (!has_places(table)) return {key, 0};
     std::uint64_t place = 0;
-    std::memcpy(&place, key.data(), std::min(key.size(), sizeof place));
+    key.copy(reinterpret_cast<char*>(&place), sizeof place);
     return {{}, place};
 }
 Position position_of(std::string_view key, const Posting& posting) { return {key, marked_place(posting)}; }
