@@ -242,7 +242,8 @@ Extent Heap::allocate_extent(std::uint64_t length, std::uint64_t record_offset, 
 Bytes Heap::bytes(const Extent& extent, bool create) const {
     if (extent.target == 0) {
         if (!create) return {pool_.at(extent.offset), nullptr};
-        return {pool_.at(extent.offset), nullptr, &pool_.file(), extent.offset, &ways_};
+        os::File* const file = pool_.probe().has_write ? &pool_.file() : nullptr;
+        return {pool_.at(extent.offset), nullptr, file, extent.offset, &ways_};
     }
     return outside_ != nullptr ? outside_->map(extent, create) : Bytes{};
 }

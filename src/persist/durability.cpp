@@ -66,7 +66,7 @@ bool is_memory_only(const os::File& file) {
 Probe probe_devdax(const struct stat& status) {
     // The kernel grants MAP_SYNC on every devdax device, volatile ones too: only the region tells them apart.
     const auto domain = persistence_domain("char", status.st_rdev);
-    Probe result{.map_sync = true, .is_devdax = true};
+    Probe result{.map_sync = true, .is_devdax = true, .has_write = false};
     if (!domain) {
         result.durability = Durability::none;
         result.reason = "a devdax device outside any persistent memory region: volatile memory";
@@ -99,8 +99,11 @@ Probe probe_file(const os::File& file, const struct stat& status, MapSync map_sy
                         "' with MAP_SYNC: its file system refuses; use map_sync=automatic, or a "
                         "file system mounted with -o dax on persistent memory");
     }
-    if (is_memory_only(file))
-        return {.durability = Durability::none, .reason = "a file system in volatile memory"};
+    if (is_memory_only(file)) {
+        return {.durability = Durability::none,
+                .has_write = file.fs_kind() != os::FileSystem::hugetlbfs,
+                .reason = "a file system in volatile memory"};
+    }
     return {
         .durability = Durability::page, .needs_sync = true, .reason = "a file system behind the page cache"};
 }

@@ -14,6 +14,7 @@ struct Probe {
     bool map_sync = false;    ///< map with MAP_SYNC
     bool is_devdax = false;   ///< a device: fixed size, no fallocate, never msync nor fdatasync
     bool needs_sync = false;  ///< durable only after msync or fdatasync (page media)
+    bool has_write = true;    ///< false on hugetlbfs and devices, which refuse write()
     bool is_lowered = false;  ///< PMEMCPY_DURABILITY lowered what is reported
     std::string reason = {};  ///< one sentence for people: how this was found
 };
