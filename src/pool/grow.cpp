@@ -56,10 +56,12 @@ void Pool::grow(std::uint64_t chunks,
         medium_.sync(file_);  // before anything says it is ours
     std::uint64_t expected = usable;
     if (!medium_.compare_exchange(&state().usable_chunks.value, expected, usable + step)) return;
-    // Durable before the chunk table says anything of these chunks: recovery looks at no entry behind the usable ones, and
-    // whoever made them usable later would find it there.
-    medium_.persist(&state().usable_chunks.value, sizeof(std::uint64_t));
-    if (probe_.needs_sync) medium_.sync(file_);
+    // Durable before anything in these chunks is acknowledged: recovery finds nothing behind the usable ones. On page media that is
+    // sync()'s, which takes all of the file along. What the table then says there is cleared by the next growth.
+    medium_.flush(&state().usable_chunks.value, sizeof(std::uint64_t));
+    // No image shows it: a fence of this thread follows before it acknowledges anything. Others, whose fences do nothing for what this
+    // one has flushed, go by what is noted here.
+    medium_.fence();
     note_durable_chunks(usable + step);
 }
 
@@ -74,8 +76,8 @@ void Pool::vouch_for_usable_chunks() {
     const std::uint64_t usable = usable_chunks();
     if (usable <= durable_chunks_.load(std::memory_order_relaxed)) return;
     medium_.flush(&state().usable_chunks.value, sizeof(std::uint64_t));
-    // No image shows it: that takes a table's entry that came through a power loss alone, and another growth after it. In grow(),
-    // where a script does that, an image shows it.
+    // No image shows it: that takes a process that dies between the two in grow() beside another that stores there, and then a power
+    // loss. In grow(), where a script does that alone, an image shows it.
     medium_.fence();
     note_durable_chunks(usable);
 }
