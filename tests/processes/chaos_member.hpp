@@ -1,7 +1,9 @@
 #pragma once
 
-// One of the processes that do everything at once while some of them are killed. Outside of the pool each writes down
-// what it is about to do and what it was told is done: whatever is found afterwards must be one of the two.
+// One of the processes that do everything at once while some of them are killed, or stopped for a while. Outside of the pool each
+// writes down what it is about to do and what it was told is done: whatever is found afterwards must be one of the two.
+
+#include <algorithm>
 
 #include "worker.hpp"
 
@@ -14,7 +16,7 @@ using pmemcpy::Error;
 using pmemcpy::Options;
 using pmemcpy::PMEM;
 
-inline constexpr std::size_t crowd = 6;   // that write; and behind them a reader
+inline constexpr std::size_t most_writers = 64;
 inline constexpr std::size_t values = 6;  // of each process
 inline constexpr std::uint64_t rows = 6, columns = 40;
 
@@ -25,16 +27,19 @@ struct Track {
 };
 
 struct Ledger {
+    Word writers;  // and behind them a reader
+    Word stops;    // whether some are stopped for a while, so that what waits for them may be `busy`
     Word stop;
     Word failures;
-    Word done[crowd + 1];  // calls that returned
-    Track value[crowd][values];
-    Track attribute[crowd];
-    Track row[crowd][rows];
-    Track log[crowd];      // rows appended
-    Track step;            // of process 0: two values, stored in one step
-    Word opening, opened;  // counted by each that opens the pool
-    Word views_of_reader;  // that it holds
+    Word busy;
+    Word done[most_writers + 1];  // calls that returned
+    Track value[most_writers][values];
+    Track attribute[most_writers];
+    Track row[most_writers][rows];
+    Track log[most_writers];  // rows appended
+    Track step;               // of process 0: two values, stored in one step
+    Word opening, opened;     // counted by each that opens the pool
+    Word views_of_reader;     // that it holds
     char message[400];
 };
 
@@ -65,17 +70,11 @@ inline bool is_content(const Words& words, std::uint64_t who, std::uint64_t stat
 class Member {
 public:
     Member(const std::string& pool, const std::string& ledger, std::size_t me, std::uint64_t seed)
-        : ledger_(ledger), me_(me), random_(seed) {
+        : ledger_(ledger), pool_(pool), me_(me), crowd_(ledger_->writers), random_(seed) {
         ++ledger_->opening;
-        if (reads_only()) {
-            Options options;
-            options.mode = pmemcpy::Mode::read;
-            pmem_.mmap(pool, options);
-            ++ledger_->opened;
-            return;
-        }
-        pmem_.mmap(pool);
+        open();
         ++ledger_->opened;
+        if (reads_only()) return;
         pmem_.alloc<std::uint64_t>(array(me_), {rows, columns});
         pmem_.alloc<std::uint64_t>(log(me_), {pmemcpy::unlimited, columns});
         settle();
@@ -100,7 +99,7 @@ public:
             } else {
                 act();
             }
-            look(random_() % crowd);
+            look(random_() % crowd_);
             ++ledger_->done[me_];
         }
     }
@@ -110,7 +109,7 @@ public:
         std::vector<std::pair<pmemcpy::View<const std::uint64_t>, Words>> held;
         for (std::size_t n = random_() % 6; n > 0; --n) {
             try {
-                auto view = pmem_.view<std::uint64_t>(array(random_() % crowd),
+                auto view = pmem_.view<std::uint64_t>(array(random_() % crowd_),
                                                       Box{{random_() % rows, 0}, {1, columns}});
                 Words first(view.begin(), view.end());
                 held.emplace_back(std::move(view), std::move(first));
@@ -127,12 +126,19 @@ public:
     }
 
 private:
-    bool reads_only() const { return me_ == crowd; }
+    bool reads_only() const { return me_ == crowd_; }
     static std::string name(std::size_t who, std::size_t i, std::uint64_t state) {
         return "p" + std::to_string(who) + (state % 2 == 0 ? "/v" : "/w") + std::to_string(i);
     }
     static std::string array(std::size_t who) { return "a" + std::to_string(who); }
     static std::string log(std::size_t who) { return "log" + std::to_string(who); }
+
+    void open() {
+        Options options;
+        if (reads_only()) options.mode = pmemcpy::Mode::read;
+        while (!try_to([&] { pmem_.mmap(pool_, options); })) {
+        }
+    }
 
     void fail(const std::string& what) {
         if (ledger_->failures.fetch_add(1) == 0) {
@@ -150,15 +156,27 @@ private:
         track.acknowledged = found;
     }
 
+    // False if it has not happened: it did not fit, as a small machine may have less room than the pool; or it would have had to wait
+    // for a process that is stopped.
+    template <class F>
+    bool try_to(F&& f) {
+        try {
+            f();
+            return true;
+        } catch (const Error& error) {
+            const bool is_busy = error.kind() == Code::busy && ledger_->stops != 0;
+            if (error.kind() != Code::no_space && !is_busy) throw;
+            if (is_busy) ++ledger_->busy;
+            return false;
+        }
+    }
+
     template <class F>
     void track(Track& track, std::uint64_t state, F&& f) {
         track.intended = state;
-        try {
-            f();
+        if (try_to(f)) {
             track.acknowledged = state;
-        } catch (const Error& error) {
-            // What did not fit has not happened. A small machine may have less room than the pool.
-            if (error.kind() != Code::no_space) throw;
+        } else {
             track.intended = track.acknowledged.load();
         }
     }
@@ -168,7 +186,7 @@ private:
         Track& value = ledger_->value[me_][i];
         const std::uint64_t before = value.acknowledged;
         const std::uint64_t next = (before / 2 + 1 + next_++ % 3) * 2 + before % 2;
-        switch (random_() % 9) {
+        switch (random_() % 10) {
             case 0:
             case 1:
             case 2:
@@ -189,10 +207,99 @@ private:
                 return act_on_array();
             case 7:
                 return append();
+            case 8:
+                return act_on_all();
             default:
                 if (me_ == 0) act_in_step();
                 return;
         }
+    }
+
+    // What is done rarely, and much of it to more than one's own.
+    void act_on_all() {
+        const std::string own = "p" + std::to_string(me_);
+        switch (random_() % 12) {
+            case 0:
+                try_to([&] { pmem_.make_group(own + "/group/below"); });
+                return;
+            case 1:
+                for (const char* group : {"/group/below", "/group"}) {
+                    if (pmem_.exists(own + group)) try_to([&] { pmem_.erase(own + group); });
+                }
+                return;
+            case 2:
+                try_to([&] { pmem_.set_attributes(log(me_), {{"a", next_}, {"b", "text"}, {"c", 0.5}}); });
+                return;
+            case 3:
+                try_to([&] { pmem_.prepare(); });
+                return;
+            case 4:
+                try_to([&] { pmem_.trim(); });
+                return;
+            case 5:
+                try_to([&] { pmem_.sync(); });
+                return;
+            case 6:
+                try_to([&] { pmem_.compact(); });
+                return;
+            case 7:
+                return list(own);
+            case 8:
+                return act_on_frozen();
+            case 9:
+                if (random_() % 8 != 0) return;
+                for (const auto& damage : pmem_.verify())
+                    fail(damage.id + " is called damaged: " + damage.what);
+                return;
+            case 10:
+                if (random_() % 8 != 0) return;
+                try_to([&] { pmem_.munmap(); });
+                open();
+                return settle();
+            default:
+                look_at_all();
+                return;
+        }
+    }
+
+    // Nobody else stores or erases here.
+    void list(const std::string& own) {
+        std::vector<std::string> expected;
+        for (std::size_t i = 0; i < values; ++i) {
+            const std::uint64_t state = ledger_->value[me_][i].acknowledged;
+            if (state != 0) expected.push_back(name(me_, i, state));
+        }
+        std::sort(expected.begin(), expected.end());
+        if (pmem_.ids(own + "/") != expected) fail("a list of its values is wrong");
+    }
+
+    void look_at_all() {
+        for (const std::string& id : pmem_.ids()) {
+            try {
+                pmem_.info(id);
+                pmem_.attributes(id);
+            } catch (const Error& error) {
+                if (error.kind() != Code::not_found) fail(id + ": " + error.what());
+            }
+        }
+    }
+
+    // An array that is stored to where it lies, and is within the promise from then on.
+    void act_on_frozen() {
+        const std::string id = "frozen" + std::to_string(me_);
+        if (pmem_.exists(id) && !try_to([&] { pmem_.erase(id); })) return;
+        pmemcpy::ArrayOptions options;
+        options.contiguous = true;
+        const Words data = content(me_, ++next_, columns);
+        if (!try_to([&] { pmem_.alloc<std::uint64_t>(id, {columns}, options); })) return;
+        {
+            const auto view = pmem_.update<std::uint64_t>(id);
+            std::copy(data.begin(), data.end(), view.begin());
+        }
+        pmem_.freeze(id);
+        Words back(columns);
+        pmem_.load(id, back.data(), Box{{0}, {columns}});
+        if (back != data) fail(id + " is not what was put into it");
     }
 
     void act_on_attribute() {
@@ -217,8 +324,17 @@ private:
             std::copy(row.begin(), row.end(), data.begin() + static_cast<std::ptrdiff_t>(r * columns));
             ledger_->row[me_][first + r].intended = next;
         }
-        pmem_.store(array(me_), data.data(), Box{{first, 0}, {count, columns}});
-        for (std::uint64_t r = 0; r < count; ++r) ledger_->row[me_][first + r].acknowledged = next;
+        const bool is_done = try_to([&] {
+            pmem_.store(array(me_), data.data(), Box{{first, 0}, {count, columns}});
+        });
+        for (std::uint64_t r = first; r < first + count; ++r) {
+            Track& row = ledger_->row[me_][r];
+            if (is_done) {
+                row.acknowledged = next;
+            } else {
+                row.intended = row.acknowledged.load();
+            }
+        }
     }
 
     void append() {
@@ -232,10 +348,16 @@ private:
 
     void act_in_step() {
         const std::uint64_t step = pmem_.info().committed_step + 1;
-        pmem_.begin(step);
-        pmem_.store("step/a", content(0, step, length_of(step)));
-        pmem_.store("step/b", content(0, step, length_of(step + 1)));
-        track(ledger_->step, step, [&] { pmem_.commit(step); });
+        if (!try_to([&] { pmem_.begin(step); })) return;
+        const bool is_stored = try_to([&] {
+            pmem_.store("step/a", content(0, step, length_of(step)));
+            pmem_.store("step/b", content(0, step, length_of(step + 1)));
+        });
+        if (is_stored) track(ledger_->step, step, [&] { pmem_.commit(step); });
+        if (ledger_->step.acknowledged != step) {
+            while (!try_to([&] { pmem_.abandon(); })) {
+            }
+        }
     }
 
     // ---- looking: at one's own things and at those of others, in the middle of what they do ----
@@ -349,7 +471,9 @@ private:
     }
 
     Shared<Ledger> ledger_;
-    std::size_t me_;
+    const std::string pool_;
+    const std::size_t me_;
+    const std::size_t crowd_;
     std::mt19937_64 random_;
     std::uint64_t next_ = 0;
     PMEM pmem_;

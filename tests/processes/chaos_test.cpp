@@ -1,8 +1,10 @@
 // Six processes and a reader do everything at once while they are killed: one every few milliseconds beside a survivor,
-// all at once, in the middle of an allocation, in the middle of a recovery.
+// all at once, in the middle of an allocation, in the middle of a recovery. And sixty-four, while they are stopped and killed.
 
 #include <algorithm>
+#include <cmath>
 #include <iomanip>
+#include <map>
 
 #include "chaos_member.hpp"
 #include "os/lock.hpp"
@@ -13,9 +15,11 @@ namespace {
 using namespace processes;
 using Clock = std::chrono::steady_clock;
 
-Options tight_pool() {
+constexpr std::size_t few = 6;
+
+Options tight_pool(std::size_t writers) {
     Options options;
-    options.max_bytes = 1 << 30;
+    options.max_bytes = std::uint64_t{writers} * (160 << 20);
     options.chunk_bytes = 16 << 10;
     return options;
 }
@@ -95,14 +99,15 @@ private:
 
 class Chaos {
 public:
-    Chaos() : random_(seed()), ledger_(ledger_path()) {
-        { PMEM().mmap(pool(), tight_pool()); }
-        for (std::size_t i = 0; i <= crowd; ++i) workers_.push_back(start(i));
+    explicit Chaos(std::size_t writers = few) : writers_(writers), random_(seed()), ledger_(ledger_path()) {
+        ledger_->writers = writers;
+        { PMEM().mmap(pool(), tight_pool(writers)); }
+        for (std::size_t i = 0; i <= writers; ++i) workers_.push_back(start(i));
     }
     Worker start(std::size_t who, bool only_look = false) {
         Arguments arguments{pool(), ledger_path(), std::to_string(who), std::to_string(random_())};
         if (only_look) arguments.emplace_back("look");
-        if (who == crowd) ledger_->views_of_reader = 0;
+        if (who == writers_) ledger_->views_of_reader = 0;
         return Worker("take_part", arguments);
     }
     std::string pool() const { return folder_ / "pool"; }
@@ -130,15 +135,18 @@ public:
         }
         workers_[victim_].kill();
         ++kills_;
-        if (victim_ == crowd && ledger_->views_of_reader != 0) ++readers_killed_;
+        if (victim_ == writers_ && ledger_->views_of_reader != 0) ++readers_killed_;
     }
     void replace_victim() { workers_[victim_] = start(victim_); }
+    std::size_t victim() const { return victim_; }
+    pid_t process(std::size_t who) const { return workers_[who].pid(); }
+    std::size_t draw() { return random_() % workers_.size(); }
 
     void stop() {
         ledger_->stop = 1;
         for (Worker& worker : workers_) EXPECT_EQ(worker.wait(), 0);
         // Once more from outside: what everybody was told is there.
-        for (std::size_t i = 0; i <= crowd; ++i) EXPECT_EQ(start(i, true).wait(), 0);
+        for (std::size_t i = 0; i <= writers_; ++i) EXPECT_EQ(start(i, true).wait(), 0);
     }
     // Process 0 may have been killed in a step, and stopped before it came to begin it anew. As long as a step is open,
     // the last to leave a pool does not call it clean: whoever opens it next drops what the step has left.
@@ -153,8 +161,8 @@ public:
         EXPECT_EQ(ledger_->failures, 0u) << ledger_->message;
         std::uint64_t done = 0;
         for (const auto& count : ledger_->done) done += count;
-        std::cout << "chaos: " << done << " calls by " << crowd + 1 << " processes, " << kills_ << " killed, "
-                  << victims << "\n";
+        std::cout << "chaos: " << done << " calls by " << writers_ + 1 << " processes, " << kills_
+                  << " killed, " << victims << "\n";
     }
     // Nothing is open any more: the pool holds what its variables need, and says so by itself.
     void expect_whole_pool() {
@@ -173,6 +181,7 @@ public:
     }
 
 private:
+    const std::size_t writers_;
     std::mt19937_64 random_;
     Folder folder_;
     Shared<Ledger> ledger_;
@@ -222,7 +231,7 @@ TEST(processes, in_chaos_with_everybody_killed_at_once_nothing_acknowledged_is_l
         for (std::uint64_t victims = chaos.random()() % 4; victims > 0; --victims) {
             Ledger& ledger = chaos.ledger();
             const std::uint64_t opening = ledger.opening, opened = ledger.opened;
-            Worker recovering = chaos.start(chaos.random()() % crowd);
+            Worker recovering = chaos.start(chaos.random()() % few);
             EXPECT_TRUE(wait_until([&] { return ledger.opening != opening; }));
             sleep_us(chaos.random()() % 2000);
             recovering.kill();
@@ -287,6 +296,82 @@ TEST(processes, in_chaos_with_those_killed_who_hold_the_name_lock_nobody_waits_f
     chaos.expect_no_failure(std::to_string(kill) +
                             " of them with the name lock; a survivor's four calls right after took " +
                             after_death.describe());
+    chaos.expect_whole_pool();
+}
+
+/// Those that are stopped, and until when.
+class Stops {
+public:
+    using Time = Clock::time_point;
+
+    bool has(std::size_t who) const { return until_.contains(who); }
+    std::size_t count() const { return until_.size(); }
+    void stop(Chaos& chaos, std::size_t who, Clock::duration time) {
+        ::kill(chaos.process(who), SIGSTOP);
+        until_[who] = Clock::now() + time;
+    }
+    void forget(std::size_t who) { until_.erase(who); }
+    void go_on(const Chaos& chaos, Time now) {
+        std::erase_if(until_, [&](const auto& one) {
+            if (one.second > now) return false;
+            ::kill(chaos.process(one.first), SIGCONT);
+            return true;
+        });
+    }
+
+private:
+    std::map<std::size_t, Time> until_;
+};
+
+/// From a tenth of a millisecond to `most`, each magnitude as often.
+Clock::duration drawn_time(std::mt19937_64& random, std::chrono::seconds most) {
+    const double magnitudes = std::log(std::chrono::duration<double>(most).count() / 1e-4);
+    const double drawn = static_cast<double>(random() % 1'000'000) / 1e6;
+    return std::chrono::duration_cast<Clock::duration>(
+        std::chrono::duration<double>(1e-4 * std::exp(drawn * magnitudes)));
+}
+
+std::chrono::seconds length_of_storm() {
+    const char* given = std::getenv("PMEMCPY_STORM_SECONDS");
+    if (given != nullptr) return std::chrono::seconds(std::strtoull(given, nullptr, 10));
+    return std::chrono::seconds(is_long() ? 3600 : 20);
+}
+
+// Stopped wherever they are, for up to ten seconds, at most half of them at a time; and killed, the stopped ones too: those hold
+// whatever they hold while others go on, and die with it.
+TEST(processes, in_a_storm_of_stops_and_deaths_nothing_acknowledged_is_lost_and_no_space) {
+    Chaos chaos(most_writers);
+    chaos.ledger().stops = 1;
+    Stops stops;
+    std::size_t stopped = 0, killed_while_stopped = 0;
+    {
+        Inside survivor(chaos.pool());
+        const auto end = Clock::now() + length_of_storm();
+        while (Clock::now() < end && !chaos.has_failed()) {
+            sleep_us(1000 + chaos.random()() % 4000);
+            stops.go_on(chaos, Clock::now());
+            if (chaos.random()() % 4 == 0) {
+                chaos.kill_one();
+                if (stops.has(chaos.victim())) ++killed_while_stopped;
+                stops.forget(chaos.victim());
+                chaos.replace_victim();
+            } else if (const std::size_t who = chaos.draw();
+                       !stops.has(who) && stops.count() < most_writers / 2) {
+                stops.stop(chaos, who, drawn_time(chaos.random(), std::chrono::seconds(10)));
+                ++stopped;
+            }
+        }
+        stops.go_on(chaos, Stops::Time::max());
+        chaos.stop();
+        chaos.close_step();
+        EXPECT_TRUE(survivor.scavenge());
+        expect_clean(survivor.audit());
+        EXPECT_EQ(survivor.pool().recovery_count(), 0u);
+    }
+    EXPECT_GT(killed_while_stopped, 0u);
+    chaos.expect_no_failure(std::to_string(killed_while_stopped) + " of them while they were stopped, " +
+                            std::to_string(stopped) + " stopped, " + std::to_string(chaos.ledger().busy) +
+                            " calls busy");
     chaos.expect_whole_pool();
 }
 

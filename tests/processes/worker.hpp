@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -191,7 +192,9 @@ inline void expect_clean(const pmemcpy::catalog::Audit& audit) {
 /// Erases all there is: no space is left in anybody's use.
 inline void expect_that_all_can_go(pmemcpy::PMEM& pmem) {
     for (const std::string& id : pmem.ids()) pmem.erase(id);
-    for (const std::string& id : pmem.groups()) pmem.erase(id);
+    const std::vector<std::string> groups =
+        pmem.groups();  // sorted: from the last on, so that none has another in it
+    std::for_each(groups.rbegin(), groups.rend(), [&](const std::string& id) { pmem.erase(id); });
     pmem.trim();
     EXPECT_EQ(pmem.info().data_bytes, 0u);
     EXPECT_EQ(pmem.info().metadata_bytes, 0u);
