@@ -67,7 +67,7 @@ std::string key_of(std::uint64_t place) {
 }
 std::uint64_t place_in(std::string_view key) {
     std::uint64_t place = 0;
-    std::memcpy(&place, key.data(), std::min(key.size(), sizeof place));
+    key.copy(reinterpret_cast<char*>(&place), sizeof place);
     return place;
 }
 

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -33,7 +32,7 @@ public:
     Cell cell() const { return PageView::cell_in(steps_[levels_ - 1].page, steps_[levels_ - 1].at); }
     bool is_under(const Cell& cell, std::string_view key) const {
         return key.size() == prefix_ + cell.rest.size() && key.substr(prefix_) == cell.rest &&
-               std::memcmp(key.data(), key_.data(), prefix_) == 0;
+               key.substr(0, prefix_) == std::string_view(key_.data(), prefix_);
     }
     /// The whole key of a cell of this page, until the cursor goes on.
     std::string_view key_of(const Cell& cell) {
