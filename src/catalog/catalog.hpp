@@ -8,6 +8,7 @@
 
 #include <pmemcpy/info.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -110,7 +111,7 @@ public:
     /// Makes durable, with this thread's next fence, what an entry says: its definition and its name. Whoever has said it may have
     /// died before he came to flush it, or may not have come to that yet; and what is built on it now is acknowledged (law 2).
     void vouch_for(Link entry) const;
-    /// Takes an entry away again that got no value, because the verb that made it has failed.
+    /// Takes an entry away again that got no value, because the verb that made it has failed; never an error.
     void give_up(Link entry);
     /// A group with those above it, or "/", which only has attributes: the pool's own. Nothing if it is there.
     /// Errors: already_exists when it is a variable.
@@ -210,26 +211,30 @@ private:
     const Entry* owner_at_home(const Entry& attribute) const;
 
     void erase(Link entry, std::string_view id, Link name);
-    bool flag_group_dead(Link entry, Link defined, std::string_view id);
+    bool erase_group(Link entry, Link defined, std::string_view id);
     bool flag_dead(Link entry, std::uint64_t expected, Link name);
     void clean_up_erased(Link entry, pool::Slot& slot);
     void clean_up_attributes(Link entry, const Entry& owner, pool::Slot& slot);
     Link kill_attribute(Link attribute);
     bool forget_undefined(Link entry);
+    bool define_group(Link entry, Link empty);
+    bool take_away(Link entry, const std::function<bool()>& flag);
+    bool flag_undefined(Link entry);
+    std::vector<Link> undefined_children(std::string_view group) const;
     void retire_definition(Link definition);
     void retire_array(Link array);
     void take_out(std::uint64_t* head, Link node);
     void finish_rename(Link identity, Link alias);
     void finish_verb(std::uint64_t slot);
     bool is_previous(Link newer, Link record) const;
-    bool has_children(std::string_view group) const;
 
     pool::Pool& pool_;
     heap::Heap& heap_;
     Salvage* salvage_ = nullptr;
-    std::uint64_t created_ns_ = 0;    // 0: whenever it is
-    std::vector<std::byte> creator_;  // the field of new entries; empty: nobody is known
-    std::mutex verb_mutex_;           // a slot has room for one erase or rename
+    std::uint64_t created_ns_ = 0;                  // 0: whenever it is
+    std::vector<std::byte> creator_;                // the field of new entries; empty: nobody is known
+    std::mutex verb_mutex_;                         // a slot has room for one erase or rename
+    std::atomic<bool> has_left_undefined_ = false;  // an entry that could not be given up
 };
 
 }  // namespace pmemcpy::catalog

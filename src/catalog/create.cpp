@@ -142,8 +142,13 @@ Link Catalog::create(std::string_view id) {
         ensure_groups(id);
         const Link entry = found ? seen.identity : find_or_insert(head, key);
         if (erasures % 2 == 0 && pool_.group_erasures() == erasures) return entry;
-        const pool::Pool::GroupLock lock(pool_);
-        if (groups_exist(id)) return entry;
+        try {
+            const pool::Pool::GroupLock lock(pool_);
+            if (groups_exist(id)) return entry;
+        } catch (...) {
+            give_up(entry);
+            throw;
+        }
     }
 }
 
@@ -185,30 +190,39 @@ void Catalog::make_group(std::string_view id) {
         }
         const auto there = current_word(entry);
         if (!there) continue;  // erased just then
-        Link expected = *there;
+        const Link expected = *there;
         if (!expected.is_mark(mark_empty)) {
             retry.doubt(pool_,
                         expected);  // stored or erased just then, and so another word or entry the next time
             continue;
         }
-        Draft draft(heap_, sizeof(Value));
-        draft.write_header(RecordKind::value, 0, sizeof(Value),
-                           pool_.as<Entry>(entry.offset()).header.incarnation,
-                           pool_.offset_of(value_word(entry)));
-        Value value{};
-        value.kind = static_cast<std::uint8_t>(ValueKind::group);
-        value.written_ns = os::wall_ns();
-        draft.write(sizeof(RecordHeader), &value.extent, sizeof value - sizeof(RecordHeader));
-        const Link link = draft.seal(pool_.draw_version());
-        if (pool_.medium().compare_exchange(value_word(entry), expected.word, link.word)) {
-            // Durable before what is put into the group: each record in it comes after a fence of its own.
-            pool_.medium().flush(value_word(entry), 8);
-            draft.keep();
-            pool_.feed().append(
-                entry.offset());  // it may be all that is left, when somebody looks, of what was stored in it
-            return;
+        try {
+            if (define_group(entry, expected)) return;
+        } catch (...) {
+            give_up(entry);
+            throw;
         }
     }
+}
+
+// False when another process has been faster.
+bool Catalog::define_group(Link entry, Link empty) {
+    Draft draft(heap_, sizeof(Value));
+    draft.write_header(RecordKind::value, 0, sizeof(Value),
+                       pool_.as<Entry>(entry.offset()).header.incarnation,
+                       pool_.offset_of(value_word(entry)));
+    Value value{};
+    value.kind = static_cast<std::uint8_t>(ValueKind::group);
+    value.written_ns = os::wall_ns();
+    draft.write(sizeof(RecordHeader), &value.extent, sizeof value - sizeof(RecordHeader));
+    const Link link = draft.seal(pool_.draw_version());
+    if (!pool_.medium().compare_exchange(value_word(entry), empty.word, link.word)) return false;
+    // Durable before what is put into the group: each record in it comes after a fence of its own.
+    pool_.medium().flush(value_word(entry), 8);
+    draft.keep();
+    // It may be all that is left, when somebody looks, of what was stored in it.
+    pool_.feed().append(entry.offset());
+    return true;
 }
 
 }  // namespace pmemcpy::catalog

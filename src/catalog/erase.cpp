@@ -22,46 +22,66 @@ void Catalog::erase(Link entry, std::string_view id) { erase(entry, id, Link{});
 // `name`: the entry that named it when it was found; none: whatever its name is.
 void Catalog::erase(Link entry, std::string_view id, Link name) {
     const std::lock_guard one_verb(verb_mutex_);
-    const Medium& m = pool_.medium();
     finish_verb(pool_.slot_index());
     const auto defined = definition(entry);
     if (!defined) throw Error(Code::not_found, "there is no '" + std::string(id) + "' to erase");
-    pool::Slot& slot = pool_.slot();
-    m.store(&slot.intent_a, entry.word);
-    m.store(&slot.intent_b, 0);
-    m.store(&slot.intent, static_cast<std::uint64_t>(pool::Intent::erase));
-    bool erased = false;
-    try {
-        erased = is_group(pool_, *defined) ? flag_group_dead(entry, *defined, id)
-                                           : flag_dead(entry, defined->word, name);
-    } catch (...) {
-        m.store(&slot.intent, 0);
-        throw;
-    }
-    if (erased) {
-        // The erase is acknowledged when this word is durable; recovery believes it (law 1).
-        m.persist(value_word(entry), 8);
-        try {
-            clean_up_erased(entry, slot);
-            m.store(&slot.intent, 0);
-        } catch (const Error&) {
-            // Another is stopped with the lock, or the kernel gives none. It is erased all the same; the intent stays, and the next verb
-            // goes on from there.
-        }
-    } else {
-        m.store(&slot.intent, 0);
-    }
+    const bool erased = is_group(pool_, *defined)
+                            ? erase_group(entry, *defined, id)
+                            : take_away(entry, [&] { return flag_dead(entry, defined->word, name); });
     heap_.reclaim();
     if (!erased)
         throw Error(Code::not_found, "'" + std::string(id) + "' was erased by somebody else just now");
 }
 
-bool Catalog::flag_group_dead(Link entry, Link defined, std::string_view id) {
-    const pool::Pool::GroupLock lock(pool_);
-    const pool::Pool::GroupErasure announced(pool_);  // to whoever is putting something into it (create.cpp)
-    if (has_children(id))
-        throw Error(Code::busy, "group '" + std::string(id) + "' is not empty; erase what is in it first");
-    return pool_.medium().compare_exchange(value_word(entry), defined.word, defined.dead().word);
+// Caller has the verb's mutex, and no verb of this process is unfinished.
+bool Catalog::take_away(Link entry, const std::function<bool()>& flag) {
+    const Medium& m = pool_.medium();
+    pool::Slot& slot = pool_.slot();
+    m.store(&slot.intent_a, entry.word);
+    m.store(&slot.intent_b, 0);
+    m.store(&slot.intent, static_cast<std::uint64_t>(pool::Intent::erase));
+    bool flagged = false;
+    try {
+        flagged = flag();
+    } catch (...) {
+        m.store(&slot.intent, 0);
+        throw;
+    }
+    if (!flagged) {
+        m.store(&slot.intent, 0);
+        return false;
+    }
+    // The erase is acknowledged when this word is durable; recovery believes it (law 1).
+    m.persist(value_word(entry), 8);
+    try {
+        clean_up_erased(entry, slot);
+        m.store(&slot.intent, 0);
+    } catch (const Error&) {
+        // Another is stopped with the lock, or the kernel gives none. It is erased all the same; the intent stays, and the next verb
+        // goes on from there.
+    }
+    return true;
+}
+
+// What has no value in it goes first: a verb has failed there and could not take it away, or one is just about to give it a value. That
+// one finds it erased, and makes another one and the groups of that.
+bool Catalog::erase_group(Link entry, Link defined, std::string_view id) {
+    for (;;) {
+        std::vector<Link> undefined;
+        const bool erased = take_away(entry, [&] {
+            const pool::Pool::GroupLock lock(pool_);
+            const pool::Pool::GroupErasure announced(
+                pool_);  // to processes that put something into it (create.cpp)
+            undefined = undefined_children(id);
+            return undefined.empty() &&
+                   pool_.medium().compare_exchange(value_word(entry), defined.word, defined.dead().word);
+        });
+        if (undefined.empty()) return erased;
+        for (const Link child : undefined) {
+            take_away(child, [&] { return flag_undefined(child); });
+            finish_verb(pool_.slot_index());
+        }
+    }
 }
 
 // A rename in between has taken the name away; and one that is under way has the lock. An overwrite in between is erased too; but not
@@ -170,17 +190,25 @@ bool Catalog::forget_undefined(Link entry) {
     return true;
 }
 
+bool Catalog::flag_undefined(Link entry) {
+    if (follow<Entry>(pool_, entry) == nullptr) return false;
+    const Link word{Medium::load(value_word(entry))};
+    if (!word.is_mark(mark_empty) || word.is_dead() || !heap::is_current_unguarded(pool_, entry))
+        return false;
+    std::uint64_t expected = word.word;
+    return pool_.medium().compare_exchange(value_word(entry), expected, word.dead().word);
+}
+
+// What cannot go now, because another process is stopped with the lock, stays without a value: a verb that stores under its id uses it,
+// an erase of its group takes it away, and so does the process that cleans up after this one.
 void Catalog::give_up(Link entry) {
-    const auto order = heap_.retiring();
-    const pool::Pool::NameLock lock(pool_);
-    const auto* e = follow<Entry>(pool_, entry);
-    if (e == nullptr) return;
-    std::uint64_t word = Medium::load(value_word(entry));
-    if (!Link{word}.is_mark(mark_empty) || Link{word}.is_dead()) return;
-    if (!pool_.medium().compare_exchange(value_word(entry), word, Link{word}.dead().word)) return;
-    if (home_word(e->header) == nullptr || (e->parent != 0 && owner_at_home(*e) == nullptr)) return;
-    take_out(home_word(e->header), entry);
-    heap_.retire(entry);
+    try {
+        const std::lock_guard one_verb(verb_mutex_);
+        finish_verb(pool_.slot_index());
+        take_away(entry, [&] { return flag_undefined(entry); });
+    } catch (const Error&) {
+        has_left_undefined_ = true;
+    }
 }
 
 void Catalog::retire_definition(Link definition) {
@@ -261,20 +289,27 @@ void Catalog::take_out(std::uint64_t* head, Link node) {
     }
 }
 
-bool Catalog::has_children(std::string_view group) const {
+// Errors: busy when something in the group has a value.
+std::vector<Link> Catalog::undefined_children(std::string_view group) const {
     const std::string prefix = std::string(group) + "/";
+    std::vector<Link> all;
     for (std::uint64_t i = 0; i < pool_.super().bucket_count; ++i) {
         if (Medium::load(bucket(i)) == 0) continue;
-        bool found = false;
         walk(bucket(i), [&](Link link, const Entry& entry, const std::string& key) {
-            if (key.compare(0, prefix.size(), prefix) != 0) return;
-            const auto* identity = follow<Entry>(pool_, entry.alias != 0 ? Link{entry.header.word} : link);
-            found = found || (identity != nullptr && !entry.moved.is_record() &&
-                              !Link{Medium::load(&identity->header.word)}.is_dead());
+            if (key.compare(0, prefix.size(), prefix) != 0 || entry.moved.is_record()) return;
+            const Link named = entry.alias != 0 ? Link{entry.header.word} : link;
+            const auto* identity = follow<Entry>(pool_, named);
+            if (identity == nullptr) return;
+            const Link word{Medium::load(&identity->header.word)};
+            if (word.is_dead()) return;
+            if (!word.is_mark(mark_empty)) {
+                throw Error(Code::busy,
+                            "group '" + std::string(group) + "' is not empty; erase what is in it first");
+            }
+            all.push_back(named);
         });
-        if (found) return true;
     }
-    return false;
+    return all;
 }
 
 }  // namespace pmemcpy::catalog

@@ -169,6 +169,8 @@ bool Catalog::leave() {
     } catch (const Error&) {
         is_finished = false;  // another is stopped with the lock: as after a death, somebody goes on with it
     }
+    // The process that goes on with it looks at all that lies in the slabs, also for what got no value.
+    if (has_left_undefined_) return heap_.reclaim(heap::Heap::Effort::thorough), false;
     heap_.release_slabs();
     return heap_.reclaim(heap::Heap::Effort::thorough) && is_finished;
 }

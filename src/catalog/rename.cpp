@@ -13,10 +13,10 @@ namespace pmemcpy::catalog {
 using persist::Medium;
 
 void Catalog::rename(std::string_view from, std::string_view to) {
+    ensure_groups(to);
     const std::lock_guard one_verb(verb_mutex_);
     finish_verb(pool_.slot_index());
     const Medium& m = pool_.medium();
-    ensure_groups(to);
     const Key key = key_of(to);
     std::uint64_t* head = bucket(key.hash);
     const auto identity = find(from);

@@ -365,7 +365,9 @@ TEST(processes, in_a_storm_of_stops_and_deaths_nothing_acknowledged_is_lost_and_
         chaos.stop();
         chaos.close_step();
         EXPECT_TRUE(survivor.scavenge());
-        expect_clean(survivor.audit());
+        const auto audit = survivor.audit();
+        expect_clean(audit);
+        EXPECT_EQ(audit.undefined_entries, 0u);
         EXPECT_EQ(survivor.pool().recovery_count(), 0u);
     }
     EXPECT_GT(killed_while_stopped, 0u);

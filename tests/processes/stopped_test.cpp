@@ -171,6 +171,50 @@ TEST_P(StoppedWithNames, is_waited_for_while_it_goes_on_in_time) {
     EXPECT_EQ(pmem_.load<Words>("d"), small);
 }
 
+int stop_erasing_a_group(const Arguments& arguments) {
+    Inside inside(arguments[0]);
+    const Pool::GroupLock lock(inside.pool());
+    const Pool::GroupErasure announced(inside.pool());
+    ::raise(SIGSTOP);
+    return 0;
+}
+const Job stop_erasing_a_group_job("stop_erasing_a_group", stop_erasing_a_group);
+
+class StoppedWithAGroup : public Stopped {
+protected:
+    void hold_erasure() {
+        holder_.emplace("stop_erasing_a_group", Arguments{folder_ / "pool"});
+        int status = 0;
+        ASSERT_EQ(::waitpid(holder_->pid(), &status, WUNTRACED), holder_->pid());
+        ASSERT_TRUE(WIFSTOPPED(status));
+    }
+};
+
+// What could not be stored had left its entry without a value: nothing listed it, and the group could not be erased any more.
+TEST_P(StoppedWithAGroup, leaves_nothing_of_a_store_that_would_have_to_wait) {
+    hold_erasure();
+    expect_told([&] { pmem_.store("g/new", small); });
+    expect_told([&] { pmem_.make_group("g/below"); });
+    expect_told([&] { pmem_.alloc<int>("g/array", {10}); });
+    ::kill(holder_->pid(), SIGCONT);
+    EXPECT_EQ(holder_->wait(), 0);
+    EXPECT_EQ(pmem_.ids("g/"), std::vector<std::string>{"g/x"});
+    {
+        Inside inside(folder_ / "pool");
+        EXPECT_EQ(inside.audit().undefined_entries, 0u);
+    }
+    pmem_.erase("g/x");
+    pmem_.erase("g");
+    EXPECT_EQ(pmem_.groups(), std::vector<std::string>{"empty"});
+    pmem_.store("g/new", large);
+    EXPECT_EQ(pmem_.load<Words>("g/new"), large);
+    pmem_.munmap();
+    expect_clean(Inside(folder_ / "pool").audit());
+}
+
+INSTANTIATE_TEST_SUITE_P(processes, StoppedWithAGroup, ::testing::Values("groups"),
+                         [](const auto&) { return std::string("that_it_erases"); });
+
 INSTANTIATE_TEST_SUITE_P(processes, StoppedWithNames, ::testing::Values("names"),
                          [](const auto&) { return std::string("taken_out"); });
 
