@@ -148,11 +148,9 @@ void Catalog::finish_verb(std::uint64_t slot_index) {
             break;
         case pool::Intent::rename: {
             const pool::Pool::NameLock lock(pool_);
-            // Killed before this was durable: the old name must not be all that a power loss leaves of it.
+            // Killed before this was durable: the old name must not be all that a power loss leaves of it. No fence is needed before the
+            // old name is freed: where that one is gone and this word is not durable, recovery elects the new name, which is.
             if (const auto* renamed = follow<Entry>(pool_, entry); renamed != nullptr) vouch_for(entry);
-            // No image shows it: who comes here has a fence of his own before he gives out the old name's space. But another thread's
-            // reclaim may not wait.
-            pool_.medium().fence();
             finish_rename(entry, Link{slot.intent_b});
             break;
         }

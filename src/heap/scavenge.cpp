@@ -38,8 +38,8 @@ void Heap::finish_step(std::uint64_t slot_index, Reachability& reachable) {
                 // Others may have replaced and freed it since: then this is the word of a draft, which names what is published.
                 if (old.is_record() && old.is_dead() && is_still_current(pool_, fresh)) {
                     claim(old);
-                    // No image shows it: as in Heap::replace.
-                    if (m.compare_exchange(&header.word, word, 0)) m.flush(&header.word, sizeof header.word);
+                    // Not flushed, as in Heap::replace: after a death the last one out recovers the pool before it calls it clean.
+                    static_cast<void>(m.compare_exchange(&header.word, word, 0));
                 }
             }
             // What was published before does not say what it has replaced.

@@ -57,10 +57,9 @@ std::uint64_t Pool::open_step_of(std::uint64_t i) const {
     return (step & is_entering) == 0 && step > committed_step() ? step : 0;
 }
 
+// Each caller has a fence between this and the first record that it retires: from then on another thread may free that record.
 void Pool::vouch_for_committed_step() const {
     medium_.flush(&state().committed_step.value, sizeof(std::uint64_t));
-    // No image shows it: each caller has a fence of his own before he frees anything. But another thread's reclaim may not wait.
-    medium_.fence();
 }
 
 std::uint64_t Pool::broken_step() const {

@@ -174,21 +174,20 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
             return false;
         }
         const Link replaced = old.is_record() && !keeps_old ? old.dead() : Link{};
+        const bool takes_all = replaced.is_record() && value.step == 0 && seen->record.previous.is_record();
+        // Once a version is committed nobody needs those before it. A rank may be in the next step already while
+        // another one is about to commit this one; then readers still need them.
+        const bool retires_older = (takes_all || keeps_old) && is_committed(seen->record.step);
+        // Another thread may free them as soon as they are retired: the fence of the sealing below comes before that.
+        if (retires_older) pool_.vouch_for_committed_step();
         m.write(&value.previous, &previous, sizeof previous);
         m.write(&header.word, &replaced, sizeof replaced);
         // Drawn after the look at the word, so that it is higher than the version it replaces (law 1).
         const Link fresh = draft.seal(pool_.draw_version());
+        if (retires_older) catalog_.retire_versions_before(old);
         if (replaced.is_record()) {
-            const bool takes_all = value.step == 0 && seen->record.previous.is_record();
-            if (takes_all && is_committed(seen->record.step)) catalog_.retire_versions_before(old);
             if (!heap_.replace(word, old, fresh, takes_all ? seen->record.previous : Link{})) continue;
         } else {
-            // Once a version is committed nobody needs those before it. A rank may be in the next step already while
-            // another one is about to commit this one; then readers still need them.
-            if (keeps_old && is_committed(seen->record.step)) {
-                pool_.vouch_for_committed_step();
-                catalog_.retire_versions_before(old);
-            }
             std::uint64_t expected = old.word;
             if (!m.compare_exchange(word, expected, fresh.word)) continue;
             m.persist(word, sizeof *word);
