@@ -85,8 +85,8 @@ void Catalog::bring_back(const Scan& scan) {
     for (const Link definition : scan.definitions_without_name()) name_anew(definition);
     for (const auto& [array, block] : scan.blocks_without_slot()) publish_anew(array, block);
     bring_back_groups();
-    // No image shows it: the explorer repairs nothing. All of the copy is made durable at once.
-    pool_.medium().persist(pool_.at(0), pool_.chunk_offset(pool_.usable_chunks()));
+    // All of the copy at once. Nobody is told of it before it is closed, and what calls it clean then has a fence first.
+    pool_.medium().flush(pool_.at(0), pool_.chunk_offset(pool_.usable_chunks()));
 }
 
 void Catalog::bring_back_groups() {

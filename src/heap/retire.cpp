@@ -90,8 +90,8 @@ bool Heap::replace(std::uint64_t* word, Link old, Link fresh, Link older) {
         // Somebody may have replaced `fresh` too, and its unit may be another record by now.
         auto& header = pool_.as<RecordHeader>(fresh.offset());
         expected = old.dead().word;
-        // No image shows it: a pool that was closed cleanly could still lead from here to what is gone, and only the 23
-        // bits of a tag would tell it from what has come into its place.
+        // Flushed, or a pool that was closed cleanly could still lead from here to what is gone, and only the 23 bits of a tag would
+        // tell it from what has come into its place.
         if (m.compare_exchange(&header.word, expected, 0)) m.flush(&header.word, sizeof header.word);
         retire_with_older(older);
     }

@@ -149,7 +149,8 @@ bool Heap::adopt_slab(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cach
         for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
             if (persist::Medium::load(unit_word(slab, unit)) != 0) continue;
             if (!exchange_chunk(i, word, word.with_owner(pool_.owner()))) break;
-            // A process of an older release that died while it freed a unit may have left the bit; nobody else allocates here.
+            // A bit that was cleared may have come back with a power loss, or a process of an older release have left it when it died;
+            // nobody else allocates here.
             for (; unit < slab.units; ++unit) {
                 if (persist::Medium::load(unit_word(slab, unit)) == 0) clear_hint(slab, unit);
             }
@@ -197,8 +198,7 @@ void Heap::make_slab(Purpose purpose, std::uint64_t unit_bytes, std::uint64_t ch
     if (sizes_of(purpose).is_bare(unit_bytes)) {
         std::byte* links = pool_.at(links_of(chunk));
         m.fill(links, 0, pool::links_bytes);
-        // No image shows it: the first claim flushes the line of eight links, and who stores in an image after a recovery makes no slab
-        // of so small units that there are more.
+        // Recovery leaves the links of a chunk that it finds free as they are; in a pool that was closed cleanly they would take units.
         m.flush(links, pool::links_bytes);
         return set_chunk(chunk, ChunkWord::make(ChunkKind::bare_slab, owner, unit_bytes / 64), {});
     }
@@ -303,10 +303,8 @@ void Heap::set_hint(const Slab& slab, std::uint32_t unit) {
 void Heap::clear_hint(const Slab& slab, std::uint32_t unit) {
     if (slab.bitmap == 0) return;
     std::uint64_t* bits = hint_word(slab, unit);
+    // Never flushed: a process believes the bits of a slab that it has made, or adopted, and then it has cleared those of the free units.
     pool_.medium().fetch_and(bits, ~(1ULL << (unit % 64)));
-    // No image shows it: a bit that a clean pool has for a free unit hides that unit only until a process adopts the slab, and to set a
-    // bit is never flushed, so that few are there.
-    pool_.medium().flush(bits, sizeof *bits);
 }
 
 bool Heap::find_unit(std::uint64_t offset, Slab& slab, std::uint32_t& unit) const {

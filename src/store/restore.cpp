@@ -201,8 +201,8 @@ private:
         if (thing_.head.number != 0) {  // at older steps blocks are missing here as they were there
             auto& record = store_.pool_.as<catalog::Array>(directory->definition().link.offset());
             store_.pool_.medium().store(&record.kept_since, thing_.head.number);
-            // No image shows it: a pool that is rebuilt gets its name when it is whole and synced, and who dies before begins anew (rebuild.cpp).
-            store_.pool_.medium().persist(&record.kept_since, sizeof record.kept_since);
+            // In order before any block of it: the sealing of each has a fence.
+            store_.pool_.medium().flush(&record.kept_since, sizeof record.kept_since);
         }
         if ((thing_.head.flags & layout::item_is_unflushed) != 0)
             lose(id, {}, "what was stored in it was never flushed");
@@ -268,7 +268,6 @@ void Store::restore_block(const std::string& id, Directory& directory, const Blo
                 pool_.medium().write(&draft.as<Block>().extent, &block.extent, sizeof block.extent);
                 const heap::Bytes there = heap_.bytes(block.extent, true);
                 persist::Characteristic found;
-                // No image shows it: as above, nobody opens it before it is synced.
                 if (!persist::store(pool_.medium(), there.place(), stored.base(), block.stored_bytes,
                                     {persist::Element::none, true}, found))
                     throw layout::SourceDamage(Code::io_error, "its file in the flush target cannot be read");
@@ -300,7 +299,6 @@ void Store::publish_restored(Directory& directory, catalog::Draft& draft) {
     std::uint64_t expected = empty.empty;
     if (!pool_.medium().compare_exchange(empty.word, expected, fresh.word))
         throw Error(Code::busy, path() + " is being stored into while it is rebuilt");
-    // No image shows it: as above, nobody opens it before it is synced.
     pool_.medium().persist(empty.word, sizeof *empty.word);
     draft.keep();
 }

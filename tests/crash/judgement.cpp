@@ -183,7 +183,8 @@ void Explorer::recover_and_check() {
     }
 }
 
-// A pool that says it is clean is opened without looking at its records; so what is derived from them must be right.
+// A pool that says it is clean is opened without looking at its records; so what is derived from them must be right. Nor may one lead to
+// what it has replaced: once that place is another's, only the bits of a tag would tell.
 void Explorer::check_links() {
     Inside inside(SimulatedKernel::path, MapSync::automatic);
     const catalog::Audit audit = inside.audit();
@@ -194,6 +195,19 @@ void Explorer::check_links() {
             return fail("slab " + std::to_string(i) +
                         " of a clean pool belongs to a process, and nobody adopts it");
     }
+    inside.heap().for_each_unit([&](std::uint64_t offset, std::uint64_t room) {
+        if (!heap::is_whole(inside.pool(), offset, room)) return;
+        const auto& record = inside.pool().as<heap::RecordHeader>(offset);
+        const auto kind = static_cast<heap::RecordKind>(record.kind);
+        if (kind != heap::RecordKind::value && kind != heap::RecordKind::block) return;
+        if (kind == heap::RecordKind::block &&
+            (reinterpret_cast<const catalog::Block&>(record).flags & catalog::block_in_place) != 0)
+            return;  // there it is a checksum
+        const heap::Link replaced{record.word};
+        if (replaced.is_record() && replaced.is_dead())
+            fail("the record at " + std::to_string(offset) +
+                 " of a clean pool leads to what it has replaced");
+    });
 }
 
 // Of what was erased there is nothing left; also where the links are trusted, because the pool was closed cleanly.
@@ -214,6 +228,8 @@ void Explorer::check_second(const Content& found) {
 // Somebody goes on working: what he stores takes space that is free.
 void Explorer::store_later(PMEM& pmem) {
     try {
+        pmem.alloc<double>("later/array", Dimensions{16});  // of whose blocks a slab holds many
+        pmem.store<double>("later/array", std::vector<double>(16, 1.5).data(), Box{{0}, {16}});
         for (int i = 0; i < 3; ++i) {
             pmem.store("later/" + std::to_string(i), i);
             pmem.store("later/text" + std::to_string(i), std::string(700, 'l'));

@@ -4,6 +4,8 @@
 
 #include <complex>
 #include <memory>
+#include <span>
+#include <stdexcept>
 #include <string>
 
 #ifdef PMEMCPY_HAVE_CEREAL
@@ -17,6 +19,7 @@
 #include "operations.hpp"
 #include "pmem/sides.hpp"
 #include "pool/geometry.hpp"
+#include "store/store.hpp"
 
 namespace pmemcpy::crash {
 namespace {
@@ -467,6 +470,71 @@ Script moving() {
              move, sync_pool(), move, erase("A"), store_int("a", 1), close_pool()}};
 }
 
+// What lay in a flush target comes back, into a pool that somebody may open as soon as it is closed. Of the array there was another with
+// its name, whose old steps the new one does not have.
+Script restoring() {
+    const Effect hidden = Effect::hidden;
+    const Box all{{0, 0}, {64, 16}};
+    const Operation array{"restore B", Effect::changes,
+                          [](PMEM& pmem) { store::MoveWithin::restore_array(pmem, "A", "B", 2); }};
+    const Operation block{"restore the block of B", Effect::changes,
+                          [](PMEM& pmem) { store::MoveWithin::restore_newest_block(pmem, "A", "B"); }};
+    return {"restoring",
+            small_pool(),
+            {open_pool(), alloc("B", {64, 16}, ArrayOptions{}.fill(0.5)), begin(1),
+             store_box("B", all, 0, hidden), commit(1), begin(2), store_box("B", all, 5000, hidden),
+             commit(2), rename("B", "A"), sync_pool(), array, block, store_int("a", 1), close_pool(),
+             open_pool(), store_int("a", 2), close_pool()}};
+}
+
+// Where a slab of many small units has been there is one again.
+Script small_blocks() {
+    // Slabs of entries and values stay; so who stores a block after a recovery finds the others' chunks in the order that T found them in.
+    Script script{
+        "small_blocks", small_pool(), {open_pool(), store_int("g/x", 1), alloc("T", {unlimited, 16})}};
+    for (std::uint64_t i = 0; i < 12; ++i)
+        script.operations.push_back(store_box("T", {{i, 0}, {1, 16}}, 100.0 * static_cast<double>(i)));
+    for (const Operation& last : {sync_pool(), erase("T"), store_int("a", 1), close_pool()})
+        script.operations.push_back(last);
+    return script;
+}
+
+// A segment of an array's directory is damaged, and repair brings its blocks back. The images are of what comes after it: nobody is told
+// of the new pool before that.
+Script repairing() {
+    const Operation damage{"damage a segment", Effect::neutral, [](PMEM&) {
+                               const persist::Medium medium(Durability::line);
+                               std::span<std::byte> pool = SimulatedKernel::current().pool();
+                               auto& state = *reinterpret_cast<pool::PoolState*>(&pool[pool::state_offset]);
+                               medium.store(&state.clean.value, 0);
+                               for (; pool.size() >= 64; pool = pool.subspan(64)) {
+                                   auto& record = *reinterpret_cast<heap::RecordHeader*>(pool.data());
+                                   const bool is_segment = static_cast<heap::RecordKind>(record.kind) ==
+                                                           heap::RecordKind::segment;
+                                   const auto wrong = record.checksum + 1;
+                                   if (record.magic == heap::record_magic && is_segment)
+                                       medium.write(&record.checksum, &wrong, sizeof wrong);
+                               }
+                           }};
+    const Operation repair{"repair", Effect::neutral, [](PMEM&) {
+                               catalog::Salvage salvage{true, {}};
+                               Options options;
+                               options.mode = Mode::update;
+                               const auto store = std::make_shared<store::Store>(
+                                   layout::Place{SimulatedKernel::path, {}}, options, &salvage);
+                               store->close();
+                               if (salvage.losses.empty()) throw std::logic_error("nothing was damaged");
+                           }};
+    Script script{"repairing",
+                  small_pool(),
+                  {open_pool(), alloc("A", {8, 8}), store_box("A", {{0, 0}, {4, 8}}, 0),
+                   store_box("A", {{4, 0}, {4, 4}}, 100), store_int("a", 1), close_pool(), damage, repair}};
+    script.first_operation = script.operations.size();
+    for (const Operation& after : {open_pool(), store_int("a", 2), close_pool()})
+        script.operations.push_back(after);
+    return script;
+}
+
 // A device that holds a pool becomes another one.
 Script formatting() {
     Options anew = small_pool();
@@ -506,7 +574,10 @@ std::vector<Script> scripts() {
             formatting(),
             wiping(),
             beginning_to_wipe(),
-            moving()};
+            moving(),
+            restoring(),
+            small_blocks(),
+            repairing()};
 }
 
 }  // namespace pmemcpy::crash

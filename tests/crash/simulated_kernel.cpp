@@ -228,7 +228,7 @@ struct Handlers {
         return nullptr;
     }
     static int mkdirat(int, const char*, mode_t) { return 0; }
-    static void* mmap(void* address, size_t length, int, int flags, int fd, off_t) {
+    static void* mmap(void* address, size_t length, int, int flags, int fd, off_t offset) {
         if ((flags & MAP_ANONYMOUS) != 0) return length > pool_room + huge ? kernel->runtime_ : kernel->pool_;
         if (kind_of(fd) == pool_fd && (flags & MAP_SYNC) == MAP_SYNC && kernel->model_ != Model::line) {
             errno = EOPNOTSUPP;
@@ -237,7 +237,7 @@ struct Handlers {
         std::byte* home = kind_of(fd) == pool_fd ? kernel->pool_ : kernel->runtime_;
         if (address != nullptr && address != home)
             throw std::logic_error("the simulated kernel maps a file in one place");
-        return home;
+        return home + offset;
     }
     static int munmap(void*, size_t) { return 0; }
     static int madvise(void*, size_t, int) { return 0; }
