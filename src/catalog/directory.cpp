@@ -68,8 +68,8 @@ void Directory::retire(std::uint64_t handle, std::uint64_t newer_step) {
         std::uint64_t before = Medium::load(&array.kept_since);
         while (before < newer_step && !m.compare_exchange(&array.kept_since, before, newer_step)) {
         }
-        m.persist(&array.kept_since,
-                  sizeof array.kept_since);  // and the committed step, before a block is retired
+        // With its fence the committed step is durable too, before a block is retired.
+        m.persist(&array.kept_since, sizeof array.kept_since);
     }
     m.fetch_add(&array.retirements, 1);  // before the block goes, so that whoever misses it looks again
     heap_.unlink(slot_word(handle), blocks_.at(handle).link, empty_word(handle));

@@ -70,8 +70,7 @@ bool Catalog::erase_group(Link entry, Link defined, std::string_view id) {
         std::vector<Link> undefined;
         const bool erased = take_away(entry, [&] {
             const pool::Pool::GroupLock lock(pool_);
-            const pool::Pool::GroupErasure announced(
-                pool_);  // to processes that put something into it (create.cpp)
+            const pool::Pool::GroupErasure announced(pool_);  // to processes that store in it (create.cpp)
             undefined = undefined_children(id);
             return undefined.empty() &&
                    pool_.medium().compare_exchange(value_word(entry), defined.word, defined.dead().word);

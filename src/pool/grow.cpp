@@ -76,7 +76,7 @@ void Pool::vouch_for_usable_chunks() {
     const std::uint64_t usable = usable_chunks();
     if (usable <= durable_chunks_.load(std::memory_order_relaxed)) return;
     medium_.flush(&state().usable_chunks.value, sizeof(std::uint64_t));
-    // No image shows it: whoever stores there has the fence of a sealing before it publishes that. But another thread may publish a
+    // No image shows it: a process that stores there has the fence of a sealing before it publishes that. But another thread may publish a
     // record in a slab that this one makes there, or come by when the chunks are noted, and its fences order no flush of this thread's.
     // The explorer has one thread.
     medium_.fence();

@@ -489,7 +489,7 @@ Script restoring() {
 
 // Where a slab of many small units has been there is one again.
 Script small_blocks() {
-    // Slabs of entries and values stay; so who stores a block after a recovery finds the others' chunks in the order that T found them in.
+    // Slabs of entries and values stay; so a process that stores a block after a recovery finds the others' chunks in the order that T found them in.
     Script script{
         "small_blocks", small_pool(), {open_pool(), store_int("g/x", 1), alloc("T", {unlimited, 16})}};
     for (std::uint64_t i = 0; i < 12; ++i)
