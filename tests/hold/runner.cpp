@@ -165,8 +165,9 @@ bool is_drawn(std::size_t number, std::size_t one_in) {
         return drawn;
     }();
     if (std::getenv("PMEMCPY_LONG") != nullptr) return true;
-    const std::uint64_t both[] = {seed, number};
-    return base::xxh3_64(both, sizeof both) % one_in == 0;
+    // One of each so many, so that no seed draws none.
+    const std::uint64_t both[] = {seed, number / one_in};
+    return base::xxh3_64(both, sizeof both) % one_in == number % one_in;
 }
 
 void tell(const std::string& name, const Found& found, std::uint64_t fewest_runs) {

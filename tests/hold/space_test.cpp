@@ -64,7 +64,7 @@ const std::vector<Turn> one_dead_one_held = {held(0), dies(0), held(1), ends(2),
 TEST(HeldSpace, of_two_that_take_and_give_chunks_neither_loses_any) {
     tell("one hold, chunks", explore_all(at_space(2, one_hold, 1)), 2'000);
     tell("two holds, chunks", explore_all(at_space(2, two_holds, 20)), 1'000);
-    tell("three holds, chunks", explore_all(at_space(2, three_holds, 160)), 1'000);
+    tell("three holds, chunks", explore_all(at_space(2, three_holds, 160)), 300);
 }
 
 TEST(HeldSpace, of_the_dead_is_taken_back_beside_those_that_take_more) {
