@@ -56,12 +56,13 @@ void Pool::grow(std::uint64_t chunks,
         medium_.sync(file_);  // before anything says it is ours
     std::uint64_t expected = usable;
     if (!medium_.compare_exchange(&state().usable_chunks.value, expected, usable + step)) return;
-    // Durable before anything in these chunks is acknowledged: recovery finds nothing behind the usable ones. On page media that is
-    // sync()'s, which takes all of the file along. What the table then says there is cleared by the next growth.
+    // Durable before anything is put into these chunks: recovery finds nothing behind the usable ones, so there what was acknowledged
+    // would be lost, and what was dropped never wiped.
     medium_.flush(&state().usable_chunks.value, sizeof(std::uint64_t));
     // No image shows it: a fence of this thread follows before it acknowledges anything. Others, whose fences do nothing for what this
     // one has flushed, go by what is noted here.
     medium_.fence();
+    if (probe_.needs_sync) medium_.sync(file_);
     note_durable_chunks(usable + step);
 }
 

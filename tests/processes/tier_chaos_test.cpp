@@ -7,7 +7,7 @@
 #include <pmemcpy/caching.hpp>
 #include <pmemcpy/tiers.hpp>
 
-#include "chaos_member.hpp"
+#include "chaos_looks.hpp"
 
 namespace {
 
