@@ -49,18 +49,11 @@ bool maps_with_sync(const os::File& file) {
     return true;
 }
 
-/// A file system whose files are nothing but memory.
-bool is_memory_only(const os::File& file) {
+/// As the kernel names it: TMPFS_MAGIC and the like.
+std::uint32_t file_system_of(const os::File& file) {
     struct statfs status {};
     if (os::calls().fstatfs(file.fd(), &status) != 0) os::throw_failure("inspect", file.path(), errno);
-    switch (static_cast<std::uint32_t>(status.f_type)) {
-        case TMPFS_MAGIC:
-        case HUGETLBFS_MAGIC:
-        case RAMFS_MAGIC:
-            return true;
-        default:
-            return false;
-    }
+    return static_cast<std::uint32_t>(status.f_type);
 }
 
 Probe probe_devdax(const struct stat& status) {
@@ -99,9 +92,10 @@ Probe probe_file(const os::File& file, const struct stat& status, MapSync map_sy
                         "' with MAP_SYNC: its file system refuses; use map_sync=automatic, or a "
                         "file system mounted with -o dax on persistent memory");
     }
-    if (is_memory_only(file)) {
+    const std::uint32_t system = file_system_of(file);
+    if (system == TMPFS_MAGIC || system == HUGETLBFS_MAGIC || system == RAMFS_MAGIC) {
         return {.durability = Durability::none,
-                .has_write = file.fs_kind() != os::FileSystem::hugetlbfs,
+                .has_write = system != HUGETLBFS_MAGIC,
                 .reason = "a file system in volatile memory"};
     }
     return {
