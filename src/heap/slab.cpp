@@ -198,7 +198,8 @@ void Heap::make_slab(Purpose purpose, std::uint64_t unit_bytes, std::uint64_t ch
     if (sizes_of(purpose).is_bare(unit_bytes)) {
         std::byte* links = pool_.at(links_of(chunk));
         m.fill(links, 0, pool::links_bytes);
-        // Recovery leaves the links of a chunk that it finds free as they are; in a pool that was closed cleanly they would take units.
+        // No image shows it: the first claim flushes the line of eight links, and a session after a recovery makes no slab of so small units
+        // that there are more. Recovery leaves the links of a free chunk as they are; in a clean pool they would take units.
         m.flush(links, pool::links_bytes);
         return set_chunk(chunk, ChunkWord::make(ChunkKind::bare_slab, owner, unit_bytes / 64), {});
     }
