@@ -172,8 +172,8 @@ void Catalog::rebuild() {
     m.store(&state.next_version.value, std::max(state.next_version.value, scan.highest_version() + 1));
     m.store(&state.begun_step.value, pool_.committed_step());
     m.store(&state.broken_step.value, 0);
-    // No image shows it: what was dropped, such as an abandoned step, would be dropped again; but then everything hung on that each rule of election alone
-    // says the same a second time. And what was wiped has to be so before somebody is let in.
+    // No image shows it: what was dropped, such as an abandoned step, would be dropped again; but then everything hung on that each rule
+    // of election alone says the same a second time. And what was wiped has to be so before somebody is let in.
     if (pool_.probe().needs_sync) m.sync(pool_.file());
     // They wait in a slot that looks like a dead process's, until somebody finds them unpinned.
     for (const Link link : scan.pinned()) heap_.retire(link);
