@@ -6,7 +6,7 @@ namespace pmemcpy::exchange {
 
 namespace {
 
-[[maybe_unused, noreturn]] void refuse(const char* format, const char* package) {
+[[maybe_unused, noreturn]] void refuse_format(const char* format, const char* package) {
     throw Error(Code::unsupported,
                 std::string("this build of pMEMCPY knows no ") + format +
                     ": its library was not there when it was made. On Debian: apt-get install " + package +
@@ -21,23 +21,25 @@ namespace {
 }  // namespace
 
 #if !defined(PMEMCPY_HAVE_HDF5)
-void read_hdf5(const std::string&, Intake&) { refuse("HDF5", "libhdf5-dev"); }
-void write_hdf5(const std::string&, Holding&) { refuse("HDF5", "libhdf5-dev"); }
+void read_hdf5(const std::string&, Intake&) { refuse_format("HDF5", "libhdf5-dev"); }
+void write_hdf5(const std::string&, Holding&) { refuse_format("HDF5", "libhdf5-dev"); }
 #endif
 
 #if !defined(PMEMCPY_HAVE_NETCDF)
-void read_netcdf(const std::string&, Intake&) { refuse("NetCDF", "libnetcdf-dev"); }
-void write_netcdf(const std::string&, Holding&, bool) { refuse("NetCDF", "libnetcdf-dev"); }
+void read_netcdf(const std::string&, Intake&) { refuse_format("NetCDF", "libnetcdf-dev"); }
+void write_netcdf(const std::string&, Holding&, bool) { refuse_format("NetCDF", "libnetcdf-dev"); }
 #endif
 
 #if !defined(PMEMCPY_HAVE_ZARR)
-void read_zarr(const std::string&, Intake&) { refuse("Zarr", "zlib1g-dev libzstd-dev libblosc-dev"); }
-void write_zarr(const std::string&, Holding&) { refuse("Zarr", "zlib1g-dev libzstd-dev libblosc-dev"); }
+void read_zarr(const std::string&, Intake&) { refuse_format("Zarr", "zlib1g-dev libzstd-dev libblosc-dev"); }
+void write_zarr(const std::string&, Holding&) {
+    refuse_format("Zarr", "zlib1g-dev libzstd-dev libblosc-dev");
+}
 #endif
 
 #if !defined(PMEMCPY_HAVE_NPZ)
-void read_npz(const std::string&, Intake&) { refuse(".npz", "libzip-dev"); }
-void write_npz(const std::string&, Holding&) { refuse(".npz", "libzip-dev"); }
+void read_npz(const std::string&, Intake&) { refuse_format(".npz", "libzip-dev"); }
+void write_npz(const std::string&, Holding&) { refuse_format(".npz", "libzip-dev"); }
 #endif
 
 }  // namespace pmemcpy::exchange

@@ -12,8 +12,6 @@ namespace pmemcpy::exchange {
 
 namespace {
 
-std::string shown(std::string_view path) { return path.empty() ? "/" : std::string(path); }
-
 template <class Get>
 Datum datum(std::string name, Get&& get) {
     Datum found;

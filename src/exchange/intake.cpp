@@ -12,8 +12,6 @@ namespace pmemcpy::exchange {
 
 namespace {
 
-std::string shown(std::string_view path) { return path.empty() ? "/" : std::string(path); }
-
 std::span<const std::byte> bytes_of(std::string_view text) {
     return std::as_bytes(std::span(text.data(), text.size()));
 }

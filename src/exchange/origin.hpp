@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace pmemcpy::exchange {
@@ -10,5 +11,8 @@ namespace pmemcpy::exchange {
 inline constexpr std::string_view origin_attribute = "_exchange";
 /// JSON, a list of text: as xarray wrote it into Zarr 2.
 inline constexpr std::string_view dimensions_attribute = "_ARRAY_DIMENSIONS";
+
+/// A path of a file for a message.
+inline std::string shown(std::string_view path) { return path.empty() ? "/" : std::string(path); }
 
 }  // namespace pmemcpy::exchange

@@ -4,9 +4,9 @@
 
 #include "heap/format.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace pmemcpy::heap {
 
@@ -22,9 +22,9 @@ public:
     /// `may_be_bare`: of data, in a pool that has a table of links.
     UnitSizes(std::uint64_t chunk_bytes, bool may_be_bare);
 
-    std::size_t count() const { return bytes_.size(); }
+    std::size_t count() const { return count_; }
     std::uint64_t operator[](std::size_t size_class) const { return bytes_[size_class]; }
-    std::uint64_t largest() const { return bytes_.back(); }
+    std::uint64_t largest() const { return bytes_[count_ - 1]; }
     /// The smallest class with room for `bytes`, which are at most largest().
     std::size_t class_of(std::uint64_t bytes) const;
     /// Whether there is a class of exactly this size.
@@ -33,7 +33,10 @@ public:
     bool is_bare(std::uint64_t bytes) const { return bytes >= smallest_bare_; }
 
 private:
-    std::vector<std::uint64_t> bytes_;
+    void add(std::uint64_t bytes);
+
+    std::size_t count_ = 0;
+    std::array<std::uint64_t, 112> bytes_;  // so many has the largest chunk; each opening of a pool fills it
     std::uint64_t smallest_bare_ = ~std::uint64_t{0};
 };
 

@@ -19,9 +19,9 @@ using Wide = long double;
 static_assert(std::numeric_limits<Wide>::digits >= 64);
 
 template <class T>
-constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+constexpr bool is_numeric = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 
-std::string text_in(std::span<const std::byte> bytes) { return std::string(padded_text(bytes)); }
+std::string unpadded(std::span<const std::byte> bytes) { return std::string(padded_text(bytes)); }
 
 /// The elements of a list that lie behind each other: that of a number, or all.
 void add_elements(Facts& facts, const Type& element, std::span<const std::byte> bytes,
@@ -83,7 +83,7 @@ std::optional<std::partial_ordering> order_of(const Fact& fact, const Literal& l
         [](const auto& a, const auto& b) -> std::optional<std::partial_ordering> {
             using A = std::decay_t<decltype(a)>;
             using B = std::decay_t<decltype(b)>;
-            if constexpr (is_number<A> && is_number<B>) {
+            if constexpr (is_numeric<A> && is_numeric<B>) {
                 return order(static_cast<Wide>(a), static_cast<Wide>(b));
             } else if constexpr (std::is_same_v<A, Time> && std::is_same_v<B, std::string>) {
                 const auto interval = parse_time(b);
@@ -156,7 +156,7 @@ void add_facts(Facts& facts, const Type& type, std::span<const std::byte> bytes,
             return;
         case Kind::fixed_string:
         case Kind::string:
-            facts.emplace_back(text_in(bytes));
+            facts.emplace_back(unpadded(bytes));
             return;
         default:
             facts.emplace_back(Incomparable{"a " + type.name()});
@@ -315,7 +315,7 @@ bool is_before(const Fact& a, const Fact& b) {
         [](const auto& x, const auto& y) {
             using X = std::decay_t<decltype(x)>;
             using Y = std::decay_t<decltype(y)>;
-            if constexpr (is_number<X> && is_number<Y>) {
+            if constexpr (is_numeric<X> && is_numeric<Y>) {
                 const auto wide_x = static_cast<Wide>(x);
                 const auto wide_y = static_cast<Wide>(y);
                 if (std::isnan(wide_x) || std::isnan(wide_y))

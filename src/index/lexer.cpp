@@ -33,14 +33,14 @@ constexpr std::array<Mistake, 6> mistakes = {{{"&&", "write `and`"},
                                               {"|", "write `or`"}}};
 
 constexpr std::size_t usual_tokens = 8;  // of a query; of a key alone, in so many bytes, fewer
-constexpr std::size_t usual_bytes = 8;
+constexpr std::size_t bytes_of_token = 8;
 
 class Lexer {
 public:
     explicit Lexer(std::string_view query) : query_(query) {}
 
     std::vector<Token> run() {
-        tokens_.reserve(std::min(usual_tokens, 2 + query_.size() / usual_bytes));
+        tokens_.reserve(std::min(usual_tokens, 2 + query_.size() / bytes_of_token));
         while (skip_space(), at_ < query_.size()) {
             const std::size_t begin = at_;
             Token token = one();

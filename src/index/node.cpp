@@ -18,15 +18,15 @@ struct Sign {
     Relation relation;
     std::string_view text;
 };
-constexpr std::array<Sign, 9> signs = {{{Relation::equal, "="},
-                                        {Relation::differs, "!="},
-                                        {Relation::less, "<"},
-                                        {Relation::at_most, "<="},
-                                        {Relation::greater, ">"},
-                                        {Relation::at_least, ">="},
-                                        {Relation::matches, "~"},
-                                        {Relation::contains, "contains"},
-                                        {Relation::begins, "begins"}}};
+constexpr std::array<Sign, 9> relation_signs = {{{Relation::equal, "="},
+                                                 {Relation::differs, "!="},
+                                                 {Relation::less, "<"},
+                                                 {Relation::at_most, "<="},
+                                                 {Relation::greater, ">"},
+                                                 {Relation::at_least, ">="},
+                                                 {Relation::matches, "~"},
+                                                 {Relation::contains, "contains"},
+                                                 {Relation::begins, "begins"}}};
 
 constexpr std::array<std::string_view, 3> kinds = {"value", "array", "group"};
 
@@ -39,7 +39,7 @@ bool is_number(const Literal& literal) {
         literal.value());
 }
 
-const std::string* text_in(const Literal& literal) { return std::get_if<std::string>(&literal.value()); }
+const std::string* literal_text(const Literal& literal) { return std::get_if<std::string>(&literal.value()); }
 
 [[noreturn]] void refuse_operand(const Key& key, const char* wanted, const Literal& found) {
     throw Error(Code::type_mismatch, key.text() + " is " + wanted + ", and " + found.text() + " is none");
@@ -48,7 +48,7 @@ const std::string* text_in(const Literal& literal) { return std::get_if<std::str
 /// What is known of every object has one sort, so a comparison with another can never be true.
 void check(Relation relation, const Key& key, const Literal& operand) {
     if (is_parameter(operand)) return;  // its value is checked
-    if (is_of_text(relation) && text_in(operand) == nullptr)
+    if (is_of_text(relation) && literal_text(operand) == nullptr)
         throw Error(Code::type_mismatch,
                     std::string(sign_of(relation)) + " needs a text, and " + operand.text() + " is none");
     const bool is_shape = std::holds_alternative<Dimensions>(operand.value());
@@ -60,13 +60,13 @@ void check(Relation relation, const Key& key, const Literal& operand) {
     const bool is_member = key.parts().size() > 1;
     switch (is_member && known == Known::shape ? Sort::number : sort_of(known)) {
         case Sort::text:
-            if (text_in(operand) == nullptr) refuse_operand(key, "a text", operand);
+            if (literal_text(operand) == nullptr) refuse_operand(key, "a text", operand);
             break;
         case Sort::number:
             if (!is_number(operand)) refuse_operand(key, "a number", operand);
             break;
         case Sort::time:
-            if (const std::string* text = text_in(operand);
+            if (const std::string* text = literal_text(operand);
                 is_of_text(relation) ||
                 (text != nullptr ? !parse_time(*text) : !std::holds_alternative<Time>(operand.value())))
                 refuse_operand(key, "a time, such as \"2026-10-05\" or \"2026-10-05T12:30\"", operand);
@@ -77,7 +77,7 @@ void check(Relation relation, const Key& key, const Literal& operand) {
         case Sort::anything:
             break;
     }
-    const std::string* kind = text_in(operand);
+    const std::string* kind = literal_text(operand);
     if (known == Known::kind && !is_of_text(relation) &&
         std::find(kinds.begin(), kinds.end(), *kind) == kinds.end())
         refuse_operand(key, "\"value\", \"array\" or \"group\"", operand);
@@ -95,11 +95,11 @@ NodePointer made_test(Relation relation, std::shared_ptr<const Key> key, std::ve
     for (const Literal& operand : operands) check(relation, *key, operand);
     Node node{relation, {}, std::move(key), std::move(operands), {}};
     if (relation == Relation::matches && !is_parameter(node.operands.front()))
-        node.glob.emplace(*text_in(node.operands.front()));
+        node.glob.emplace(*literal_text(node.operands.front()));
     return made(std::move(node));
 }
 
-std::string list_of(const Node& node, std::string_view between, Relation looser) {
+std::string joined(const Node& node, std::string_view between, Relation looser) {
     std::string text;
     for (const NodePointer& part : node.parts) {
         if (!text.empty()) text += between;
@@ -182,16 +182,16 @@ NodePointer test_of_name(const Node& under) {
 }
 
 std::string_view sign_of(Relation relation) {
-    const auto found =
-        std::find_if(signs.begin(), signs.end(), [&](const Sign& sign) { return sign.relation == relation; });
-    if (found != signs.end()) return found->text;
+    const auto found = std::find_if(relation_signs.begin(), relation_signs.end(),
+                                    [&](const Sign& sign) { return sign.relation == relation; });
+    if (found != relation_signs.end()) return found->text;
     return relation == Relation::between || relation == Relation::one_of ? "in" : "";
 }
 
 std::optional<Relation> relation_of(std::string_view sign) {
-    const auto found =
-        std::find_if(signs.begin(), signs.end(), [&](const Sign& one) { return one.text == sign; });
-    if (found != signs.end()) return found->relation;
+    const auto found = std::find_if(relation_signs.begin(), relation_signs.end(),
+                                    [&](const Sign& one) { return one.text == sign; });
+    if (found != relation_signs.end()) return found->relation;
     return sign == "==" ? std::optional(Relation::equal) : std::nullopt;
 }
 
@@ -202,9 +202,9 @@ bool is_of_text(Relation relation) {
 std::string text_of(const Node& node) {
     switch (node.relation) {
         case Relation::all:
-            return list_of(node, " and ", Relation::any);
+            return joined(node, " and ", Relation::any);
         case Relation::any:
-            return list_of(node, " or ", Relation::any);
+            return joined(node, " or ", Relation::any);
         case Relation::none: {
             const Node& part = *node.parts.front();
             const bool is_joined = part.relation == Relation::all || part.relation == Relation::any;

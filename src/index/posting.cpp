@@ -71,16 +71,16 @@ void add_text(std::string& bytes, std::string_view text) {
 
 /// Of a fact, or of a literal that facts are compared with.
 template <class T>
-constexpr PostedSort sort_of = std::is_same_v<T, bool>           ? PostedSort::truth
-                               : std::is_same_v<T, std::string>  ? PostedSort::text
-                               : std::is_same_v<T, Time>         ? PostedSort::time
-                               : std::is_same_v<T, Dimensions>   ? PostedSort::shape
-                               : std::is_same_v<T, Incomparable> ? PostedSort::incomparable
-                               : std::is_same_v<T, Parameter>    ? PostedSort::incomparable
-                                                                 : PostedSort::number;
+constexpr PostedSort posted_sort = std::is_same_v<T, bool>           ? PostedSort::truth
+                                   : std::is_same_v<T, std::string>  ? PostedSort::text
+                                   : std::is_same_v<T, Time>         ? PostedSort::time
+                                   : std::is_same_v<T, Dimensions>   ? PostedSort::shape
+                                   : std::is_same_v<T, Incomparable> ? PostedSort::incomparable
+                                   : std::is_same_v<T, Parameter>    ? PostedSort::incomparable
+                                                                     : PostedSort::number;
 
 PostedSort sort_of_literal(const Literal& literal) {
-    return std::visit([](const auto& value) { return sort_of<std::decay_t<decltype(value)>>; },
+    return std::visit([](const auto& value) { return posted_sort<std::decay_t<decltype(value)>>; },
                       literal.value());
 }
 
@@ -95,7 +95,7 @@ void add_value(std::string& bytes, const T& value) {
     } else if constexpr (std::is_same_v<T, Dimensions>) {
         bytes.push_back(static_cast<char>(value.size()));
         for (const Extent extent : value) add_big_endian(bytes, std::uint64_t{extent});
-    } else if constexpr (sort_of<T> == PostedSort::number) {
+    } else if constexpr (posted_sort<T> == PostedSort::number) {
         add_number(bytes, value);
     }
 }
@@ -107,7 +107,7 @@ void set_posting(std::string& bytes, std::uint32_t key, const std::variant<Value
     std::visit(
         [&](const auto& plain) {
             using T = std::decay_t<decltype(plain)>;
-            bytes.push_back(static_cast<char>(sort_of<T>));
+            bytes.push_back(static_cast<char>(posted_sort<T>));
             add_value(bytes, plain);
         },
         value);

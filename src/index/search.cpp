@@ -35,7 +35,7 @@ std::string prefix_of_test(const Node& node) {
     }
 }
 
-CandidateList list_of(const std::vector<std::string>& ids, bool is_sure) {
+CandidateList candidates_of(const std::vector<std::string>& ids, bool is_sure) {
     CandidateList list;
     for (const std::string& id : ids) list.add(id, is_sure);
     return list;
@@ -44,7 +44,7 @@ CandidateList list_of(const std::vector<std::string>& ids, bool is_sure) {
 CandidateList all_of(const PMEM& pool, const NodePointer& condition) {
     const std::string prefix = prefix_of(condition);
     const bool is_sure = condition == nullptr;
-    return either(list_of(pool.ids(prefix), is_sure), list_of(pool.groups(prefix), is_sure));
+    return either(candidates_of(pool.ids(prefix), is_sure), candidates_of(pool.groups(prefix), is_sure));
 }
 
 /// The one that stands for an object with several.
@@ -127,8 +127,8 @@ void Search::gather(Asked& asked, Steps steps, Index& index) {
         return;
     }
     for (const bool groups : {false, true}) {
-        candidates_ =
-            either(candidates_, list_of(index.ids(prefix_of(condition_), groups), condition_ == nullptr));
+        candidates_ = either(candidates_,
+                             candidates_of(index.ids(prefix_of(condition_), groups), condition_ == nullptr));
     }
 }
 

@@ -18,7 +18,7 @@ constexpr std::uint64_t inventory_magic = 0x544e56492d4d5050;  // "PPM-IVNT"
 constexpr std::uint32_t inventory_format = 1;
 constexpr std::string_view prefix = "inventory-";
 // One process at a time writes, so it may have a fixed name; what a killed one has left is removed by the next.
-constexpr const char* passing_name = "writing-inventory";
+constexpr const char* passing_inventory_name = "writing-inventory";
 
 std::uint32_t checksum_of(const InventoryHead& head) {
     return base::crc32c(0, &head, offsetof(InventoryHead, checksum));
@@ -93,17 +93,17 @@ void Inventory::put_into(const os::File& directory, std::uint64_t end, unsigned 
     head.item_bytes = items_.size();
     head.item_crc = base::crc32c(0, items_.data(), items_.size());
     head.checksum = checksum_of(head);
-    os::remove_in(directory, passing_name);
-    auto file = os::File::open_in(directory, passing_name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    os::remove_in(directory, passing_inventory_name);
+    auto file = os::File::open_in(directory, passing_inventory_name, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (!file) throw Error(Code::io_error, directory.path() + " was removed while the pool was open");
     try {
         file->set_mode_bits(mode_bits & 0666);
         file->write_exactly(&head, sizeof head, 0);
         file->write_exactly(items_.data(), items_.size(), sizeof head);
         if (needs_sync) file->sync_all();
-        os::rename_in(directory, passing_name, directory, name);
+        os::rename_in(directory, passing_inventory_name, directory, name);
     } catch (...) {
-        os::remove_in(directory, passing_name);
+        os::remove_in(directory, passing_inventory_name);
         throw;
     }
     if (needs_sync) {
@@ -140,7 +140,7 @@ std::optional<Inventory> Inventory::read(const os::File& directory, const std::s
 
 void Inventory::remove_all(const os::File& directory) {
     for (const std::uint64_t number : numbers_in(directory)) os::remove_in(directory, name_of(number));
-    os::remove_in(directory, passing_name);
+    os::remove_in(directory, passing_inventory_name);
 }
 
 // Files are given up by any process, and the word tells each whether he may remove them.

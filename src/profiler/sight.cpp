@@ -18,7 +18,7 @@ namespace pmemcpy::profiler {
 
 namespace {
 
-constexpr std::uint64_t nap_ns = 1'000'000;
+constexpr std::uint64_t sight_nap_ns = 1'000'000;
 
 /// What the child writes, in memory that it shares.
 struct Note {
@@ -70,7 +70,7 @@ std::vector<Sight> look_at(const std::vector<std::string>& directories, std::uin
         return std::all_of(children.begin(), children.end(),
                            [](os::ForkedChild& c) { return c.has_ended(); });
     };
-    while (!is_over() && os::monotonic_ns() - begin < limit_ns) os::sleep_ns(nap_ns);
+    while (!is_over() && os::monotonic_ns() - begin < limit_ns) os::sleep_ns(sight_nap_ns);
 
     std::vector<Sight> sights;
     for (std::size_t i = 0; i < directories.size(); ++i) {

@@ -15,7 +15,7 @@ namespace pmemcpy::profiler {
 namespace {
 
 constexpr std::uint64_t first_bytes = 64 << 10;
-constexpr std::uint64_t nap_ns = 50'000;
+constexpr std::uint64_t poll_ns = 50'000;
 
 /// Numbers without a pattern, so that a file system that compresses has nothing to gain, and no two offsets follow each other.
 class Noise {
@@ -87,7 +87,7 @@ private:
         meeting_.arrived[step].fetch_add(1);
         const std::uint64_t begin = os::monotonic_ns();
         while (meeting_.arrived[step] < task_.children && os::monotonic_ns() - begin < task_.step_ns)
-            os::sleep_ns(nap_ns);
+            os::sleep_ns(poll_ns);
     }
 
     /// Nanoseconds until it came back, and what is synced is on the device.

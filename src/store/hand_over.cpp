@@ -22,7 +22,8 @@ using layout::ItemKind;
 namespace {
 
 constexpr std::uint64_t most_printed = 1000;
-constexpr int most_failures = 3;  // of one round: a command that fails thrice is not tried for all the others
+constexpr int most_failed_commands =
+    3;  // of one round: a command that fails thrice is not tried for all the others
 
 std::string after(const os::Ending& ending, double seconds) {
     switch (ending.how) {
@@ -144,7 +145,7 @@ bool Store::hand_over(const std::function<bool()>& is_wanted) {
         if (trouble.empty()) trouble = failed;
     };
     for (const Parcel& each : parcels) {
-        if (!is_wanted() || failures == most_failures) break;
+        if (!is_wanted() || failures == most_failed_commands) break;
         give(each.name, each.crc, each.id);
     }
     if (is_wanted() && is_whole) {

@@ -366,6 +366,9 @@ public:
     std::vector<Damage> discard_damaged();
 
 private:
+    /// So many drafts of one store may lie in memory that turns out to be gone (io_error) before it fails.
+    static constexpr std::size_t places_tried = 4;
+
     std::uint64_t fingerprint_of(std::string_view id, bool with_attributes) const;
     friend class Inspection;
     friend class Watching;

@@ -27,7 +27,6 @@ using persist::Medium;
 namespace {
 
 constexpr std::size_t copied_to_decode_bytes = 4096;
-constexpr std::size_t places_tried = 4;
 
 }  // namespace
 

@@ -23,8 +23,6 @@ using persist::Medium;
 
 namespace {
 
-constexpr std::size_t places_tried = 4;
-
 persist::Element element_of(const Type& type) {
     if (!type.is_native()) return persist::Element::none;
     switch (type.kind()) {

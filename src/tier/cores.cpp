@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned most_cores = 1024;  // of a cpu_set_t
 
-[[noreturn]] void refuse(std::string_view text) {
+[[noreturn]] void refuse_cores(std::string_view text) {
     throw Error(Code::invalid_argument,
                 "'" + std::string(text) + "' names no processors; write 2, 0-3 or 0-3,8");
 }
@@ -25,7 +25,7 @@ std::vector<unsigned> parse_cores(std::string_view text) {
     const auto number = [&] {
         unsigned n = 0;
         const auto [next, error] = std::from_chars(at, end, n);
-        if (error != std::errc{} || n >= most_cores) refuse(text);
+        if (error != std::errc{} || n >= most_cores) refuse_cores(text);
         at = next;
         return n;
     };
@@ -36,10 +36,10 @@ std::vector<unsigned> parse_cores(std::string_view text) {
             ++at;
             last = number();
         }
-        if (last < first) refuse(text);
+        if (last < first) refuse_cores(text);
         for (unsigned n = first; n <= last; ++n) cores.insert(n);
         if (at == end) return {cores.begin(), cores.end()};
-        if (*at++ != ',') refuse(text);
+        if (*at++ != ',') refuse_cores(text);
     }
 }
 

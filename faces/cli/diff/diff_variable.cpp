@@ -39,14 +39,14 @@ std::string shortened(std::string text) {
     return printable(text);
 }
 
-std::string quoted(std::span<const std::byte> text) {
+std::string shown_text(std::span<const std::byte> text) {
     return "'" + shortened(std::string(reinterpret_cast<const char*>(text.data()), text.size())) + "'";
 }
 
 std::optional<Difference> difference_of_texts(const Encoded& a, const Encoded& b) {
     if (std::ranges::equal(a.bytes, b.bytes)) return {};
-    return Difference{"value", quoted(a.bytes) + " and " + quoted(b.bytes), value_json(a.type, a.bytes),
-                      value_json(b.type, b.bytes)};
+    return Difference{"value", shown_text(a.bytes) + " and " + shown_text(b.bytes),
+                      value_json(a.type, a.bytes), value_json(b.type, b.bytes)};
 }
 
 /// Of numbers, structures, and sequences of them.

@@ -8,7 +8,7 @@ namespace {
 
 // What does not depend on the grammar. The line is cut into words here and not by bash, for which a colon parts words; but
 // what is offered has to begin where bash's last word begins.
-constexpr const char* before =
+constexpr const char* bash_head =
     R"bash(# Completes the words of pmemcpy in bash. Made by `pmemcpy completion bash`.
 
 # Offers the ids in pool $1 that begin with $2, up to the next /; behind the prefix $3.
@@ -189,7 +189,7 @@ std::string bash_completion(const Grammar& grammar) {
         verbs += (verbs.empty() ? "" : " ") + verb.name;
         cases += case_of(verb);
     }
-    std::string text = before;
+    std::string text = bash_head;
     const std::string place = "    local -a places=()";
     text.insert(text.find(place), fmt::format("    local files='' verbs='{}'\n    local global='{}'\n", verbs,
                                               names_of(grammar.command.options, any)));

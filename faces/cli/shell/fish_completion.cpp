@@ -9,7 +9,7 @@ namespace pmemcpy::cli {
 
 namespace {
 
-constexpr const char* before =
+constexpr const char* fish_head =
     R"fish(# Completes the words of pmemcpy in fish. Made by `pmemcpy completion fish`.
 
 # The words before the cursor that are no options and no values of options: the verb and its arguments.
@@ -98,7 +98,7 @@ end
 )fish";
 
 /// In single quotes.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     std::string out = "'";
     for (const char c : text) {
         if (c == '\'' || c == '\\') out += '\\';
@@ -115,7 +115,7 @@ std::string offer_of(const Argument& argument) {
         case Completes::word: {
             std::string words;
             for (const std::string& word : words_of(argument)) words += (words.empty() ? "" : " ") + word;
-            return " -a " + quoted(words);
+            return " -a " + in_quotes(words);
         }
         case Completes::file:
             return " -F -a '(__pmemcpy_spaces)'";
@@ -128,11 +128,11 @@ std::string offer_of(const Argument& argument) {
 }
 
 std::string option_text(const Argument& option, const std::string& condition) {
-    std::string text = "complete -c pmemcpy -n " + quoted(condition);
+    std::string text = "complete -c pmemcpy -n " + in_quotes(condition);
     for (const std::string& name : option.names)
         text += name.rfind("--", 0) == 0 ? " -l " + name.substr(2) : " -s " + name.substr(1);
     if (!option.is_flag()) text += " -r" + offer_of(option);
-    return text + " -d " + quoted(option.help) + "\n";
+    return text + " -d " + in_quotes(option.help) + "\n";
 }
 
 std::string lines_of(const VerbGrammar& verb) {
@@ -159,7 +159,7 @@ std::string fish_completion(const Grammar& grammar) {
             if (!option.is_flag()) valued.insert(option.names.begin(), option.names.end());
         }
     }
-    std::string text = before;
+    std::string text = fish_head;
     text += "set -g __pmemcpy_valued";
     for (const std::string& name : valued) text += " " + name;
     text += "\ncomplete -c pmemcpy -f\n";
@@ -167,7 +167,7 @@ std::string fish_completion(const Grammar& grammar) {
         text += option_text(option, "__pmemcpy_has_no_verb");
     for (const VerbGrammar& verb : grammar.verbs) {
         text += fmt::format("complete -c pmemcpy -n __pmemcpy_has_no_verb -a {} -d {}\n", verb.name,
-                            quoted(verb.help));
+                            in_quotes(verb.help));
     }
     for (const VerbGrammar& verb : grammar.verbs) text += lines_of(verb);
     return text;

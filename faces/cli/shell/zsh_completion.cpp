@@ -8,7 +8,7 @@ namespace pmemcpy::cli {
 
 namespace {
 
-constexpr const char* before = R"zsh(#compdef pmemcpy
+constexpr const char* zsh_head = R"zsh(#compdef pmemcpy
 # Completes the words of pmemcpy in zsh. Made by `pmemcpy completion zsh`.
 
 # The ids in a pool, a component at a time.
@@ -129,7 +129,7 @@ std::string case_of(const VerbGrammar& verb) {
 }  // namespace
 
 std::string zsh_completion(const Grammar& grammar) {
-    std::string text = before;
+    std::string text = zsh_head;
     text += "    verbs=(\n";
     for (const VerbGrammar& verb : grammar.verbs)
         text += fmt::format("        '{}:{}'\n", verb.name, escaped(verb.help, ":\\"));

@@ -21,7 +21,7 @@ namespace {
 
 /// Calls function(type, dims, bytes), which gives such three, with Python's lock, and gives it back with that too, from whichever
 /// thread.
-Operate calling(nb::object function) {
+Operate calling_operation(nb::object function) {
     const auto give_back = [](nb::object* held) {
         const nb::gil_scoped_acquire acquired;
         delete held;
@@ -105,7 +105,7 @@ void bind_operations(nb::module_& m) {
     m.def(
         "add_operation_function",
         [](const Pool& pool, const std::string& name, nb::object function) {
-            Operate operate = calling(std::move(function));
+            Operate operate = calling_operation(std::move(function));
             return pool.call([&](PMEM& pmem) { return add_operation(pmem, name, std::move(operate)); });
         },
         "pool"_a, "name"_a, "function"_a);

@@ -17,7 +17,7 @@ std::string here(const std::string& name) {
     return name.empty() ? "its elements" : "its member '" + name + "'";
 }
 
-[[noreturn]] void refuse(const std::string& name, const std::string& what) {
+[[noreturn]] void refuse_element(const std::string& name, const std::string& what) {
     throw Error(Code::unsupported, here(name) + " " + (name.empty() ? "are " : "is ") + what);
 }
 
@@ -111,13 +111,13 @@ Hdf5Element::Node Hdf5Element::node_of(hid_t type, const std::string& name) {
         case H5T_ARRAY:
             return array(type, name);
         case H5T_REFERENCE:
-            refuse(name, "a reference to something in the file, which means nothing outside of it");
+            refuse_element(name, "a reference to something in the file, which means nothing outside of it");
         case H5T_VLEN:
-            refuse(name, "rows of any length inside something else");
+            refuse_element(name, "rows of any length inside something else");
         case H5T_TIME:
-            refuse(name, "of HDF5's type for times, which was never finished");
+            refuse_element(name, "of HDF5's type for times, which was never finished");
         default:
-            refuse(name, "of a type that this library does not know");
+            refuse_element(name, "of a type that this library does not know");
     }
 }
 
@@ -131,7 +131,7 @@ Hdf5Element::Node Hdf5Element::integer(hid_t type, const std::string& name, bool
         return {.memory = hdf5_copy_of(type), .type = Type::scalar(*kind, order_of(type))};
     }
     if (is_bitfield || bytes > 8)
-        refuse(name, "integers of " + std::to_string(H5Tget_precision(type)) + " bits");
+        refuse_element(name, "integers of " + std::to_string(H5Tget_precision(type)) + " bits");
     std::size_t wide = 1;
     while (wide < bytes) wide *= 2;
     const Kind wider = *integer_kind(wide, is_signed);
@@ -205,7 +205,7 @@ Hdf5Element::Node Hdf5Element::enumeration(hid_t type, const std::string& name) 
     const Handle base(H5Tget_super(type), H5Tclose);
     const Node integers = integer(base, name, false);
     if (bytes_of(integers) != H5Tget_size(type))
-        refuse(name, "an enumeration of integers of an unusual size");
+        refuse_element(name, "an enumeration of integers of an unusual size");
     std::vector<EnumValue> values;
     const int members = H5Tget_nmembers(type);
     for (unsigned i = 0; i < static_cast<unsigned>(members); ++i) {

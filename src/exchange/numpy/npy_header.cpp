@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t most_header_bytes = 4ULL << 20;
-constexpr Extent most = static_cast<Extent>(std::numeric_limits<std::int64_t>::max());
+constexpr Extent longest = static_cast<Extent>(std::numeric_limits<std::int64_t>::max());
 constexpr std::size_t alignment = 64;
 constexpr std::size_t room_to_grow = 21;  // digits for the first extent, as NumPy leaves them
 
@@ -56,7 +56,7 @@ Dimensions shape_of(const Json& shape) {
     }
     Dimensions dims;
     for (const Json& extent : shape) {
-        if (!extent.is_number_unsigned() || extent.get<Extent>() > most)
+        if (!extent.is_number_unsigned() || extent.get<Extent>() > longest)
             corrupt("the header of .npy has a shape that cannot be");
         dims.push_back(extent.get<Extent>());
     }

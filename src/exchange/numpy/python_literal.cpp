@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int deepest = 32;
+constexpr int deepest_literal = 32;
 
 class Parser {
 public:
@@ -50,7 +50,7 @@ private:
     }
 
     Json any(int depth) {
-        if (depth > deepest) fail("nested too deep");
+        if (depth > deepest_literal) fail("nested too deep");
         switch (peek()) {
             case '{':
                 return dict(depth);

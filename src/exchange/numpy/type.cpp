@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int deepest = 32;
+constexpr int deepest_structure = 32;
 constexpr std::size_t most_texts = 1 << 16;  // in one element, for each is noted
 
 constexpr std::array<std::pair<std::string_view, Kind>, 14> numbers = {{{"i1", Kind::int8},
@@ -214,7 +214,7 @@ NumpyElement read_fields(const Json& descr, int depth) {
 }
 
 NumpyElement read(const Json& descr, int depth) {
-    if (depth > deepest) throw Error(Code::unsupported, "structures nested more than 32 deep");
+    if (depth > deepest_structure) throw Error(Code::unsupported, "structures nested more than 32 deep");
     if (descr.is_string()) return read_text(descr);
     if (!descr.is_array()) corrupt(descr);
     if (is_subarray(descr)) {

@@ -17,11 +17,9 @@ namespace {
 
 constexpr int most_nested_shards = 4;
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(Code::corrupt, what); }
-
 ByteOrder order_of(const Json& configuration) {
     const std::string endian = configuration.value("endian", "little");
-    if (endian != "little" && endian != "big") refuse("the codec bytes with endian " + endian);
+    if (endian != "little" && endian != "big") refuse_zarr("the codec bytes with endian " + endian);
     return endian == "big" ? ByteOrder::big : ByteOrder::little;
 }
 
@@ -43,7 +41,7 @@ std::vector<int> transposition(const Json& configuration, int n) {
         order.push_back(item.get<int>());
     }
     if (!list.is_array() || static_cast<int>(list.size()) != n || static_cast<int>(order.size()) != n)
-        refuse("the codec transpose with the order " + shown_json(list));
+        refuse_zarr("the codec transpose with the order " + shown_json(list));
     return order;
 }
 
@@ -56,20 +54,22 @@ bool is_all(std::span<const std::byte> chunk, std::span<const std::byte> fill) {
 
 ZarrShard shard_of(const Json& configuration, const Dimensions& shape, int depth) {
     ZarrShard shard;
-    if (depth == most_nested_shards) refuse("shards in shards in shards");
+    if (depth == most_nested_shards) refuse_zarr("shards in shards in shards");
     const Json chunk = configuration.value("chunk_shape", Json());
     if (!chunk.is_array() || static_cast<int>(chunk.size()) != shape.size())
-        refuse("sharding_indexed with the chunk_shape " + shown_json(chunk));
+        refuse_zarr("sharding_indexed with the chunk_shape " + shown_json(chunk));
     for (const Json& item : chunk) {
         const Extent whole = shape[shard.chunk.size()];
         const Extent extent = item.is_number_unsigned() ? item.get<Extent>() : 0;
         if (extent == 0 || whole % extent != 0)
-            refuse("sharding_indexed: the inner chunks of " + shown_json(chunk) + " do not part the shards");
+            refuse_zarr("sharding_indexed: the inner chunks of " + shown_json(chunk) +
+                        " do not part the shards");
         shard.chunk.push_back(extent);
     }
     shard.inner = std::make_unique<ZarrChain>(configuration.value("codecs", Json()), shard.chunk, depth + 1);
     const std::string location = configuration.value("index_location", "end");
-    if (location != "start" && location != "end") refuse("sharding_indexed with the index at " + location);
+    if (location != "start" && location != "end")
+        refuse_zarr("sharding_indexed with the index at " + location);
     shard.is_index_first = location == "start";
     const Json codecs = configuration.value(
         "index_codecs",
@@ -86,7 +86,7 @@ ZarrShard shard_of(const Json& configuration, const Dimensions& shape, int depth
             throw Error(Code::unsupported, "the codec " + named.name + " of the index of a shard");
         }
     }
-    if (!has_bytes) refuse("sharding_indexed without the codec bytes for its index");
+    if (!has_bytes) refuse_zarr("sharding_indexed without the codec bytes for its index");
     return shard;
 }
 
@@ -110,13 +110,13 @@ void each_inner(const Dimensions& shape, const Dimensions& inner,
 }
 
 ZarrChain::ZarrChain(const Json& codecs, const Dimensions& shape, int depth) {
-    if (!codecs.is_array()) refuse("it has no list of codecs");
+    if (!codecs.is_array()) refuse_zarr("it has no list of codecs");
     bool has_bytes = false;
     for (const Json& item : codecs) {
         const ZarrNamed named = zarr_named(item, "codec");
         const auto is_array_codec = [&] {
             if (has_bytes)
-                refuse("the codec " + named.name + " behind another that has made bytes of the array");
+                refuse_zarr("the codec " + named.name + " behind another that has made bytes of the array");
             has_bytes = true;
             return true;
         };
@@ -136,16 +136,16 @@ ZarrChain::ZarrChain(const Json& codecs, const Dimensions& shape, int depth) {
                 shard_ = shard_of(named.configuration, coded_shape(shape), depth);
             } else if (auto codec = zarr_codec(named.name, named.configuration)) {
                 if (!has_bytes)
-                    refuse("the codec " + named.name + " before one that makes bytes of the array");
+                    refuse_zarr("the codec " + named.name + " before one that makes bytes of the array");
                 codecs_.push_back(std::move(codec));
             } else {
                 throw Error(Code::unsupported, "it is coded by " + named.name + ", which is not known here");
             }
         } catch (const Json::exception& error) {
-            refuse("the codec " + named.name + ": " + error.what());
+            refuse_zarr("the codec " + named.name + ": " + error.what());
         }
     }
-    if (!has_bytes) refuse("none of its codecs makes bytes of the array");
+    if (!has_bytes) refuse_zarr("none of its codecs makes bytes of the array");
 }
 
 Dimensions ZarrChain::coded_shape(const Dimensions& shape) const { return permuted(shape, transposed_); }
@@ -157,8 +157,9 @@ Bytes ZarrChain::undo_codecs(const ZarrSource& coded, std::optional<std::uint64_
         bytes = bytes ? codec->coded_bytes(*bytes) : std::nullopt;
     }
     if (bytes ? coded.size() != *bytes : coded.size() > most_chunk_bytes) {
-        refuse("it has " + std::to_string(coded.size()) + " bytes, and " +
-               std::to_string(bytes.value_or(most_chunk_bytes)) + (bytes ? " are right" : " are the most"));
+        refuse_zarr("it has " + std::to_string(coded.size()) + " bytes, and " +
+                    std::to_string(bytes.value_or(most_chunk_bytes)) +
+                    (bytes ? " are right" : " are the most"));
     }
     Bytes all(coded.size());
     coded.read(0, all);
@@ -283,8 +284,8 @@ std::vector<ZarrShard::Place> ZarrShard::read_index(const ZarrSource& shard, Ext
     if (chunks > most_chunk_bytes / sizeof(Place))
         throw Error(Code::unsupported, "shards of " + std::to_string(chunks) + " chunks");
     if (index_bytes(chunks) > shard.size())
-        refuse("a shard of " + std::to_string(shard.size()) + " bytes is too short for its index of " +
-               std::to_string(chunks) + " chunks");
+        refuse_zarr("a shard of " + std::to_string(shard.size()) + " bytes is too short for its index of " +
+                    std::to_string(chunks) + " chunks");
     Bytes all(index_bytes(chunks));
     shard.read(is_index_first ? 0 : shard.size() - all.size(), all);
     for (int i = 0; i < index_checks; ++i)
@@ -297,8 +298,8 @@ std::vector<ZarrShard::Place> ZarrShard::read_index(const ZarrSource& shard, Ext
             place.bytes = __builtin_bswap64(place.bytes);
         }
         if (place.is_there() && (place.offset > shard.size() || place.bytes > shard.size() - place.offset))
-            refuse("the index of a shard of " + std::to_string(shard.size()) + " bytes has a chunk at " +
-                   std::to_string(place.offset) + " of " + std::to_string(place.bytes));
+            refuse_zarr("the index of a shard of " + std::to_string(shard.size()) + " bytes has a chunk at " +
+                        std::to_string(place.offset) + " of " + std::to_string(place.bytes));
     }
     return places;
 }

@@ -19,19 +19,17 @@ namespace {
 using Json = nlohmann::json;
 using Expected = std::optional<std::uint64_t>;
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(Code::corrupt, what); }
-
 [[noreturn]] void refuse_size(const char* codec, const Expected& expected) {
-    refuse(std::string(codec) + ": it has not the " +
-           (expected ? std::to_string(*expected) + " bytes that its shape and type make"
-                     : "bytes of any text: more than " + std::to_string(most_chunk_bytes)));
+    refuse_zarr(std::string(codec) + ": it has not the " +
+                (expected ? std::to_string(*expected) + " bytes that its shape and type make"
+                          : "bytes of any text: more than " + std::to_string(most_chunk_bytes)));
 }
 
 std::int64_t integer(const Json& configuration, const char* key, std::int64_t otherwise, std::int64_t least,
                      std::int64_t most) {
     const Json found = configuration.value(key, Json(otherwise));
     if (!found.is_number_integer() || found.get<std::int64_t>() < least || found.get<std::int64_t>() > most)
-        refuse(std::string("a codec's ") + key + " is " + shown_json(found));
+        refuse_zarr(std::string("a codec's ") + key + " is " + shown_json(found));
     return found.get<std::int64_t>();
 }
 
@@ -89,8 +87,8 @@ public:
             is_open = said != Z_STREAM_END;
             const bool is_stuck = said == Z_BUF_ERROR || (made == 0 && in == stream.avail_in);
             if (is_open && (said != Z_OK || is_stuck))
-                refuse(std::string("gzip: it does not decompress: ") +
-                       (stream.msg != nullptr ? stream.msg : "it ends too early"));
+                refuse_zarr(std::string("gzip: it does not decompress: ") +
+                            (stream.msg != nullptr ? stream.msg : "it ends too early"));
         }
         return growing.taken("gzip", expected);
     }
@@ -135,10 +133,10 @@ public:
             const std::size_t before = in.pos;
             said = ZSTD_decompressStream(context.get(), &out, &in);
             if (ZSTD_isError(said) != 0)
-                refuse(std::string("zstd: it does not decompress: ") + ZSTD_getErrorName(said));
+                refuse_zarr(std::string("zstd: it does not decompress: ") + ZSTD_getErrorName(said));
             if (room.empty() && out.pos > 0) refuse_size("zstd", expected);
             growing.use(out.pos);
-            if (said != 0 && out.pos == 0 && in.pos == before) refuse("zstd: it ends too early");
+            if (said != 0 && out.pos == 0 && in.pos == before) refuse_zarr("zstd: it ends too early");
         }
         return growing.taken("zstd", expected);
     }
@@ -174,7 +172,8 @@ public:
         shuffle_ = shuffle == "shuffle"      ? BLOSC_SHUFFLE
                    : shuffle == "bitshuffle" ? BLOSC_BITSHUFFLE
                                              : BLOSC_NOSHUFFLE;
-        if (shuffle_ == BLOSC_NOSHUFFLE && shuffle != "noshuffle") refuse("blosc's shuffle is " + shuffle);
+        if (shuffle_ == BLOSC_NOSHUFFLE && shuffle != "noshuffle")
+            refuse_zarr("blosc's shuffle is " + shuffle);
         if (blosc_compname_to_compcode(compressor_.c_str()) < 0) {
             throw Error(Code::unsupported, "the codec blosc with " + compressor_ +
                                                ", which the Blosc library here was built without; it has " +
@@ -186,12 +185,12 @@ public:
         std::size_t claimed = 0;
         if (coded.size() < BLOSC_MIN_HEADER_LENGTH ||
             blosc_cbuffer_validate(coded.data(), coded.size(), &claimed) != 0)
-            refuse("blosc: its header is wrong");
+            refuse_zarr("blosc: its header is wrong");
         if (expected ? claimed != *expected : claimed > most_chunk_bytes) refuse_size("blosc", expected);
         Bytes bytes(claimed);
         const int made = blosc_decompress_ctx(coded.data(), bytes.data(), bytes.size(), 1);
         if (made < 0 || static_cast<std::size_t>(made) != claimed)
-            refuse("blosc: it does not decompress (Blosc says " + std::to_string(made) + ")");
+            refuse_zarr("blosc: it does not decompress (Blosc says " + std::to_string(made) + ")");
         return bytes;
     }
 
@@ -219,12 +218,12 @@ private:
 class Crc32c final : public ZarrCodec {
 public:
     Bytes decode(Bytes coded, Expected) const override {
-        if (coded.size() < check_bytes) refuse("crc32c: it is too short for one");
+        if (coded.size() < check_bytes) refuse_zarr("crc32c: it is too short for one");
         const std::size_t size = coded.size() - check_bytes;
         std::uint32_t found = 0;
         std::memcpy(&found, coded.data() + size, check_bytes);
         coded.resize(size);
-        if (found != checksum(coded)) refuse("crc32c: the checksum is not that of the bytes");
+        if (found != checksum(coded)) refuse_zarr("crc32c: the checksum is not that of the bytes");
         return coded;
     }
 
@@ -257,7 +256,7 @@ std::unique_ptr<ZarrCodec> zarr_codec(const std::string& name, const Json& confi
         return std::make_unique<Gzip>(static_cast<int>(integer(configuration, "level", 1, -1, 9)), 0);
     if (name == "zstd") {
         const Json checksum = configuration.value("checksum", Json(false));
-        if (!checksum.is_boolean()) refuse("zstd's checksum is " + shown_json(checksum));
+        if (!checksum.is_boolean()) refuse_zarr("zstd's checksum is " + shown_json(checksum));
         return std::make_unique<Zstd>(
             static_cast<int>(integer(configuration, "level", 0, ZSTD_minCLevel(), ZSTD_maxCLevel())),
             checksum.get<bool>());

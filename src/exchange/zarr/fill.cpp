@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t not_a_time = std::numeric_limits<std::int64_t>::min();
 
-[[noreturn]] void refuse(const Json& fill, const std::string& type) {
+[[noreturn]] void refuse_fill(const Json& fill, const std::string& type) {
     throw Error(Code::corrupt, "its fill_value " + shown_json(fill) + " is none of " + type);
 }
 
@@ -92,7 +92,7 @@ std::uint64_t bits_of_json_float(Kind kind, std::uint64_t bytes, const Json& fil
     const char* end = text.data() + text.size();
     if (!text.starts_with("0x") || text.size() != 2 + 2 * bytes ||
         std::from_chars(text.data() + 2, end, bits, 16) != std::from_chars_result{end, std::errc()})
-        refuse(fill, "float" + std::to_string(8 * bytes));
+        refuse_fill(fill, "float" + std::to_string(8 * bytes));
     return bits;
 }
 
@@ -101,9 +101,9 @@ Json json_of_float(Kind kind, std::uint64_t bytes, std::uint64_t bits) {
     if (std::isfinite(value)) return value;
     if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
     if (bits == quiet_nan(kind)) return "NaN";
-    constexpr std::string_view digits = "0123456789abcdef";
+    constexpr std::string_view hex_digits = "0123456789abcdef";
     std::string text = "0x";
-    for (auto shift = 8 * bytes; shift > 0; shift -= 4) text += digits[bits >> (shift - 4) & 0xF];
+    for (auto shift = 8 * bytes; shift > 0; shift -= 4) text += hex_digits[bits >> (shift - 4) & 0xF];
     return text;
 }
 
@@ -113,20 +113,20 @@ std::uint64_t bits_of_integer(const Type& type, const Json& fill) {
     const auto width = 8 * static_cast<unsigned>(type.size());
     if (fill.is_number_float()) {  // some write 0.0 for 0
         const auto value = fill.get<double>();
-        if (value != std::floor(value) || std::abs(value) >= 9e15) refuse(fill, type.name());
+        if (value != std::floor(value) || std::abs(value) >= 9e15) refuse_fill(fill, type.name());
         return bits_of_integer(type, value < 0 ? Json(static_cast<std::int64_t>(value))
                                                : Json(static_cast<std::uint64_t>(value)));
     }
-    if (!fill.is_number_integer()) refuse(fill, type.name());
+    if (!fill.is_number_integer()) refuse_fill(fill, type.name());
     if (fill.is_number_unsigned()) {
         const auto value = fill.get<std::uint64_t>();
         const auto most = std::numeric_limits<std::uint64_t>::max() >> (64 - width + (is_signed ? 1 : 0));
-        if (value > most) refuse(fill, type.name());
+        if (value > most) refuse_fill(fill, type.name());
         return value;
     }
     const auto value = fill.get<std::int64_t>();
     if (!is_signed || value < (std::numeric_limits<std::int64_t>::min() >> (64 - width)))
-        refuse(fill, type.name());
+        refuse_fill(fill, type.name());
     return static_cast<std::uint64_t>(value);
 }
 
@@ -139,12 +139,12 @@ std::int64_t integer_of_bits(const Type& type, std::uint64_t bits) {
 std::vector<std::byte> raw(const Json& fill, const std::string& type) {
     if (fill.is_string()) {
         if (auto bytes = bytes_of_base64(fill.get_ref<const std::string&>())) return std::move(*bytes);
-        refuse(fill, type);
+        refuse_fill(fill, type);
     }
     std::vector<std::byte> bytes;
-    if (!fill.is_array()) refuse(fill, type);
+    if (!fill.is_array()) refuse_fill(fill, type);
     for (const Json& item : fill) {
-        if (!item.is_number_unsigned() || item.get<std::uint64_t>() > 255) refuse(fill, type);
+        if (!item.is_number_unsigned() || item.get<std::uint64_t>() > 255) refuse_fill(fill, type);
         bytes.push_back(static_cast<std::byte>(item.get<unsigned>()));
     }
     return bytes;
@@ -156,7 +156,7 @@ void fill_structure(const Json& fill, const ZarrNamed& named, const ZarrElement&
     if (fill.is_number() && fill == 0) return;
     if (!fill.is_object()) {
         std::vector<std::byte> bytes = raw(fill, named.name);
-        if (bytes.size() != to.size()) refuse(fill, type.name());
+        if (bytes.size() != to.size()) refuse_fill(fill, type.name());
         element.to_pool(bytes);
         std::copy(bytes.begin(), bytes.end(), to.begin());
         return;
@@ -166,7 +166,7 @@ void fill_structure(const Json& fill, const ZarrNamed& named, const ZarrElement&
         const Json& field = fields[i];
         const Json& inner = field.is_array() ? field[1] : field["data_type"];
         const Field& place = type.fields()[i];
-        if (!fill.contains(place.name)) refuse(fill, type.name());
+        if (!fill.contains(place.name)) refuse_fill(fill, type.name());
         ZarrElement part = zarr_element(inner, ByteOrder::little);
         part.type = place.type;  // in its own order
         const std::vector<std::byte> bytes = bytes_of_fill(fill[place.name], inner, part);
@@ -219,7 +219,7 @@ std::vector<std::byte> bytes_of_fill(const Json& fill, const Json& data_type, co
     if (element.has_any_length()) {
         if (fill.is_null() || (fill.is_number() && fill == 0)) return {};  // of Zarr 2
         if (element.any_length == ZarrElement::AnyLength::bytes) return raw(fill, "bytes");
-        if (!fill.is_string()) refuse(fill, "text");
+        if (!fill.is_string()) refuse_fill(fill, "text");
         const auto& text = fill.get_ref<const std::string&>();
         const auto bytes = std::as_bytes(std::span(text));
         return {bytes.begin(), bytes.end()};
@@ -235,7 +235,7 @@ std::vector<std::byte> bytes_of_fill(const Json& fill, const Json& data_type, co
             } else if (fill.is_boolean()) {
                 bytes[0] = fill.get<bool>() ? std::byte{1} : std::byte{0};
             } else {
-                refuse(fill, "bool");
+                refuse_fill(fill, "bool");
             }
             break;
         case Kind::float16:
@@ -248,7 +248,7 @@ std::vector<std::byte> bytes_of_fill(const Json& fill, const Json& data_type, co
         case Kind::complex128: {
             const Kind part = type.kind() == Kind::complex64 ? Kind::float32 : Kind::float64;
             const Json parts = fill.is_number() ? Json::array({fill, 0.0}) : fill;
-            if (!parts.is_array() || parts.size() != 2) refuse(fill, type.name());
+            if (!parts.is_array() || parts.size() != 2) refuse_fill(fill, type.name());
             put(bits_of_json_float(part, half, parts[0]), type.byte_order(), all.first(half));
             put(bits_of_json_float(part, half, parts[1]), type.byte_order(), all.subspan(half));
             break;
@@ -256,7 +256,7 @@ std::vector<std::byte> bytes_of_fill(const Json& fill, const Json& data_type, co
         case Kind::fixed_string: {
             if (fill.is_number() && fill == 0) break;  // of Zarr 2
             const bool is_utf8 = type.is_utf8();
-            if (is_utf8 && !fill.is_string()) refuse(fill, "text");
+            if (is_utf8 && !fill.is_string()) refuse_fill(fill, "text");
             std::vector<std::byte> text;
             if (is_utf8) {
                 const auto part = std::as_bytes(std::span(fill.get_ref<const std::string&>()));
@@ -264,14 +264,14 @@ std::vector<std::byte> bytes_of_fill(const Json& fill, const Json& data_type, co
             } else {
                 text = raw(fill, type.name());
             }
-            if (text.size() > bytes.size()) refuse(fill, type.name());
+            if (text.size() > bytes.size()) refuse_fill(fill, type.name());
             std::copy(text.begin(), text.end(), bytes.begin());
             break;
         }
         case Kind::opaque: {
             bytes =
                 raw(fill.is_number() && fill == 0 ? Json(std::vector<int>(bytes.size())) : fill, type.name());
-            if (bytes.size() != type.size()) refuse(fill, type.name());
+            if (bytes.size() != type.size()) refuse_fill(fill, type.name());
             break;
         }
         case Kind::structure:

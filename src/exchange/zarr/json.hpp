@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <pmemcpy/error.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ std::string read_zarr_text(const std::string& file, std::uint64_t most_bytes);
 
 /// Whether this JSON has an integer beyond 64 bits, which `Json` rounds to a float.
 bool has_large_integer(const std::string& text);
+
+/// The file is none that a writer of Zarr leaves. Errors: corrupt.
+[[noreturn]] inline void refuse_zarr(const std::string& what) { throw Error(Code::corrupt, what); }
 
 /// A part of it for a message, in ASCII.
 std::string shown_json(const Json& json);

@@ -15,24 +15,22 @@ constexpr std::array known = {"zarr_format",         "node_type",  "shape",  "da
                               "chunk_key_encoding",  "fill_value", "codecs", "attributes", "dimension_names",
                               "storage_transformers"};
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(Code::corrupt, what); }
-
 Json member(const Json& document, const char* name) {
     const auto found = document.find(name);
-    if (found == document.end()) refuse(std::string("it has no ") + name);
+    if (found == document.end()) refuse_zarr(std::string("it has no ") + name);
     return *found;
 }
 
 Dimensions extents(const Json& list, const char* what) {
     Dimensions dims;
-    if (!list.is_array()) refuse(std::string("its ") + what + " is no list");
+    if (!list.is_array()) refuse_zarr(std::string("its ") + what + " is no list");
     if (list.size() > max_dimensions) {
         throw Error(Code::unsupported, "it has " + std::to_string(list.size()) + " dimensions, and " +
                                            std::to_string(max_dimensions) + " are the most");
     }
     for (const Json& item : list) {
         if (!item.is_number_unsigned() || item.get<Extent>() >= unlimited / 2)
-            refuse(std::string("its ") + what + " is " + shown_json(list));
+            refuse_zarr(std::string("its ") + what + " is " + shown_json(list));
         dims.push_back(item.get<Extent>());
     }
     return dims;
@@ -41,7 +39,7 @@ Dimensions extents(const Json& list, const char* what) {
 // In a function, because members are initialised in an order, and each needs what is before it.
 Dimensions shape_of(const Json& document) {
     if (document.value("zarr_format", Json()) != 3 || document.value("node_type", Json()) != "array")
-        refuse("it is no array of zarr_format 3");
+        refuse_zarr("it is no array of zarr_format 3");
     for (const auto& [name, value] : document.items()) {
         const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
         if (!is_known && !(value.is_object() && value.value("must_understand", Json()) == false))
@@ -69,15 +67,16 @@ Dimensions chunk_of(const Json& document, const Dimensions& shape) {
     if (grid.name != "regular")
         throw Error(Code::unsupported, "its chunk grid is " + grid.name + ", which is not known here");
     Dimensions chunk = extents(member(grid.configuration, "chunk_shape"), "chunk_shape");
-    if (chunk.size() != shape.size()) refuse("its shape and its chunk_shape have not as many dimensions");
+    if (chunk.size() != shape.size())
+        refuse_zarr("its shape and its chunk_shape have not as many dimensions");
     for (int d = 0; d < shape.size(); ++d) {
         if (chunk[d] == 0 && shape[d] == 0) chunk[d] = 1;  // as some write an empty array
-        if (chunk[d] == 0) refuse("its chunk_shape is " + to_string(chunk));
+        if (chunk[d] == 0) refuse_zarr("its chunk_shape is " + to_string(chunk));
     }
     try {
         chunk.elements();
     } catch (const Error&) {
-        refuse("its chunks have more than 2^64 elements: " + to_string(chunk));
+        refuse_zarr("its chunks have more than 2^64 elements: " + to_string(chunk));
     }
     return chunk;
 }
@@ -90,7 +89,7 @@ ZarrArray::ZarrArray(const Json& document)
       chain(member(document, "codecs"), chunk),
       element(zarr_element(member(document, "data_type"), chain.order())) {
     if (element.has_any_length() != chain.is_text())
-        refuse("its data type and its codecs: only one of them is of text of any length");
+        refuse_zarr("its data type and its codecs: only one of them is of text of any length");
     const Json value = member(document, "fill_value");
     has_no_fill = value.is_null();
     if (!has_no_fill) fill = bytes_of_fill(value, document["data_type"], element);
@@ -100,14 +99,14 @@ ZarrArray::ZarrArray(const Json& document)
         throw Error(Code::unsupported,
                     "its chunk key encoding is " + encoding.name + ", which is not known here");
     const Json with = encoding.configuration.value("separator", Json(is_key_of_v2 ? "." : "/"));
-    if (with != "." && with != "/") refuse("the separator of its chunks' keys is " + shown_json(with));
+    if (with != "." && with != "/") refuse_zarr("the separator of its chunks' keys is " + shown_json(with));
     separator = with.get<std::string>()[0];
     const Json dimensions = document.value("dimension_names", Json());
     if (dimensions.is_null()) return;
     if (!dimensions.is_array() || static_cast<int>(dimensions.size()) != shape.size())
-        refuse("its dimension_names are not as many as its dimensions");
+        refuse_zarr("its dimension_names are not as many as its dimensions");
     for (const Json& name : dimensions) {
-        if (!name.is_null() && !name.is_string()) refuse("its dimension_names are no names");
+        if (!name.is_null() && !name.is_string()) refuse_zarr("its dimension_names are no names");
         names.push_back(name.is_null() ? std::nullopt : std::optional(name.get<std::string>()));
     }
 }
