@@ -88,6 +88,25 @@ def test_lists_of_numbers_are_arrays(pool: pmemcpy.Pool, numbers: Any) -> None:
     np.testing.assert_array_equal(pool["v"].attrs["a"], np.asarray(numbers))
 
 
+# NumPy has True as 1 beside numbers, and rounds whole numbers beside fractions; a query then found what nobody
+# had stored.
+@pytest.mark.parametrize(
+    "mixed",
+    [[9007199254740993, False, False], [True, 2.5], [2**53 + 1, 0.5], [2**63, -1], [[True, 2], [3, 4]], [1, "a"]],
+)
+def test_lists_that_an_array_would_change_stay_as_they_are(pool: pmemcpy.Pool, mixed: Any) -> None:
+    pool["v"] = mixed
+    pool["v"].attrs["a"] = mixed
+    for found in pool.load("v"), pool["v"].attrs["a"]:
+        assert found == mixed
+        assert list(map(type, found)) == list(map(type, mixed))
+
+
+def test_lists_of_whole_numbers_and_fractions_are_arrays_of_fractions(pool: pmemcpy.Pool) -> None:
+    pool["v"] = [1, 2.5]
+    np.testing.assert_array_equal(pool["v"][...], [1.0, 2.5])
+
+
 @pytest.mark.parametrize(
     ("value", "kind"),
     [

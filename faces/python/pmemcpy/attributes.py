@@ -54,5 +54,6 @@ class Attributes(MutableMapping[str, Any]):
 
 def _encoded(value: Any) -> tuple[Any, str, Any]:
     if isinstance(value, (list, tuple)) and value and all(isinstance(v, (int, float, np.number)) for v in value):
-        value = np.asarray(value)  # netCDF's and HDF5's attributes of numbers are arrays
+        array = values.array_of(value)  # netCDF's and HDF5's attributes of numbers are arrays
+        value = value if array is None else array
     return values.encode(value)

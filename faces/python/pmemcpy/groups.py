@@ -337,11 +337,7 @@ def _as_array(data: Any) -> np.ndarray[Any, Any] | None:
     if isinstance(data, np.ndarray):
         return data
     if isinstance(data, (list, tuple)) and data:
-        try:
-            array = np.asarray(data)
-        except ValueError:  # rows of different lengths
-            return None
-        return array if array.dtype.kind in "biufcM" else None
+        return values.array_of(data)
     if not isinstance(data, np.generic) and hasattr(data, "__array__"):
         return np.asarray(data)
     return None

@@ -7,13 +7,15 @@
 | bytes, bytearray, memoryview   | sequence of bytes      | bytes                    |
 | numpy scalars                  | their dtype            | numpy scalars            |
 | datetime, date                 | datetime64[us], [D]    | numpy.datetime64         |
-| dict, list, tuple, None        | JSON text              | dict, list, None         |
+| lists of numbers, none of which NumPy would round or make a number of True | as arrays | numpy arrays |
+| dict, other lists, tuple, None | JSON text              | dict, list, None         |
 | arrays (attributes only)       | sequence (1-D), array  | numpy arrays             |
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import json
 from typing import Any
 
@@ -86,6 +88,39 @@ def decode(encoded: Encoded) -> Any:
     if type_.kind in _PYTHON:
         return scalar.item()
     return str(scalar) if isinstance(scalar, np.str_) else scalar
+
+
+_KINDS = {bool: "b", int: "i", float: "f", complex: "c"}
+
+
+def array_of(data: list[Any] | tuple[Any, ...]) -> np.ndarray[Any, Any] | None:
+    """The array that a list of numbers is; None where NumPy would round one of them, or make 1 of True."""
+    try:
+        array = np.asarray(data)
+    except (ValueError, OverflowError):  # rows of different lengths; beyond a float
+        return None
+    kinds = _kinds_in(data)
+    if array.dtype.kind not in "biufcM" or ("b" in kinds and len(kinds) > 1):
+        return None
+    if array.dtype.kind in "fc" and not kinds & {"f", "c"}:  # of whole numbers that no one type has
+        return None
+    if array.dtype.kind in "fc" and kinds & {"i", "u"}:
+        leaves: Any = data
+        for _ in range(array.ndim - 1):
+            leaves = itertools.chain.from_iterable(leaves)
+        made = array.ravel().tolist()
+        if any(a != b for a, b in zip(made, leaves, strict=True) if isinstance(b, (int, np.integer))):
+            return None
+    return array
+
+
+def _kinds_in(data: Any) -> set[str]:
+    if isinstance(data, (list, tuple)):
+        types = set(map(type, data))
+        if types <= _KINDS.keys():
+            return {_KINDS[type_] for type_ in types}
+        return set().union(*map(_kinds_in, data))
+    return {np.asarray(data).dtype.kind}
 
 
 def _wrong_size(type_: Type, data: Any) -> Any:
