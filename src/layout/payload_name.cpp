@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t digits = 16;
 constexpr std::string_view passing = ".name";
-constexpr std::string_view kept = "kept-";
+constexpr std::string_view kept_prefix = "kept-";
 
 }  // namespace
 
@@ -19,10 +19,10 @@ std::string name_of_payload(std::uint64_t number) {
 
 std::string passing_name_of(std::uint64_t number) { return name_of_payload(number) + std::string(passing); }
 
-std::string kept_name_of(std::uint64_t number) { return std::string(kept) + name_of_payload(number); }
+std::string kept_name_of(std::uint64_t number) { return std::string(kept_prefix) + name_of_payload(number); }
 
 std::optional<std::uint64_t> number_of_kept(std::string_view name) {
-    return name.starts_with(kept) ? number_of_payload(name.substr(kept.size())) : std::nullopt;
+    return name.starts_with(kept_prefix) ? number_of_payload(name.substr(kept_prefix.size())) : std::nullopt;
 }
 
 std::optional<std::uint64_t> number_of_payload(std::string_view name) {

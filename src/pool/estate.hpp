@@ -14,12 +14,13 @@ public:
 
     /// Errors: busy when another is awaited that is stopped.
     Estate(Pool& pool, std::uint64_t slot, Others others)
-        : file_(pool.runtime().file()), byte_(Runtime::estate_byte(slot)) {
+        : file_(pool.runtime().file()), byte_(Runtime::estate_byte(slot)), held_(try_it()) {
         Holder& heir = pool.runtime().slot(slot).heir;
-        Patience patience(pool.path(), "cleaning up after a process that has died", heir,
-                          Patience::Holding::may_be_long);
-        while (!(held_ = os::try_lock(file_, os::LockKind::exclusive, byte_, 1)) && others == Others::await)
-            patience.nap();
+        if (!held_ && others == Others::await) {
+            Patience patience(pool.path(), "cleaning up after a process that has died", heir,
+                              Patience::Holding::may_be_long);
+            while (!(held_ = try_it())) patience.nap();
+        }
         if (held_) note_holder(pool.medium(), heir, pool.self());
     }
     ~Estate() {
@@ -32,6 +33,8 @@ public:
     explicit operator bool() const { return held_; }
 
 private:
+    bool try_it() { return os::try_lock(file_, os::LockKind::exclusive, byte_, 1); }
+
     os::File& file_;
     std::uint64_t byte_;
     bool held_;

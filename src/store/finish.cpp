@@ -22,7 +22,7 @@ using layout::Handed;
 
 namespace {
 
-constexpr const char* program = "pmemcpy";
+constexpr const char* command_name = "pmemcpy";
 constexpr const char* directory_suffix = ".finished";
 constexpr double no_limit_s = 1e6;  // large files take their time, and who does not want to wait says so
 constexpr int most_failures = 3;
@@ -154,9 +154,10 @@ bool Store::finish_files(std::string_view id, Tops* looked, const std::function<
             if (before == looked->end() || before->second != sum) continue;
         }
         const std::string file = directory->path() + "/" + name;
-        const std::string failed = run_program(
-            {program, "export", "--overwrite", "--format", t->hierarchy.flush.as, path() + ":" + top, file},
-            "finishing '" + top + "': '" + program + "' ", no_limit_s, is_wanted);
+        const std::string failed =
+            run_program({command_name, "export", "--overwrite", "--format", t->hierarchy.flush.as,
+                         path() + ":" + top, file},
+                        "finishing '" + top + "': '" + command_name + "' ", no_limit_s, is_wanted);
         if (failed.empty()) {
             finished.add(key, sum, mode_bits);
             continue;

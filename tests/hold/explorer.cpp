@@ -151,17 +151,22 @@ std::uint64_t Explorer::explore_from(std::size_t choice) {
     return schedules;
 }
 
+// What this one has accessed since it was last looked at happened while those were held whose choice is made.
+void Explorer::tell_the_held(Cast& cast, Part& part) {
+    const std::span<const Access> made = part.process.accesses();
+    for (const auto& other : cast.parts) {
+        if (other->choice) meanwhile_[*other->choice].add(made.subspan(part.told));
+    }
+    part.told = made.size();
+}
+
 // Until it is held before that access, at its end, or waits for nobody who could go on.
 void Explorer::advance(Cast& cast, std::size_t actor, std::uint64_t hold_before) {
     Part& part = *cast.parts[actor];
     for (;;) {
         part.choice.reset();
         const Stop stop = part.process.go_on(hold_before);
-        const std::span<const Access> made = part.process.accesses();
-        for (const auto& other : cast.parts) {
-            if (other->choice) meanwhile_[*other->choice].add(made.subspan(part.told));
-        }
-        part.told = made.size();
+        tell_the_held(cast, part);
         if (stop != Stop::waits) return;
         const std::size_t call = part.results.size();
         found_.waited.insert(
@@ -173,12 +178,8 @@ void Explorer::advance(Cast& cast, std::size_t actor, std::uint64_t hold_before)
             const std::size_t had = other.process.accesses().size();
             other.choice.reset();
             const Stop then = other.process.go_on();
-            const std::span<const Access> more = other.process.accesses();
-            for (const auto& third : cast.parts) {
-                if (third->choice) meanwhile_[*third->choice].add(more.subspan(other.told));
-            }
-            other.told = more.size();
-            somebody_went_on = then == Stop::done || more.size() > had + 1;
+            tell_the_held(cast, other);
+            somebody_went_on = then == Stop::done || other.told > had + 1;
         }
         if (!somebody_went_on) throw std::runtime_error("all wait for each other");
     }

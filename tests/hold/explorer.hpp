@@ -24,6 +24,8 @@ struct Found {
     void add(const Found& other);
 };
 
+struct Part;  // an actor in a run
+
 /// Runs a scenario's turns with every choice of the accesses before which processes are held.
 ///
 /// Two choices of which one is an access later than the other come to the same if that access and all that others do while the
@@ -53,6 +55,7 @@ private:
     const std::vector<std::uint64_t>& accesses_in(std::size_t choice);
     static std::uint64_t next_of(const std::vector<std::uint64_t>& wanted, std::uint64_t from);
     void run();
+    void tell_the_held(Cast& cast, Part& part);
     void advance(Cast& cast, std::size_t actor, std::uint64_t hold_before);
     std::string judge(Cast& cast);
     std::string judge_left_behind(const Outcome& outcome);
