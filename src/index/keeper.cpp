@@ -151,12 +151,18 @@ void Keeper::retried(F&& f) {
 
 About Keeper::follow(MayMiss most) {
     const std::lock_guard lock(mutex_);
-    // What others change meanwhile they see to themselves: who stores waits for what he has stored.
-    const std::uint64_t position = store_.feed().position();
+    // What others change meanwhile they see to themselves: a store waits for what it has stored.
+    std::uint64_t position = ~std::uint64_t{0};
     const auto behind = [&](std::uint64_t changes) { return position - std::min(position, changes); };
     std::optional<About> about;
     retried([&](Engine& engine) {
         do {
+            // Where no feed tells of changes none of them is ever come by, so this is an error and not a wait.
+            program_.feed().start();
+            if (!store_.feed().is_heard())
+                throw Error(Code::io_error, "the feed of " + reader_.info().path + " cannot be read");
+            // Positions grow, but those of a new feed, in the place of one that was removed, are others.
+            position = std::min(position, store_.feed().position());
             about = follow_some(engine, behind(most.changes), behind(most.while_another_is_at_it));
         } while (!about);
     });

@@ -48,7 +48,7 @@ public:
         std::uint64_t while_another_is_at_it = 0;  // not less than those
     };
     /// Everything that was changed before the call is in it, where more than may be missing was not. Returns what it says of itself then:
-    /// if it is not complete, more is to be looked at.
+    /// if it is not complete, more is to be looked at. Errors: those of Feed::start(); io_error if the feed cannot be read.
     About follow(MayMiss most);
     /// Looks at everything, if that is due and nobody else is at it, until done or `stops`. True when the index is complete.
     /// One that is damaged is not: the next call makes another one.

@@ -46,6 +46,7 @@ bool Feed::is_running() const { return Medium::load(&pool_.state().feed.value) !
 // What others publish before they see the new number is seen by whoever looks at the catalog after it: each has published by
 // a locked instruction before it reads the number, and the exchange here comes before all looks.
 void Feed::start() {
+    if (joined() != nullptr) return;
     const Pool::FeedLock one_at_a_time(pool_);
     if (joined() != nullptr) return;
     remove_file();

@@ -43,6 +43,8 @@ public:
     /// From here on every process that is attached, or comes, says what it changes. Errors: io_error, no_space, permission_denied.
     void start();
     bool is_running() const;
+    /// Whether this process is told: somebody follows, and the file can be read.
+    bool is_heard() { return joined() != nullptr; }
     /// What was published under the entry at `offset` is another thing now, or gone. Comes after publishing it.
     void append(std::uint64_t offset) { say(offset / 64); }
     void append_commit() { say(commit_mark); }

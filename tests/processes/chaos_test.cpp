@@ -269,14 +269,11 @@ TEST(processes, in_chaos_with_those_killed_who_hold_the_name_lock_nobody_waits_f
             ASSERT_TRUE(wait_until([&] { return chaos.ledger().opened != opened; }));
             for (int tries = 0; tries < 10'000 && kill < kills; ++tries) {
                 sleep_us(chaos.random()() % 300);
-                ::kill(holder.pid(), SIGSTOP);
-                int status = 0;
-                ::waitpid(holder.pid(), &status, WUNTRACED);
-                ASSERT_TRUE(WIFSTOPPED(status));
+                ASSERT_TRUE(holder.stop());
                 const bool holds = pmemcpy::os::conflicts(looking, pmemcpy::os::LockKind::exclusive,
                                                           pmemcpy::pool::name_byte, 1);
                 if (!holds) {
-                    ::kill(holder.pid(), SIGCONT);
+                    holder.go_on();
                     continue;
                 }
                 holder.kill();

@@ -81,16 +81,13 @@ protected:
         int caught = 0;
         for (int round = 0; caught < (is_long() ? 2000 : 60) && round < 100'000; ++round) {
             sleep_us(random_() % 500);
-            ASSERT_EQ(::kill(worker.pid(), SIGSTOP), 0);
-            int status = 0;
-            ASSERT_EQ(::waitpid(worker.pid(), &status, WUNTRACED), worker.pid());
-            ASSERT_TRUE(WIFSTOPPED(status));
+            ASSERT_TRUE(worker.stop());
             if (is_in(inside, intent)) {
                 ++caught;
                 look();
                 for (const auto& damage : reader_.verify()) ADD_FAILURE() << damage.id << ": " << damage.what;
             }
-            ASSERT_EQ(::kill(worker.pid(), SIGCONT), 0);
+            worker.go_on();
             if (HasFailure()) return;
         }
         EXPECT_GT(caught, 10);

@@ -60,9 +60,7 @@ protected:
     }
     void hold() {
         holder_.emplace("stop_holding", Arguments{folder_ / "pool", GetParam()});
-        int status = 0;
-        ASSERT_EQ(::waitpid(holder_->pid(), &status, WUNTRACED), holder_->pid());
-        ASSERT_TRUE(WIFSTOPPED(status));
+        ASSERT_TRUE(holder_->wait_until_stopped());
     }
     void expect_told(const std::function<void()>& call) {
         try {
@@ -102,7 +100,7 @@ TEST_P(Stopped, delays_no_store_load_view_or_overwrite) {
     // The newcomer closes the pool as well, and asks for a second whether it is the last.
     EXPECT_LT(std::chrono::steady_clock::now() - began,
               std::chrono::seconds(GetParam() == "leaving" ? 3 : 1));
-    ::kill(holder_->pid(), SIGCONT);
+    holder_->go_on();
     EXPECT_EQ(holder_->wait(), 0);
     pmem_.munmap();
     expect_clean(Inside(folder_ / "pool").audit());
@@ -138,7 +136,7 @@ TEST_P(StoppedWithNames, has_an_erase_take_effect_and_tells_what_would_have_to_w
     expect_told([&] { pmem_.rename("c", "d"); });
     pmem_.store("a", large);
     EXPECT_EQ(pmem_.load<Words>("a"), large);
-    ::kill(holder_->pid(), SIGCONT);
+    holder_->go_on();
     EXPECT_EQ(holder_->wait(), 0);
     pmem_.erase("b");
     pmem_.rename("c", "d");
@@ -152,7 +150,7 @@ TEST_P(StoppedWithNames, keeps_nobody_from_closing) {
     hold();
     pmem_.erase("a");
     pmem_.munmap();
-    ::kill(holder_->pid(), SIGCONT);
+    holder_->go_on();
     EXPECT_EQ(holder_->wait(), 0);
     Inside inside(folder_ / "pool");
     EXPECT_TRUE(inside.scavenge());
@@ -163,7 +161,7 @@ TEST_P(StoppedWithNames, is_waited_for_while_it_goes_on_in_time) {
     hold();
     std::thread continued([&] {
         sleep_us(300'000);
-        ::kill(holder_->pid(), SIGCONT);
+        holder_->go_on();
     });
     pmem_.rename("c", "d");
     continued.join();
@@ -184,9 +182,7 @@ class StoppedWithAGroup : public Stopped {
 protected:
     void hold_erasure() {
         holder_.emplace("stop_erasing_a_group", Arguments{folder_ / "pool"});
-        int status = 0;
-        ASSERT_EQ(::waitpid(holder_->pid(), &status, WUNTRACED), holder_->pid());
-        ASSERT_TRUE(WIFSTOPPED(status));
+        ASSERT_TRUE(holder_->wait_until_stopped());
     }
 };
 
@@ -196,7 +192,7 @@ TEST_P(StoppedWithAGroup, leaves_nothing_of_a_store_that_would_have_to_wait) {
     expect_told([&] { pmem_.store("g/new", small); });
     expect_told([&] { pmem_.make_group("g/below"); });
     expect_told([&] { pmem_.alloc<int>("g/array", {10}); });
-    ::kill(holder_->pid(), SIGCONT);
+    holder_->go_on();
     EXPECT_EQ(holder_->wait(), 0);
     EXPECT_EQ(pmem_.ids("g/"), std::vector<std::string>{"g/x"});
     {

@@ -120,6 +120,13 @@ public:
         last_ = WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
         return false;
     }
+    /// Until it has stopped, by itself or by stop(); false if it has ended instead.
+    bool wait_until_stopped() const {
+        int status = 0;
+        return ::waitpid(pid_, &status, WUNTRACED) == pid_ && WIFSTOPPED(status);
+    }
+    bool stop() const { return ::kill(pid_, SIGSTOP) == 0 && wait_until_stopped(); }
+    void go_on() const { ::kill(pid_, SIGCONT); }
     /// Of a worker that is_running() found gone.
     int last() const { return last_; }
     pid_t pid() const { return pid_; }
