@@ -202,6 +202,7 @@ public:
     bool exists(std::string_view id) const;
     /// Makes an empty group, and those above it, such as one that only has attributes: what is stored in a group makes it by
     /// itself. Nothing happens if it is there. A step has no part in it.
+    /// Crash: a store that dies may leave an empty group that it has made for what it was to store.
     /// Errors: already_exists (a variable), invalid_argument (id), no_space.
     void make_group(std::string_view id);
     /// Erases a variable, or an empty group. Views of it stay valid.

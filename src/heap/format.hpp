@@ -33,7 +33,8 @@ struct Link {
     constexpr bool is_dead() const { return (word & dead_flag) != 0; }
     constexpr Link dead() const { return {word | dead_flag}; }
     constexpr Link alive() const { return {word & ~dead_flag}; }
-    constexpr bool is_mark(std::uint64_t which) const { return (word & offset_mask) == which; }
+    /// Never of a dead word: an entry that was flagged before it had a value gets none any more.
+    constexpr bool is_mark(std::uint64_t which) const { return (word & (offset_mask | dead_flag)) == which; }
     constexpr std::uint64_t offset() const { return (word & offset_mask) * 64; }
     constexpr std::uint64_t tag() const { return (word >> 40) & tag_mask; }
     constexpr bool operator==(const Link&) const = default;

@@ -243,13 +243,13 @@ public:
     /// their descriptors. The kernel drops it when its holder dies (law 7). A process that waits for one that is stopped is told so.
     class ByteLock {
     public:
-        /// Errors: busy when its holder is stopped.
         ByteLock(const ByteLock&) = delete;
         ByteLock& operator=(const ByteLock&) = delete;
         ~ByteLock();
 
     protected:
         using Holding = Patience::Holding;
+        /// Errors: busy when its holder is stopped.
         ByteLock(Pool& pool, std::uint64_t byte, std::mutex& mutex, Holding holding);
         /// Not held if what it is needed for has been done before it could be had.
         ByteLock(Pool& pool, std::uint64_t byte, std::mutex& mutex, const std::function<bool()>& is_done);

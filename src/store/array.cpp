@@ -137,7 +137,7 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
                 pool_.medium().fence();
                 return entry;
             }
-            if (!there.is_mark(mark_empty) || there.is_dead()) {
+            if (!there.is_mark(mark_empty)) {
                 retry.doubt(pool_, there);  // being erased: the next look finds another entry
                 continue;
             }

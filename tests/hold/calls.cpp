@@ -69,6 +69,9 @@ Call load_box(const std::string& id, const Box& box) {
 Call alloc(const std::string& id, const Dimensions& dims) {
     return done("alloc " + id, [=](PMEM& pmem) { pmem.alloc<double>(id, dims); });
 }
+Call make_group(const std::string& id) {
+    return done("make group " + id, [=](PMEM& pmem) { pmem.make_group(id); });
+}
 Call erase(const std::string& id) {
     Call call = done("erase " + id, [=](PMEM& pmem) { pmem.erase(id); });
     call.may_be_busy = true;  // of a group in which another is only making something
@@ -130,6 +133,17 @@ std::vector<std::vector<Call>> verbs_on_one_name() {
             {open_pool()}};
 }
 
+std::vector<std::vector<Call>> verbs_on_one_group() {
+    // The group of what is stored is made by a call of its own: a store that dies may leave it.
+    return {{make_group("empty/h"), store_int("empty/h/y", 2)},
+            {store_int("empty/y", 1)},
+            {alloc("empty/N", {4, 4})},
+            {rename("w", "empty/w")},
+            {erase("empty")},
+            {rename("empty", "full")},
+            {store_int("empty/y", 3), erase("empty/y"), erase("empty")}};
+}
+
 std::vector<std::vector<Call>> all_verbs() {
     const Call view = {"view A", [](PMEM& pmem) {
                            const Box box{{0, 0}, {4, 8}};
@@ -180,6 +194,7 @@ std::vector<std::vector<Call>> all_verbs() {
         {alloc("N", {4, 4}), store_box("N", {{0, 0}, {2, 4}}, 1)},
         {in_place, store_box("C", {{0, 0}, {2, 8}}, 5), freeze},
         {store_int("empty/y", 1)},
+        {make_group("empty/h")},
         {compact()},
         {trim()},
         {verify},

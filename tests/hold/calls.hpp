@@ -18,6 +18,7 @@ Call load_int(const std::string& id);
 Call load_text(const std::string& id);
 Call load_box(const std::string& id, const Box& box);
 Call alloc(const std::string& id, const Dimensions& dims);
+Call make_group(const std::string& id);
 Call erase(const std::string& id);
 Call rename(const std::string& from, const std::string& to);
 Call set_attribute(const std::string& id, const std::string& name, const std::string& text);
@@ -36,5 +37,7 @@ void set_up_everything(PMEM& pmem);
 std::vector<std::vector<Call>> all_verbs();
 /// Of these the ones that change or look at one value and its name.
 std::vector<std::vector<Call>> verbs_on_one_name();
+/// And the ones that put something into one group, take it out, or take the group away.
+std::vector<std::vector<Call>> verbs_on_one_group();
 
 }  // namespace pmemcpy::hold

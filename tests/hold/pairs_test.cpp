@@ -55,6 +55,15 @@ TEST(HeldPair, of_which_both_are_held_comes_to_what_some_order_of_the_calls_come
     tell("three holds", explore_all(choices({verbs_on_one_name()}, 2, three_holds, Model::line, 60)), 1'000);
 }
 
+TEST(HeldPair, at_one_group_comes_to_what_some_order_of_the_calls_comes_to) {
+    const auto pairs = [](const std::vector<Turn>& turns, std::size_t one_in) {
+        return explore_all(choices({verbs_on_one_group()}, 2, turns, Model::line, one_in));
+    };
+    tell("one hold at a group", pairs(one_hold, 1), 1'000);
+    tell("one hold and a death at a group", pairs(held_and_killed, 4), 500);
+    tell("two holds at a group", pairs(two_holds, 16), 500);
+}
+
 // The other makes new things in the places of those that the first one is looking at.
 TEST(HeldPair, of_which_one_finds_other_things_in_the_place_comes_to_what_some_order_of_the_calls_comes_to) {
     tell("places used again", explore_all(reuses(Model::line)), 1'000);

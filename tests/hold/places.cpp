@@ -15,12 +15,6 @@ Call count_attributes(const std::string& id) {
     return {"count " + id + "'s attributes",
             [=](PMEM& pmem) { return std::to_string(pmem.info(id).attributes); }};
 }
-Call make_group(const std::string& id) {
-    return {"make group", [=](PMEM& pmem) {
-                pmem.make_group(id);
-                return std::string("ok");
-            }};
-}
 Call never_busy(Call call) {
     call.may_be_busy = false;
     return call;

@@ -153,6 +153,19 @@ Scenario a_commit_beside_a_drop() {
     return scenario;
 }
 
+// The maker of a group is held before it reads the word of the entry that it has made; meanwhile an eraser of the group above flags that
+// entry, and is held before it takes it out of its chain. The maker took the flagged word for that of an entry without a value, and so
+// made a group that was in no chain a moment later. The thread sanitizer was slow enough to meet it.
+Scenario a_group_made_of_what_is_erased() {
+    Scenario scenario;
+    scenario.name = "a group made of what is erased";
+    scenario.setup = [](PMEM& pmem) { pmem.make_group("g"); };
+    scenario.actors = {{"A", {make_group("g/h")}}, {"B", {erase("g")}}};
+    scenario.turns = {held_within(0, "Catalog::current_word"), held_in(1, "Catalog::clean_up_erased"),
+                      ends(0), ends(1)};
+    return scenario;
+}
+
 std::vector<Scenario> stories() {
     return {a_claim(),
             a_late_erase(),
@@ -162,7 +175,8 @@ std::vector<Scenario> stories() {
             a_pin_of_the_dead(),
             an_erase_of_what_is_renamed(),
             a_rename_of_what_is_erased(),
-            a_commit_beside_a_drop()};
+            a_commit_beside_a_drop(),
+            a_group_made_of_what_is_erased()};
 }
 
 }  // namespace pmemcpy::hold

@@ -15,6 +15,7 @@ Scenario a_pin_of_the_dead();
 Scenario an_erase_of_what_is_renamed();
 Scenario a_rename_of_what_is_erased();
 Scenario a_commit_beside_a_drop();
+Scenario a_group_made_of_what_is_erased();
 std::vector<Scenario> stories();
 
 // places.cpp

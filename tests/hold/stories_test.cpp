@@ -39,6 +39,10 @@ TEST(HeldStory, a_commit_shows_no_half_of_a_step_that_is_being_dropped) {
     tell("a commit beside a drop", explore_all({a_commit_beside_a_drop()}), 50);
 }
 
+TEST(HeldStory, a_group_is_not_made_of_an_entry_that_is_erased) {
+    tell("a group made of what is erased", explore_all({a_group_made_of_what_is_erased()}), 1);
+}
+
 // Of each the accesses of one function are gone through; that they are the right ones the gate shows.
 TEST(HeldStory, a_look_at_a_name_gives_no_value_of_what_has_come_into_the_place) {
     tell("a name of another", explore_all({a_name_of_another()}), 3);
