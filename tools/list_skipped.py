@@ -39,6 +39,9 @@ BY_DESIGN = (
     "NumPy 1 has no such arrays",
 )
 
+# What no package gives a machine; each of these runs with memory that is gone instead of poisoned.
+NOT_IN_THIS_KERNEL = ("this kernel poisons no memory",)
+
 TEST = re.compile(r"^\d+/\d+ Testing: (?P<name>\S+)$")
 GTEST_REASON = re.compile(r"^\S+:\d+: Skipped$")
 GTEST_NAME = re.compile(r"^\[  SKIPPED \] (?P<name>[^ ,]+)(?:, where .*)? \(\d+ ms\)$")
@@ -88,8 +91,9 @@ def main(preset: str) -> int:
     for name, why in wanting:
         print(f"skipped: {name}: {why}")
     print(f"skipped by design: {sum(is_by_design(why) for _, why in found)}")
-    if wanting and os.environ.get("CI") == "true":
-        print(f"{len(wanting)} tests of {preset} are skipped for want of something, which CI has to have")
+    to_be_had = [one for one in wanting if not one[1].startswith(NOT_IN_THIS_KERNEL)]
+    if to_be_had and os.environ.get("CI") == "true":
+        print(f"{len(to_be_had)} tests of {preset} are skipped for want of something, which CI has to have")
         return 1
     return 0
 

@@ -31,18 +31,18 @@ TEST(HeldPair, in_a_directory_comes_to_the_same) {
     const auto pairs = [](const std::vector<Turn>& turns, Model model, std::size_t one_in) {
         return explore_all(choices({all_verbs()}, 2, turns, model, one_in, Layout::directory));
     };
-    tell("one hold in a directory, line", pairs(one_hold, Model::line, 4), 3'000);
-    tell("one hold in a directory, page", pairs(one_hold, Model::page, 32), 200);
-    tell("one hold and a death in a directory, line", pairs(held_and_killed, Model::line, 32), 1'000);
-    tell("one hold and a death in a directory, page", pairs(held_and_killed, Model::page, 128), 100);
-    tell("one hold in a directory, the other dies", pairs(other_killed, Model::line, 200), 5);
+    tell("one hold in a directory, line", pairs(one_hold, Model::line, 8), 1'500);
+    tell("one hold in a directory, page", pairs(one_hold, Model::page, 64), 100);
+    tell("one hold and a death in a directory, line", pairs(held_and_killed, Model::line, 64), 500);
+    tell("one hold and a death in a directory, page", pairs(held_and_killed, Model::page, 256), 50);
+    tell("one hold in a directory, the other dies", pairs(other_killed, Model::line, 1600), 5);
 }
 
 TEST(HeldPair, of_which_the_one_that_is_held_is_killed_loses_nothing) {
     tell("one hold and a death, line",
-         explore_all(choices({all_verbs()}, 2, held_and_killed, Model::line, 16)), 5'000);
+         explore_all(choices({all_verbs()}, 2, held_and_killed, Model::line, 32)), 2'500);
     tell("one hold and a death, page",
-         explore_all(choices({all_verbs()}, 2, held_and_killed, Model::page, 64)), 1'000);
+         explore_all(choices({all_verbs()}, 2, held_and_killed, Model::page, 128)), 500);
 }
 
 TEST(HeldPair, of_which_the_other_is_killed_meanwhile_loses_nothing) {
