@@ -141,7 +141,7 @@ Link Catalog::create(std::string_view id) {
         const std::uint64_t erasures = pool_.group_erasures();
         ensure_groups(id);
         const Link entry = found ? seen.identity : find_or_insert(head, key);
-        if (erasures % 2 == 0 && pool_.group_erasures() == erasures) return entry;
+        if (erasures % 2 == 0 && persist::still(pool_.group_erasures() == erasures)) return entry;
         try {
             const pool::Pool::GroupLock lock(pool_);
             if (groups_exist(id)) return entry;

@@ -52,9 +52,10 @@ bool Directory::refresh() {
                 if (word != segment.words[i]) take_slot(segment, i, word);
             }
         }
-    } while (Medium::load(retirements) != before && heap::is_current(pool_, definition_.link));
+    } while (!persist::still(Medium::load(retirements) == before) &&
+             heap::is_current(pool_, definition_.link));
     index_.settle();
-    return heap::is_current(pool_, definition_.link);
+    return heap::is_still_current(pool_, definition_.link);
 }
 
 void Directory::retire(std::uint64_t handle, std::uint64_t newer_step) {
@@ -88,7 +89,7 @@ const Entry* Directory::entry() const {
 
 bool Directory::is_published() const {
     std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one of retire_array
-    return entry() != nullptr;
+    return persist::still(entry() != nullptr);
 }
 
 void Directory::vouch() {

@@ -215,7 +215,7 @@ void Catalog::walk(const std::uint64_t* head,
             const auto& there = pool_.as<Entry>(link.offset());
             const Link next{Medium::load(&there.header.next.word)};
             calm = UnitState{Medium::load(&there.header.state)}.kind() == UnitState::owned &&
-                   heap::is_current(pool_, link) && entry.key_bytes <= copy.size() - sizeof entry;
+                   heap::is_still_current(pool_, link) && entry.key_bytes <= copy.size() - sizeof entry;
             if (!calm) break;
             seen.emplace_back(
                 link, entry,

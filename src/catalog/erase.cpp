@@ -93,11 +93,11 @@ bool Catalog::erase_group(Link entry, Link defined, std::string_view id) {
 bool Catalog::flag_dead(Link entry, std::uint64_t expected, Link name) {
     std::optional<pool::Pool::NameLock> lock;
     if (name.is_record()) {
-        if (pool_.is_being_renamed(entry.word)) lock.emplace(pool_);
+        if (!persist::still(!pool_.is_being_renamed(entry.word))) lock.emplace(pool_);
         const Link alias{Medium::load(&pool_.as<Entry>(entry.offset()).moved.word)};
         if (name == entry ? alias.is_record() : alias != name) return false;
     }
-    while (Link{expected}.is_live() && heap::is_current_unguarded(pool_, entry)) {
+    while (Link{expected}.is_live() && heap::is_still_current_unguarded(pool_, entry)) {
         if (pool_.medium().compare_exchange(value_word(entry), expected, Link{expected}.dead().word))
             return true;
     }
@@ -112,7 +112,7 @@ void Catalog::clean_up_erased(Link entry, pool::Slot& slot) {
     const auto* erased = follow<Entry>(pool_, entry);
     if (erased == nullptr) return;
     const Link defined{Medium::load(&erased->header.word)};
-    if (!heap::is_current_unguarded(pool_, entry)) return;
+    if (!heap::is_still_current_unguarded(pool_, entry)) return;
     if (defined.is_record()) retire_definition(defined.alive());
     const auto order = heap_.retiring();
     const pool::Pool::NameLock lock(pool_);
@@ -197,7 +197,7 @@ bool Catalog::forget_undefined(Link entry) {
 bool Catalog::flag_undefined(Link entry) {
     if (follow<Entry>(pool_, entry) == nullptr) return false;
     const Link word{Medium::load(value_word(entry))};
-    if (!word.is_mark(mark_empty) || !heap::is_current_unguarded(pool_, entry)) return false;
+    if (!word.is_mark(mark_empty) || !heap::is_still_current_unguarded(pool_, entry)) return false;
     std::uint64_t expected = word.word;
     return pool_.medium().compare_exchange(value_word(entry), expected, word.dead().word);
 }

@@ -57,7 +57,7 @@ void Catalog::rename(std::string_view from, std::string_view to) {
             throw Error(Code::already_exists, "'" + std::string(to) + "' exists already; erase it first");
         }
         const pool::Pool::Renaming announced(pool_, identity->word);
-        is_being_erased = announced.is_being_erased();
+        is_being_erased = !persist::still(!announced.is_being_erased());
         renamed = !is_being_erased && !Link{Medium::load(&entry.header.word)}.is_dead() &&
                   m.compare_exchange(&entry.moved.word, old_name, alias.word);
         if (renamed) m.persist(&entry.moved.word, 8);

@@ -15,7 +15,7 @@ public:
         heap_.pool().check_memory(&header, sizeof header);
         heap_.pins().pin(record_);
         const UnitState state{persist::Medium::load(&header.state)};
-        held_ = state.kind() == UnitState::owned && is_current(heap_.pool(), record_);
+        held_ = persist::still(state.kind() == UnitState::owned && is_current(heap_.pool(), record_));
         if (!held_) heap_.pins().unpin(record_);
     }
     ~Pin() {

@@ -265,7 +265,7 @@ bool Heap::may_free(const RecordHeader& record, Link link) {
     }
     const bool may_be_pinned =
         extent_of_(record).length != 0 || static_cast<RecordKind>(record.kind) == RecordKind::array;
-    return !may_be_pinned || !pins_.is_pinned(link);
+    return !may_be_pinned || persist::still(!pins_.is_pinned(link));
 }
 
 void Heap::begin_step(pool::Intent intent, std::uint64_t a, std::uint64_t b) {

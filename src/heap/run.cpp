@@ -95,7 +95,7 @@ std::uint64_t Heap::obtain_chunks(std::uint64_t count, Purpose purpose) {
         pool_.vouch_for_usable_chunks();
         if (!claim_chunks(found.first, count)) continue;
         std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one of reserve()
-        if (keeps_reserved && !lock && pool_.reserved_by_others(0) > 0) {
+        if (keeps_reserved && !lock && !persist::still(pool_.reserved_by_others(0) == 0)) {
             give_back_claimed(found.first, count);
             continue;
         }

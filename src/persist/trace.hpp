@@ -68,6 +68,11 @@ inline bool is_left_out([[maybe_unused]] const LookSite& look) {
 #endif
 }
 
+/// A look for another that may have said meanwhile what it does (law 13, rule 5): whether none has. Left out, none ever has.
+inline bool still(bool is_so, const LookSite& look = LookSite::current()) {
+    return is_left_out(look) || is_so;
+}
+
 inline void trace_store(const void* address, std::size_t size, const Site& site) {
     if constexpr (tracing) {
         if (TraceSink* sink = trace_sink()) sink->on_store(address, size, site);

@@ -32,7 +32,7 @@ bool Pool::enter_step_unless_broken(std::uint64_t step) {
         std::uint64_t entering = step | is_entering;
         medium_.store(&slot().step, entering);
         std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with the one of turn_away_entering
-        if (broken_step() != 0) {
+        if (!persist::still(broken_step() == 0)) {
             medium_.store(&slot().step, 0);
             return false;
         }

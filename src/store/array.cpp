@@ -166,8 +166,7 @@ bool Store::define_array(Link entry, Link empty_word, const ArrayDefinition& ask
     draft.write(offsetof(heap::RecordHeader, word), &empty, sizeof empty);
     const Link fresh = draft.seal(version);
     std::uint64_t expected = empty_word.word;
-    if (!heap::is_current(pool_, entry) || !pool_.medium().compare_exchange(word, expected, fresh.word))
-        return false;
+    if (!pool_.medium().compare_exchange(word, expected, fresh.word)) return false;
     draft.keep();
     return true;
 }

@@ -223,9 +223,8 @@ bool Store::read_at_once(Directory& directory, const Wanted& what, Reading& read
     }
     reading.effort.blocks += reading.pieces.size();
     // A block whose magic is still there had not been given to somebody else while we copied.
-    std::atomic_thread_fence(std::memory_order_acquire);
     for (const auto& piece : reading.pieces) {
-        if (!heap::is_current(pool_, piece.block.link))
+        if (!heap::is_still_current(pool_, piece.block.link))
             return doubt_if_there(directory, piece.handle, piece.block.link, retry);
     }
     return true;

@@ -146,7 +146,7 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
     m.write(&header.home, &home, sizeof home);
     for (Retry retry(id);; retry.again()) {
         const Link old{Medium::load(word)};
-        if (old.is_dead() || !heap::is_current(pool_, entry)) return false;
+        if (old.is_dead() || !heap::is_still_current(pool_, entry)) return false;
         Link previous{};
         bool keeps_old = false;
         std::optional<ValueSeen> seen;

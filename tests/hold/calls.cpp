@@ -18,11 +18,11 @@ Call done(const std::string& name, const std::function<void(PMEM&)>& make) {
 
 std::string text_of(std::uint64_t number) { return std::to_string(number); }
 
-std::string hash_of(const void* bytes, std::size_t size) { return text_of(base::xxh3_64(bytes, size)); }
-
 constexpr std::size_t rows = 7;
 
 }  // namespace
+
+std::string hash_of(const void* bytes, std::size_t size) { return text_of(base::xxh3_64(bytes, size)); }
 
 std::vector<double> numbers(std::size_t n, double first) {
     std::vector<double> values(n);

@@ -28,6 +28,7 @@ Call commit(std::uint64_t step);
 Call compact();
 Call trim();
 
+std::string hash_of(const void* bytes, std::size_t size);
 std::vector<double> numbers(std::size_t n, double first);
 
 /// The pool on which every pair of calls meets: values in records and beside them, arrays of one and of many blocks, one of them in

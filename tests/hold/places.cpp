@@ -71,6 +71,17 @@ Scenario a_count_along_a_chain_of_another() {
         {"B", {remove_attribute("v", "other"), set_attribute("w", "extra", "y")}, two_attributes});
 }
 
+Scenario a_walk_along_a_chain_of_another() {
+    const Call all = {"attributes of v", [](PMEM& pmem) {
+                          std::string names;
+                          for (const std::string& name : pmem.attributes("v")) names += name + " ";
+                          return names;
+                      }};
+    return at_any_access_of(
+        "Catalog::walk", "a walk along a chain of another", all,
+        {"B", {remove_attribute("v", "other"), set_attribute("w", "extra", "y")}, two_attributes});
+}
+
 // A process that erases a group is held before it reads what its entry says, where another group's entry is by then.
 Scenario a_group_of_another() {
     const std::string old_name(60, 'o'), new_name(60, 'n');
@@ -117,6 +128,32 @@ Scenario an_older_version_of_another() {
                             {"B", {store_int("v", 3), begin(2), store_int("w", 222)}, versions});
 }
 
+// A process stores over a number, and is held before it reads what the entry says, where another number's entry is by then.
+Scenario a_store_over_another() {
+    const auto value = [](PMEM& pmem) { pmem.store("v", 1); };
+    return at_any_access_of("Store::publish_value", "a store over another", store_int("v", 9),
+                            {"B", {erase("v"), store_int("n", 2)}, value});
+}
+
+// A reader looks at the slots of an array, and is held. By then they are those of another array, in none of which there is a block of its own.
+Scenario a_directory_of_another() {
+    const Box box{{0, 0}, {4, 8}};
+    const auto array = [=](PMEM& pmem) {
+        pmem.alloc<double>("A", Dimensions{8, 8});
+        pmem.store<double>("A", numbers(32, 1).data(), box);
+    };
+    return at_any_access_of("Directory::refresh", "a directory of another", load_box("A", box),
+                            {"B", {erase("A"), alloc("c", {8, 8}), store_box("c", box, 5)}, array});
+}
+
+// A reader copies a block, and is held, wherever that is. By then its bytes are those of another array.
+Scenario a_block_of_another() {
+    Scenario scenario = a_directory_of_another();
+    scenario.name = "a block of another";
+    scenario.turns = {held(1), ends(0), ends(1)};
+    return scenario;
+}
+
 // One of two erasers of an array is killed before its exchange, and a third process finishes its erase beside the winner. It is held
 // before it reads where the array's directory begins; meanwhile the winner frees all, and makes an array in the place, of which the
 // beginning is sealed then. Nothing can be stored in it any more.
@@ -138,6 +175,44 @@ Scenario an_array_that_is_sealed_for_another() {
                       ends(0),
                       ends(2),
                       ends(3)};
+    return scenario;
+}
+
+// Of two erasers of a variable one is held before its exchange, which fails, for the other is faster. By then another variable's entry is in the
+// place, and has a value that could be taken for a newer one of the first.
+Scenario an_erase_that_finds_another() {
+    const auto value = [](PMEM& pmem) { pmem.store("v", std::string(300, 'v')); };
+    return at_any_access_of("Catalog::flag_dead", "an erase that finds another", never_busy(erase("v")),
+                            {"B", {never_busy(erase("v")), text("n", 'n')}, value});
+}
+
+// An eraser is killed before its exchange, and another process finishes its erase beside the winner of the two. It is held before it reads
+// what the entry says, or before it has the lock for names; by then another variable's entry is in the place.
+Scenario an_erase_that_is_finished_for_another(const char* function) {
+    Scenario scenario;
+    scenario.name = std::string("an erase that is finished for another, ") + function;
+    scenario.setup = [](PMEM& pmem) { pmem.store("u", 1); };
+    const auto value = [](PMEM& pmem) { pmem.store("v", std::string(300, 'v')); };
+    const Call erases = never_busy(erase("v"));
+    scenario.actors = {{"B", {erases, text("n", 'n')}, value}, {"D", {erases}}, {"C", {compact()}}};
+    scenario.turns = {held_in(1, "Catalog::flag_dead"), dies(1), held_in(0, "Catalog::clean_up_erased"),
+                      held_within(2, function),         ends(0), ends(2)};
+    return scenario;
+}
+
+// An eraser of a group has found something without a value in it, and is held before it flags that. By then it has got its value and is erased, and in
+// its place is the entry of something outside, which has no value yet either.
+Scenario a_flag_for_another() {
+    Scenario scenario;
+    scenario.name = "a flag for another";
+    scenario.setup = [](PMEM& pmem) { pmem.make_group("g"); };
+    scenario.actors = {{"A", {erase("g")}}, {"M", {text("g/x", 'x'), erase("g/x"), text("n", 'n')}}};
+    scenario.turns = {held_in(1, "Store::publish_value"),
+                      held_within(0, "Catalog::flag_undefined"),
+                      held_in(1, "Catalog::clean_up_erased"),
+                      held_in(1, "Store::publish_value"),
+                      ends(0),
+                      ends(1)};
     return scenario;
 }
 
@@ -202,11 +277,19 @@ std::vector<Scenario> places_used_again() {
             a_renamed_one_of_another(),
             a_chain_of_another(),
             a_count_along_a_chain_of_another(),
+            a_walk_along_a_chain_of_another(),
             a_group_of_another(),
             a_number_that_looks_like_a_group(),
             a_version_before_that_of_another(),
             an_older_version_of_another(),
+            a_store_over_another(),
+            a_directory_of_another(),
+            a_block_of_another(),
             an_array_that_is_sealed_for_another(),
+            an_erase_that_finds_another(),
+            an_erase_that_is_finished_for_another("Catalog::clean_up_erased"),
+            an_erase_that_is_finished_for_another("copy_current"),
+            a_flag_for_another(),
             an_attribute_that_is_killed_for_another(),
             a_step_that_is_finished_for_another()};
 }

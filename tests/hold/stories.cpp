@@ -153,6 +153,55 @@ Scenario a_commit_beside_a_drop() {
     return scenario;
 }
 
+// The same by a process whose own step another has committed: it counted as one that is in a step, and was in none. A referee found this one
+// and the next.
+Scenario a_commit_of_one_left_behind() {
+    Scenario scenario;
+    scenario.name = "a commit of one left behind";
+    scenario.setup = [](PMEM& pmem) { pmem.store("v", std::string(700, 'v')); };
+    const auto in_step = [](PMEM& pmem) {
+        pmem.begin(1);
+        pmem.store("q", 1);
+    };
+    const auto by_another = [](PMEM& pmem) { pmem.commit(1); };
+    const auto next_step = [](PMEM& pmem) {
+        pmem.begin(2);
+        pmem.store("x", 1);
+        pmem.store("y", 2);
+        pmem.store("z", 3);
+    };
+    scenario.actors = {{"Q", {commit(2)}, in_step},
+                       {"R", {}, by_another},
+                       {"P", {}, next_step},
+                       {"D", {open_pool(), begin(2)}, {}, true}};
+    scenario.turns = {held(0), dies(2), held(3), ends(0), ends(3)};
+    return scenario;
+}
+
+// A process has looked whether its step is whole, and is held before it commits it. Another abandons the step, and is told that it has.
+Scenario a_commit_of_what_is_abandoned() {
+    Scenario scenario;
+    scenario.name = "a commit of what is abandoned";
+    scenario.setup = [](PMEM& pmem) { pmem.store("v", std::string(700, 'v')); };
+    const Call abandons = {"abandon",
+                           [](PMEM& pmem) {
+                               pmem.abandon();
+                               return std::string("ok");
+                           },
+                           true};
+    Call commits = commit(1);
+    commits.may_be_busy = true;
+    const auto half = [](const std::string& id) {
+        return [id](PMEM& pmem) {
+            pmem.begin(1);
+            pmem.store(id, 1);
+        };
+    };
+    scenario.actors = {{"Q", {commits}, half("q")}, {"P", {abandons}, half("p")}};
+    scenario.turns = {held(0), ends(1), ends(0)};
+    return scenario;
+}
+
 // The maker of a group is held before it reads the word of the entry that it has made; meanwhile an eraser of the group above flags that
 // entry, and is held before it takes it out of its chain. The maker took the flagged word for that of an entry without a value, and so
 // made a group that was in no chain a moment later. The thread sanitizer was slow enough to meet it.
@@ -176,6 +225,8 @@ std::vector<Scenario> stories() {
             an_erase_of_what_is_renamed(),
             a_rename_of_what_is_erased(),
             a_commit_beside_a_drop(),
+            a_commit_of_one_left_behind(),
+            a_commit_of_what_is_abandoned(),
             a_group_made_of_what_is_erased()};
 }
 

@@ -15,6 +15,8 @@ Scenario a_pin_of_the_dead();
 Scenario an_erase_of_what_is_renamed();
 Scenario a_rename_of_what_is_erased();
 Scenario a_commit_beside_a_drop();
+Scenario a_commit_of_one_left_behind();
+Scenario a_commit_of_what_is_abandoned();
 Scenario a_group_made_of_what_is_erased();
 std::vector<Scenario> stories();
 
@@ -23,13 +25,29 @@ Scenario a_name_of_another();
 Scenario a_renamed_one_of_another();
 Scenario a_chain_of_another();
 Scenario a_count_along_a_chain_of_another();
+Scenario a_walk_along_a_chain_of_another();
 Scenario a_group_of_another();
 Scenario a_number_that_looks_like_a_group();
 Scenario a_version_before_that_of_another();
 Scenario an_older_version_of_another();
+Scenario a_store_over_another();
+Scenario a_directory_of_another();
+Scenario a_block_of_another();
 Scenario an_array_that_is_sealed_for_another();
+Scenario an_erase_that_finds_another();
+Scenario an_erase_that_is_finished_for_another(const char* function);
+Scenario a_flag_for_another();
 Scenario an_attribute_that_is_killed_for_another();
 Scenario a_step_that_is_finished_for_another();
 std::vector<Scenario> places_used_again();
+
+// announced.cpp
+Scenario a_block_in_a_slot_that_was_passed();
+Scenario a_pin_that_comes_late();
+Scenario a_free_of_what_is_pinned();
+Scenario chunks_that_are_reserved();
+Scenario a_block_behind_an_eraser();
+Scenario a_store_in_a_group_that_is_erased();
+std::vector<Scenario> announced();
 
 }  // namespace pmemcpy::hold

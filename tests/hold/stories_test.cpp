@@ -37,6 +37,11 @@ TEST(HeldStory, a_rename_and_an_erase_of_one_name_do_not_both_succeed) {
 
 TEST(HeldStory, a_commit_shows_no_half_of_a_step_that_is_being_dropped) {
     tell("a commit beside a drop", explore_all({a_commit_beside_a_drop()}), 50);
+    tell("a commit of one left behind", explore_all({a_commit_of_one_left_behind()}), 20);
+}
+
+TEST(HeldStory, a_commit_shows_nothing_that_is_abandoned) {
+    tell("a commit of what is abandoned", explore_all({a_commit_of_what_is_abandoned()}), 3);
 }
 
 TEST(HeldStory, a_group_is_not_made_of_an_entry_that_is_erased) {
@@ -52,6 +57,7 @@ TEST(HeldStory, a_look_at_a_name_gives_no_value_of_what_has_come_into_the_place)
 TEST(HeldStory, a_walk_leads_along_no_chain_but_its_own) {
     tell("a chain of another", explore_all({a_chain_of_another()}), 3);
     tell("a count along a chain of another", explore_all({a_count_along_a_chain_of_another()}), 3);
+    tell("a walk along a chain of another", explore_all({a_walk_along_a_chain_of_another()}), 3);
 }
 
 TEST(HeldStory, nothing_is_taken_for_a_group_that_has_come_into_the_place) {
@@ -64,8 +70,26 @@ TEST(HeldStory, of_an_older_version_only_its_own_are_retired) {
     tell("an older version of another", explore_all({an_older_version_of_another()}), 3);
 }
 
+TEST(HeldStory, a_late_store_replaces_no_value_but_its_own) {
+    tell("a store over another", explore_all({a_store_over_another()}), 3);
+}
+
+TEST(HeldStory, a_reader_takes_no_slots_of_another_array) {
+    tell("a directory of another", explore_all({a_directory_of_another()}), 3);
+    tell("a block of another", explore_all({a_block_of_another()}), 20);
+}
+
 TEST(HeldStory, a_late_erase_closes_no_array_but_its_own) {
     tell("an array that is sealed for another", explore_all({an_array_that_is_sealed_for_another()}), 2);
+}
+
+TEST(HeldStory, a_late_erase_takes_no_variable_but_its_own) {
+    tell("an erase that finds another", explore_all({an_erase_that_finds_another()}), 1);
+    tell("an erase that is finished for another",
+         explore_all({an_erase_that_is_finished_for_another("Catalog::clean_up_erased"),
+                      an_erase_that_is_finished_for_another("copy_current")}),
+         2);
+    tell("a flag for another", explore_all({a_flag_for_another()}), 1);
 }
 
 TEST(HeldStory, an_erase_that_is_finished_late_takes_no_attribute_of_another) {
@@ -75,6 +99,28 @@ TEST(HeldStory, an_erase_that_is_finished_late_takes_no_attribute_of_another) {
 
 TEST(HeldStory, a_step_that_is_finished_late_retires_nothing_of_a_draft) {
     tell("a step that is finished for another", explore_all({a_step_that_is_finished_for_another()}), 20);
+}
+
+// Of two that mind each other one is held.
+TEST(HeldStory, a_reader_sees_a_block_that_goes_into_a_slot_that_was_passed) {
+    tell("a block in a slot that was passed", explore_all({a_block_in_a_slot_that_was_passed()}), 3);
+}
+
+TEST(HeldStory, a_pin_and_a_free_see_each_other) {
+    tell("a pin that comes late", explore_all({a_pin_that_comes_late()}), 1);
+    tell("a free of what is pinned", explore_all({a_free_of_what_is_pinned()}), 1);
+}
+
+TEST(HeldStory, chunks_that_are_reserved_are_nobody_elses) {
+    tell("chunks that are reserved", explore_all({chunks_that_are_reserved()}), 1);
+}
+
+TEST(HeldStory, a_store_in_a_group_and_its_erase_do_not_both_succeed) {
+    tell("a store in a group that is erased", explore_all({a_store_in_a_group_that_is_erased()}), 30);
+}
+
+TEST(HeldStory, a_block_that_comes_behind_an_eraser_is_taken_back) {
+    tell("a block behind an eraser", explore_all({a_block_behind_an_eraser()}), 5);
 }
 
 }  // namespace
