@@ -256,12 +256,13 @@ public:
     /// Shows the step, whoever stored it, by one 8-byte store. The ranks' own barrier comes before. Crash: seen or not, and
     /// whole; so on page media this syncs what was stored, as sync() does, before it shows it.
     /// Errors: invalid_argument when nobody has begun it or it is committed already; busy when a process ended in it without
-    /// closing the pool, so that part of it may be missing.
+    /// closing the pool, so that part of it may be missing, or when one is stopped while it commits.
     void commit(std::uint64_t step);
 
     /// Gives up the step that this PMEM has begun: what is stored in it is never seen. Others in the step can't commit it any
     /// more (busy), for it would be half; it can be begun anew. Crash: dropped now, or by the next begin() when others still
-    /// are in the step. Errors: invalid_argument when this PMEM has begun no step.
+    /// are in the step.
+    /// Errors: invalid_argument when this PMEM has begun no step, or another has committed it; busy when one is stopped while it commits.
     void abandon();
 
     // ---- for faces that know types only at run time ----

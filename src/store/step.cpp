@@ -40,13 +40,23 @@ bool Store::is_visible(std::uint64_t step) const {
 void Store::begin(std::uint64_t step) {
     check_writable();
     check_may_begin(step);
-    if (step_.load() != 0 && !is_committed(step_)) {
-        // It has stored something in a step that is not committed, and never looks as if it were in none.
-        pool_.enter_step(step);
-        if (pool_.broken_step() != 0) drop_abandoned_step(step);
-    } else if (!pool_.enter_step_unless_broken(step)) {
-        drop_abandoned_step(step);
+    // Of one that has stored something in a step that is not committed: it never looks as if it were in none.
+    const bool is_in_one = step_.load() != 0 && !is_committed(step_);
+    if (is_in_one) pool_.enter_step(step);
+    if (is_in_one ? pool_.broken_step() == 0 : pool_.enter_step_unless_broken(step)) {
+        go_on_in(step);
+    } else {
+        const pool::Pool::StepLock lock(pool_);
+        drop_abandoned_step(step, lock);
+        go_on_in(
+            step);  // under the lock: else another could commit what was dropped, and this call be refused
     }
+    step_ = step;
+    settle_names();
+}
+
+// The pool knows by now that this process is in it.
+void Store::go_on_in(std::uint64_t step) {
     try {
         check_may_begin(
             step);  // again: another may have committed it just then, and nothing more may be stored in it
@@ -58,8 +68,6 @@ void Store::begin(std::uint64_t step) {
     std::uint64_t before = Medium::load(begun);
     while (before < step && !pool_.medium().compare_exchange(begun, before, step)) {
     }
-    step_ = step;
-    settle_names();
 }
 
 void Store::check_may_begin(std::uint64_t step) const {
@@ -82,9 +90,9 @@ void Store::throw_is_committed(std::uint64_t step) const {
 void Store::commit(std::uint64_t step) {
     check_writable();
     if (step == 0 || is_committed(step)) throw_is_committed(step);
-    // A process that drops what an abandoned later step has left sees that this one is about to commit only if it is in a step.
-    std::optional<pool::Pool::StepLock> lock;
-    if (step_.load() == 0) lock.emplace(pool_);
+    // Held by each process that abandons a step, that drops what is left of one, or that tells of a death in one: none of that happens
+    // between the look below at what is broken and the exchange, however long this process is stopped there.
+    std::optional<pool::Pool::StepLock> lock(std::in_place, pool_);
     if (step > Medium::load(&pool_.state().begun_step.value)) {
         throw Error(Code::invalid_argument,
                     "step " + std::to_string(step) + " cannot be committed: nobody has begun it");
@@ -123,16 +131,21 @@ void Store::abandon() {
     if (step_.load() == 0) {
         throw Error(Code::invalid_argument, "no step can be abandoned: this PMEM has begun none");
     }
-    step_ = 0;
+    const pool::Pool::StepLock lock(pool_);
+    const std::uint64_t step = step_.exchange(0);
+    if (is_committed(step)) {
+        pool_.enter_step(0);
+        throw Error(Code::invalid_argument,
+                    "step " + std::to_string(step) + " cannot be abandoned: it has been committed");
+    }
     pool_.abandon_step();
-    drop_abandoned_step(0);
+    drop_abandoned_step(0, lock);
     settle_names();
 }
 
 // What those who died in a step have stored in it must not appear when a step is committed that others begin anew. As
 // long as one of them is still there, the step stays broken. This process is in step `next` when it returns; 0: in none.
-void Store::drop_abandoned_step(std::uint64_t next) {
-    const pool::Pool::StepLock one_at_a_time(pool_);
+void Store::drop_abandoned_step(std::uint64_t next, const pool::Pool::StepLock&) {
     pool_.scavenge_dead(catalog_);
     pool_.turn_away_entering();
     if (const std::uint64_t broken = pool_.broken_step(); broken != 0 && !pool_.others_in_step())

@@ -202,6 +202,8 @@ public:
     };
     /// What is done by whoever leaves or dies last is done. See Pool::announce_done().
     bool is_forked() const { return pool_.is_forked(); }
+    /// Errors: busy in a forked child, io_error when the pool's memory is gone.
+    void check_usable() const { pool_.check_usable(); }
     /// Pools that share a target with this one, and of which a job that was killed has left what was to go with it. Who opens and closes one for
     /// writing erases that: he is the next job, and the last of it.
     std::vector<std::string> left_by_dead_jobs();
@@ -452,7 +454,8 @@ private:
     void compact_array(Directory& directory);
     void check_may_begin(std::uint64_t step) const;
     [[noreturn]] void throw_is_committed(std::uint64_t step) const;
-    void drop_abandoned_step(std::uint64_t next);
+    void go_on_in(std::uint64_t step);
+    void drop_abandoned_step(std::uint64_t next, const pool::Pool::StepLock& lock);
     void drop_from(std::uint64_t step);
     void drop_from(std::uint64_t step, Link entry, std::string_view name);
     void hide_from(std::uint64_t step);

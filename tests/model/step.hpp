@@ -28,10 +28,11 @@ struct Step : StepWords {
         leave
     };
 
+    static constexpr std::uint8_t abandoned = 3;  // acknowledged, of what was given up
+
     Begin begins = Begin::looks_first;
-    bool commit_enters = false;      // the step that it commits, if it is in none
-    bool commit_takes_lock = false;  // when a later step is broken
-    bool minds_refusals = true;      // of a commit, by a process that has begun the step
+    bool takes_lock = false;     // to commit, and to abandon
+    bool minds_refusals = true;  // of a commit, by a process that has begun the step
     int most_deaths = 1;
     Row<Row<Task, 5>, workers> tasks{};
 
@@ -62,6 +63,8 @@ struct Step : StepWords {
                 return "a step was committed that a process had died in";
             case 4:
                 return "a process that has begun a step is told that nobody has";
+            case 5:
+                return "a step was committed with what had been abandoned";
             default:
                 return nullptr;
         }
@@ -136,31 +139,24 @@ struct Step : StepWords {
         MODEL_BEGIN;
         STEP("is_committed(step)?");
         if (s.committed != 0) RETURN(0);
+        if (takes_lock) {
+            STEP("StepLock");
+            if (s.step_lock != 0) return Move::wait;
+            s.step_lock = static_cast<std::uint8_t>(p + 1);
+            locked = 1;
+        }
         for (int i = 0; i < workers; ++i)
             if (s.slot[i].died_in == 1) dead_before |= static_cast<std::uint8_t>(1U << i);
         was_in = mine.in_step;
         STEP("begun_step < step?");
         if (s.begun == 0) {
             if (was_in != 0 && s.committed == 0 && minds_refusals) s.wrong = 4;
+            if (locked != 0) s.step_lock = 0;
             RETURN(0);
-        }
-        if (commit_enters && was_in == 0) {
-            STEP("slot.step = step, to commit it");
-            mine.step = 1;
         }
         CALL(Verb::notice_deaths);
         STEP("broken_step() <= step?");
         broken = is_broken(s) ? s.broken : 0;
-        if (broken == 2 && commit_takes_lock) {
-            STEP("StepLock");
-            if (s.step_lock != 0) return Move::wait;
-            s.step_lock = static_cast<std::uint8_t>(p + 1);
-            locked = 1;
-            STEP("begun_step < step, under the lock?");
-            if (s.begun == 0) broken = 1;
-            STEP("broken_step() <= step, under the lock?");
-            if (is_broken(s) && s.broken == 1) broken = 1;
-        }
         if (broken != 1) {
             STEP("committed_step = step");
             if (s.committed == 0) judge(s, dead_before);
@@ -184,6 +180,7 @@ struct Step : StepWords {
             bool is_there = false;
             bool lacks = false;
             for (std::size_t k = 0; k < items; ++k) {
+                if (slot.acknowledged[k] == abandoned && slot.stored[k] == 1) s.wrong = 5;
                 if (slot.acknowledged[k] != 1) continue;
                 is_there |= slot.stored[k] != 0;
                 lacks |= slot.stored[k] == 0;
@@ -196,14 +193,26 @@ struct Step : StepWords {
 
     // models Store::abandon and Pool::abandon_step
     Move abandon(State& s, int p, Frame& f, Said& said) const {
+        Slot& mine = s.slot[p];
         MODEL_BEGIN;
-        if (s.slot[p].in_step == 0) RETURN(0);
-        s.slot[p].in_step = 0;
+        if (mine.in_step == 0) RETURN(0);
+        if (takes_lock) {
+            STEP("StepLock");
+            if (s.step_lock != 0) return Move::wait;
+            s.step_lock = static_cast<std::uint8_t>(p + 1);
+            if (mine.in_step <= s.committed) {  // an error
+                mine.step = mine.in_step = s.step_lock = 0;
+                RETURN(0);
+            }
+        }
+        mine.in_step = 0;
         CALL(Verb::note_death, p);
         STEP("slot.step = 0");
-        s.slot[p].step = 0;
-        s.slot[p].acknowledged = {};
+        mine.step = 0;
+        for (std::uint8_t& each : mine.acknowledged) each = 0;
         CALL(Verb::drop);
+        for (std::size_t k = 0; k < items; ++k)
+            if (s.committed == 0 && mine.stored[k] == 1) mine.acknowledged[k] = abandoned;
         MODEL_END;
     }
 
@@ -211,9 +220,11 @@ struct Step : StepWords {
     Move drop(State& s, int p, Frame& f, Said& said) const {
         auto& [at, function, enters, i, k, in_it, unused] = f;
         MODEL_BEGIN;
-        STEP("StepLock");
-        if (s.step_lock != 0) return Move::wait;
-        s.step_lock = static_cast<std::uint8_t>(p + 1);
+        if (s.step_lock != p + 1) {
+            STEP("StepLock");
+            if (s.step_lock != 0) return Move::wait;
+            s.step_lock = static_cast<std::uint8_t>(p + 1);
+        }
         CALL(Verb::scavenge_dead);
         STEP("broken_step() == 0?");
         in_it = is_broken(s) ? 0 : 1;

@@ -11,7 +11,7 @@ using Task = Step::Task;
 Step three(Begin begins) {
     Step model;
     model.begins = begins;
-    model.commit_enters = true;
+    model.takes_lock = begins == Begin::enters_under_the_lock;
     model.tasks[0] = {Task::begin_one, Task::store_first, Task::leave};
     model.tasks[1] = {Task::notice_deaths, Task::begin_one, Task::store_first, Task::commit_one, Task::leave};
     model.tasks[2] = {Task::begin_one, Task::store_first, Task::commit_one, Task::leave};
@@ -70,7 +70,6 @@ TEST(Commit, by_a_process_outside_the_step_commits_half_of_what_is_being_dropped
 // A has stored all of step 1, and dies in step 2, so that step 1 may be committed; and B begins step 2 anew.
 Step committed_beside_a_later_death() {
     Step model = committed_from_outside();
-    model.commit_enters = true;
     model.tasks[0] = {Task::begin_one, Task::store_first, Task::store_second, Task::begin_two, Task::leave};
     model.tasks[1] = {Task::notice_deaths, Task::begin_two, Task::store_first, Task::leave};
     return model;
@@ -83,15 +82,37 @@ TEST(Commit, of_a_step_before_a_broken_one_commits_half_of_what_is_being_dropped
 
 TEST(Commit, of_a_step_before_a_broken_one_is_whole_under_the_lock) {
     Step model = committed_beside_a_later_death();
-    model.commit_takes_lock = true;
+    model.takes_lock = true;
     expect_sound("commit below a broken step, under the lock", model, 5'000);
 }
 
-TEST(Commit, that_enters_the_step_first_is_whole) {
+TEST(Commit, from_outside_is_whole_under_the_lock) {
     Step model = committed_from_outside();
-    model.commit_enters = true;
+    model.takes_lock = true;
     model.most_deaths = 2;
-    expect_sound("commit enters", model, 5'000);
+    expect_sound("commit from outside, under the lock", model, 5'000);
+}
+
+// B has looked whether the step is broken when A abandons it.
+Step committed_beside_one_that_abandons() {
+    Step model;
+    model.begins = Begin::enters_under_the_lock;
+    model.tasks[0] = {Task::begin_one, Task::store_first, Task::abandon};
+    model.tasks[1] = {Task::begin_one, Task::store_first, Task::commit_one, Task::leave};
+    return model;
+}
+
+TEST(Abandon, beside_a_commit_commits_what_was_abandoned) {
+    expect_fault("abandon beside a commit", committed_beside_one_that_abandons(),
+                 "a step was committed with what had been abandoned");
+}
+
+TEST(Abandon, under_the_lock_of_a_commit_abandons_it) {
+    Step model = committed_beside_one_that_abandons();
+    model.takes_lock = true;
+    model.tasks[2] = {Task::begin_one, Task::store_first, Task::commit_one, Task::leave};
+    model.most_deaths = 1;
+    expect_sound("abandon beside a commit, under the lock", model, 5'000);
 }
 
 }  // namespace
