@@ -74,7 +74,16 @@ std::optional<os::Mapping> found(const os::File& pool, const std::array<std::uin
     return is_its(map, uuid) ? std::make_optional(std::move(map)) : std::nullopt;
 }
 
-// Gets its name when it is whole. Of two that make one at once the second takes the first's; what is there and no such file gives way.
+// Of another pool, or begun and not finished. A user may have called something of their own so.
+bool is_to_be_replaced(const std::string& path) {
+    const auto file = os::File::open_if_exists(path, O_RDONLY | O_NOFOLLOW);
+    if (!file || !file->is_regular() || file->size() == 0) return true;
+    std::uint64_t magic = 0;
+    if (file->size() >= sizeof magic) file->read_exactly(&magic, sizeof magic, offsetof(HeatFile, magic));
+    return magic == heat_magic;
+}
+
+// Gets its name when it is whole. Of two that make one at once the second takes the first's.
 void make_file(const os::File& pool, const std::array<std::uint8_t, 16>& uuid) {
     const std::string path = path_of(pool);
     const auto slash = path.rfind('/');
@@ -94,6 +103,7 @@ void make_file(const os::File& pool, const std::array<std::uint8_t, 16>& uuid) {
     } catch (const Error& error) {
         if (error.kind() != Code::already_exists) throw;
         if (found(pool, uuid, false)) return;
+        if (!is_to_be_replaced(path)) throw;
         os::remove_file(path);
         file.link_as(path);
     }

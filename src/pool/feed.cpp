@@ -60,9 +60,16 @@ void Feed::start() {
     }
 }
 
+// A user may have called something of their own so.
+bool Feed::is_no_ring(const os::File& file) {
+    return file.is_regular() && file.size() != 0 && file.size() != sizeof(Ring);
+}
+
 // In a directory with the sticky bit only its maker may remove it. Nobody believes a ring whose number the pool's state does not name.
 void Feed::remove_file() const {
     try {
+        const auto there = os::File::open_if_exists(path(), O_PATH | O_NOFOLLOW);
+        if (there && is_no_ring(*there)) return;
         os::remove_file(path());
     } catch (const Error&) {
         // Whoever makes the next ring takes this file for it, or says why he cannot.
@@ -82,6 +89,10 @@ os::File Feed::open_for_ring() const {
     refuse_foreign(file, pool_.file());
     if (!file.is_regular() || file.link_count() != 1)
         throw Error(Code::permission_denied, path() + " is no file of the pool's; remove it");
+    if (is_no_ring(file))
+        throw Error(Code::already_exists, path() +
+                                              " is no file that a pool keeps beside itself, and has the name "
+                                              "of one; rename it, or the pool");
     return file;
 }
 

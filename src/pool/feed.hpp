@@ -84,6 +84,7 @@ private:
     };
 
     std::string path() const;
+    static bool is_no_ring(const os::File& file);
     void remove_file() const;
     os::File open_for_ring() const;
     void make_ring();

@@ -143,6 +143,15 @@ os::File make_new(const std::string& path, const Rights& rights) {
                     " sets it right by opening the pool, or removes it while nobody has the pool open");
 }
 
+// A user may have called something of their own so, another pool above all.
+void refuse_what_is_none(const os::File& file) {
+    if (is_runtime_file(file)) return;
+    throw Error(
+        Code::already_exists,
+        file.path() +
+            " is no file that a pool keeps beside itself, and has the name of one; rename it, or the pool");
+}
+
 // Of who is alone in the pool: nobody has the run-time file open, so one that does not let in those who may write the pool, or lets in
 // others, gives way to a new one if its owner is not here to put it right.
 os::File open_for_first(const std::string& path, const os::File& pool) {
@@ -161,6 +170,7 @@ os::File open_for_first(const std::string& path, const os::File& pool) {
     }
     if (!is_there) return make_new(path, rights);
     bool is_usable = there.has_value();
+    if (is_usable) refuse_what_is_none(*there);
     if (is_usable && rights.is_by_list()) {
         // It may be of somebody who has been shut out meanwhile.
         is_usable = there->is_regular() && there->link_count() == 1 &&
@@ -210,6 +220,13 @@ std::optional<os::File> open_for_another(const std::string& path, const os::File
 }
 
 }  // namespace
+
+bool is_runtime_file(const os::File& file) {
+    if (!file.is_regular() || file.size() == 0) return true;
+    std::uint64_t mark = 0;
+    if (file.size() >= sizeof mark) file.read_exactly(&mark, sizeof mark, 0);
+    return mark >> 32U == runtime_valid >> 32U || (mark == 0 && file.size() == runtime_file_bytes);
+}
 
 Runtime::Runtime(os::File file, os::Mapping map)
     : file_(std::move(file)), map_(std::move(map)), inode_(file_.identity().inode), kind_(file_.fs_kind()) {}

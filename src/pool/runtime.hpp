@@ -91,6 +91,9 @@ inline constexpr std::uint64_t runtime_bytes = page_bytes + slot_count * sizeof(
 // Whole huge pages, as hugetlbfs wants it; elsewhere what nobody touches takes no space.
 inline constexpr std::uint64_t runtime_file_bytes = base::align_up(runtime_bytes, os::huge_page_bytes);
 
+/// Whether a file is one, of any release, or the beginning of one.
+bool is_runtime_file(const os::File& file);
+
 /// The mapped run-time file of a writer.
 class Runtime {
 public:

@@ -2,9 +2,12 @@
 
 #include "os/names.hpp"
 #include "os/process.hpp"
+#include "pool/runtime.hpp"
 #include "spaces/newcomer.hpp"
 
 #include <algorithm>
+
+#include <fcntl.h>
 
 namespace pmemcpy::store {
 
@@ -54,6 +57,16 @@ bool format_if_asked(const layout::Place& place, const Options& options) {
     return true;
 }
 
+// A user may have given the name of a run-time file to something else. One that this process may not read gives way, too.
+bool is_something_else(const std::string& runtime_file) {
+    try {
+        const auto there = os::File::open_if_exists(runtime_file, O_RDONLY | O_NOFOLLOW);
+        return there && !pool::is_runtime_file(*there);
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 // Removes a pool that nobody uses; opening it alone tells. Where another process has done so, or put one of its own there, this one finds out
 // when it makes its own.
 void make_way(const layout::Place& place) {
@@ -70,7 +83,8 @@ void make_way(const layout::Place& place) {
     if (os::identity_at(path) != old->file().identity()) return;
     if (place.is_directory()) layout::remove_payloads(place);
     // First: once the name is free, another pool may have it, and what lies beside it is that one's.
-    os::remove_file(pool::path_beside(old->file(), ".rt"));
+    const std::string beside = pool::path_beside(old->file(), ".rt");
+    if (!is_something_else(beside)) os::remove_file(beside);
     os::remove_file(path);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include <pmemcpy/index.hpp>
+#include <pmemcpy/tiers.hpp>
 
 #include "os/calls.hpp"
 #include "pool/locks.hpp"
@@ -284,6 +285,41 @@ TEST(RightsHere, are_enough_where_the_kernel_forbids_to_make_what_is_there) {
     pmem.store("x", 1);
     pmem.munmap();
     EXPECT_EQ(inode(), before) << "it had to be replaced";
+}
+
+// A pool was emptied by the opening of another one, whose run-time file would have had its name; and so were files of the user's.
+TEST(opening, leaves_a_file_as_it_is_that_has_the_name_of_one_of_its_own) {
+    const Folder folder;
+    {
+        PMEM other;
+        other.mmap(folder / "run.rt", small_pool());
+        other.store("x", 1);
+    }
+    PMEM pool;
+    const auto error = error_of([&] { pool.mmap(folder / "run", small_pool()); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->kind(), Code::already_exists) << error->what();
+    EXPECT_TRUE(can_read(folder / "run.rt"));
+    for (const std::string ending : {".rt", ".feed", ".heat"}) {
+        const std::string path = folder / ("mine" + ending);
+        std::ofstream(path) << "what I have written";
+        error_of([&] {
+            PMEM beside;
+            beside.mmap(folder / "mine", small_pool());
+            pmemcpy::set_index_mode(beside, pmemcpy::IndexMode::async);
+            pmemcpy::flush_index(beside);
+            pmemcpy::set_hierarchy(
+                beside,
+                pmemcpy::parse_hierarchy(
+                    "targets:\n  - {name: pool, kind: tmpfs, write: {bandwidth: 6 GB/s, latency: 1 us}, "
+                    "read: {bandwidth: 6 GB/s, latency: 1 us}}\n"));
+            beside.store("x", 1);
+            EXPECT_EQ(beside.load<int>("x"), 1);
+        });
+        std::ifstream in(path);
+        EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "what I have written") << ending;
+        fs::remove(path);
+    }
 }
 
 }  // namespace
