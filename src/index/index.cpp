@@ -61,7 +61,7 @@ Index& Index::of_side_of(const PMEM& pool, std::string_view id) {
 }
 
 Index& Index::of(const PMEM& pool) {
-    pool.opened();
+    pool.opened().check_usable();
     return *pool.index_;
 }
 

@@ -1,6 +1,14 @@
 // An index that who stores keeps: many changes are brought in at a time, and none is missed meanwhile.
 
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <vector>
+
+#include <fcntl.h>
+
 #include "index/index_suite.hpp"
+#include "os/lock.hpp"
 #include "store/store.hpp"
 
 namespace pmemcpy {
@@ -102,6 +110,29 @@ TEST_F(index_beside_a_pool, is_not_waited_for_as_long_as_it_is_not_far_behind) {
     other->close();
     wait_until_all_is_in(pool);
     EXPECT_EQ(found(pool, "value >= 0").size(), 600U);
+}
+
+// A newcomer waited in the kernel for a process that was stopped while it wrote the index, though the index had long been there.
+TEST_F(index_beside_a_pool, keeps_nobody_from_opening_the_pool_while_it_is_being_written) {
+    PMEM pool = open(IndexMode::async);
+    pool.store("x", 1);
+    flush_index(pool);
+    std::vector<os::File> locked;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path_ + ".idx")) {
+        if (!entry.is_regular_file()) continue;
+        locked.push_back(os::File::open(entry.path(), O_RDWR));
+        os::lock(locked.back(), os::LockKind::exclusive, 0, 4096);
+    }
+    EXPECT_FALSE(locked.empty());
+    auto newcomer = std::async(std::launch::async, [this] {
+        PMEM other;
+        other.mmap(path_, Options{.mode = Mode::update});
+        return other.load<int>("x");
+    });
+    const bool is_in_time = newcomer.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    EXPECT_TRUE(is_in_time);
+    locked.clear();
+    EXPECT_EQ(newcomer.get(), 1);
 }
 
 TEST_F(index_beside_a_pool, has_soon_what_is_to_be_there_soon) {

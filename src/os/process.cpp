@@ -1,10 +1,15 @@
 #include "os/process.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <string>
+#include <vector>
 
+#include <fcntl.h>
 #include <sys/resource.h>
 
 #include "os/calls.hpp"
+#include "os/directory.hpp"
 #include "os/file.hpp"
 #include "os/names.hpp"
 
@@ -27,13 +32,30 @@ std::uint64_t pid_namespace() {
     return there ? there->inode : 0;
 }
 
+namespace {
+
 // The state follows the program's name, which is in parentheses and may hold some itself.
-bool is_stopped(std::uint64_t process) {
-    const auto text = read_text("/proc/" + std::to_string(process) + "/stat");
+char state_in(const std::string& folder) {
+    const auto text = read_text(folder + "/stat");
     const auto name_ends = text ? text->rfind(") ") : std::string::npos;
-    if (name_ends == std::string::npos || name_ends + 2 >= text->size()) return false;
-    const char state = (*text)[name_ends + 2];
-    return state == 'T' || state == 't';
+    if (name_ends == std::string::npos || name_ends + 2 >= text->size()) return 'X';
+    return (*text)[name_ends + 2];
+}
+bool is_state_of_stopped(char state) { return state == 'T' || state == 't'; }
+
+}  // namespace
+
+bool is_stopped(std::uint64_t process) {
+    const std::string folder = "/proc/" + std::to_string(process);
+    const char state = state_in(folder);
+    if (state != 'Z') return is_state_of_stopped(state);
+    // Its first thread has ended, and others may go on.
+    const auto threads = File::open_if_exists(folder + "/task", O_RDONLY | O_DIRECTORY);
+    if (!threads) return false;
+    const std::vector<std::string> all = names_in(*threads);
+    return std::any_of(all.begin(), all.end(), [&](const std::string& thread) {
+        return is_state_of_stopped(state_in(folder + "/task/" + thread));
+    });
 }
 
 unsigned user_id() { return calls().geteuid(); }

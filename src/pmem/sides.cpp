@@ -225,7 +225,7 @@ void Sides::close() {
 }
 
 Sides& Sides::of(const PMEM& pool) {
-    pool.opened();
+    pool.opened().check_usable();
     if (!pool.sides_)
         throw Error(Code::invalid_argument, "the private side of a pool has no sides of its own");
     return *pool.sides_;

@@ -87,9 +87,13 @@ Pool::ByteLock::ByteLock(Pool& pool, std::uint64_t byte, std::mutex& mutex, Hold
 Pool::ByteLock::ByteLock(Pool& pool, std::uint64_t byte, std::mutex& mutex,
                          const std::function<bool()>& is_done)
     : pool_(pool), byte_(byte), one_thread_(mutex, std::defer_lock) {
+    if (try_it()) return;
+    Patience patience(pool_.path(), name_of(byte_), pool_.runtime_->note_of(byte_).holder,
+                      Patience::Holding::may_be_long);
     while (!try_it()) {
         const std::uint64_t began = os::monotonic_ns();
         if (is_done()) return;
+        patience.look();
         const std::uint64_t took = os::monotonic_ns() - began;
         os::sleep_ns(std::max(least_between_looks_ns, times_as_long_between_looks * took));
     }

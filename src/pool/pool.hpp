@@ -251,7 +251,7 @@ public:
         using Holding = Patience::Holding;
         /// Errors: busy when its holder is stopped.
         ByteLock(Pool& pool, std::uint64_t byte, std::mutex& mutex, Holding holding);
-        /// Not held if what it is needed for has been done before it could be had.
+        /// Not held if what it is needed for has been done before it could be had. Errors: busy when its holder is stopped.
         ByteLock(Pool& pool, std::uint64_t byte, std::mutex& mutex, const std::function<bool()>& is_done);
         explicit operator bool() const { return one_thread_.owns_lock(); }
 

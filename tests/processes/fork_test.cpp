@@ -3,7 +3,11 @@
 #include "worker.hpp"
 
 #include <pmemcpy/buckets.hpp>
+#include <pmemcpy/index.hpp>
 #include <pmemcpy/messages.hpp>
+#include <pmemcpy/operations.hpp>
+#include <pmemcpy/query.hpp>
+#include <pmemcpy/tiers.hpp>
 
 namespace {
 
@@ -77,21 +81,33 @@ TEST(processes, a_forked_child_gets_a_clear_error_until_it_opens_the_pool_itself
     PMEM pmem;
     pmem.mmap(folder / "pool", small_pool());
     pmem.store("x", 1);
-    EXPECT_EQ(in_child([&] {
-                  int wrong = 0;
-                  wrong += is_busy([&] { pmem.store("x", 2); }) ? 0 : 1;
-                  wrong += is_busy([&] { static_cast<void>(pmem.load<int>("x")); }) ? 0 : 2;
-                  wrong += is_busy([&] { pmem.sync(); }) ? 0 : 4;
-                  wrong += is_busy([&] { pmem.erase("x"); }) ? 0 : 8;
-                  wrong += is_busy([&] { static_cast<void>(pmem.info()); }) ? 0 : 16;
-                  PMEM own;
-                  own.mmap(folder / "pool");
-                  wrong += own.load<int>("x") == 1 ? 0 : 32;
-                  own.store("by_child", 3);
-                  wrong += own.info().attached == 2 ? 0 : 64;
-                  return wrong;
-              }),
-              0);
+    pmemcpy::set_index_mode(pmem, pmemcpy::IndexMode::async);
+    pmemcpy::flush_index(pmem);
+    pmemcpy::Matches matches = pmemcpy::query(pmem, "value = 1");
+    EXPECT_EQ(
+        in_child([&] {
+            int wrong = 0;
+            wrong += is_busy([&] { pmem.store("x", 2); }) ? 0 : 1;
+            wrong += is_busy([&] { static_cast<void>(pmem.load<int>("x")); }) ? 0 : 2;
+            wrong += is_busy([&] { pmem.sync(); }) ? 0 : 4;
+            wrong += is_busy([&] { pmem.erase("x"); }) ? 0 : 8;
+            wrong += is_busy([&] { static_cast<void>(pmem.info()); }) ? 0 : 16;
+            for (const std::function<void()>& call : std::vector<std::function<void()>>{
+                     [&] { pmemcpy::flush_index(pmem); }, [&] { pmemcpy::index_info(pmem); },
+                     [&] { pmemcpy::index_mode(pmem); }, [&] { pmemcpy::operation_mask(pmem, {"max"}); },
+                     [&] { pmemcpy::operation_names(pmem, 1); },
+                     [&] { pmemcpy::registered_operations(pmem); },
+                     [&] { pmemcpy::remove_operation(pmem, "none"); }, [&] { pmemcpy::unstaged(pmem); },
+                     [&] { matches.next(); }})
+                wrong += is_busy(call) ? 0 : 16;
+            PMEM own;
+            own.mmap(folder / "pool");
+            wrong += own.load<int>("x") == 1 ? 0 : 32;
+            own.store("by_child", 3);
+            wrong += own.info().attached == 2 ? 0 : 64;
+            return wrong;
+        }),
+        0);
     EXPECT_EQ(pmem.load<int>("by_child"), 3);
     pmem.store("x", 4);
     EXPECT_EQ(pmem.load<int>("x"), 4);

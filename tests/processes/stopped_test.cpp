@@ -25,11 +25,15 @@ void stop_with(Pool& pool) {
     const Lock lock(pool);
     ::raise(SIGSTOP);
 }
+void stop_with_room(Pool& pool) {
+    const Pool::RoomLock lock(pool, 0, [] { return false; });
+    ::raise(SIGSTOP);
+}
 const std::map<std::string, void (*)(Pool&)> locks = {
     {"names", stop_with<Pool::NameLock>},      {"groups", stop_with<Pool::GroupLock>},
     {"space", stop_with<Pool::SpaceLock>},     {"steps", stop_with<Pool::StepLock>},
     {"leaving", stop_with<Pool::LeavingLock>}, {"sync", stop_with<Pool::SyncLock>},
-    {"feed", stop_with<Pool::FeedLock>}};
+    {"feed", stop_with<Pool::FeedLock>},       {"room", stop_with_room}};
 
 int stop_holding(const Arguments& arguments) {
     Inside inside(arguments[0]);
@@ -213,5 +217,19 @@ INSTANTIATE_TEST_SUITE_P(processes, StoppedWithAGroup, ::testing::Values("groups
 
 INSTANTIATE_TEST_SUITE_P(processes, StoppedWithNames, ::testing::Values("names"),
                          [](const auto&) { return std::string("taken_out"); });
+
+// While one makes room, a store that has none waits for it.
+class StoppedWithRoom : public Stopped {};
+
+TEST_P(StoppedWithRoom, is_told_of_by_what_waits_for_room) {
+    hold();
+    Inside inside(folder_ / "pool");
+    expect_told([&] { const Pool::RoomLock lock(inside.pool(), 0, [] { return false; }); });
+    holder_->go_on();
+    EXPECT_EQ(holder_->wait(), 0);
+    EXPECT_TRUE(Pool::RoomLock(inside.pool(), 0, [] { return false; }));
+}
+INSTANTIATE_TEST_SUITE_P(processes, StoppedWithRoom, ::testing::Values("room"),
+                         [](const auto&) { return std::string("that_it_makes"); });
 
 }  // namespace

@@ -71,22 +71,27 @@ Pages::~Pages() {
     for (std::uint64_t i = 0; known_ && i <= most_pages_ / known_at_once; ++i) delete known_[i].load();
 }
 
-// Whoever dies in it leaves a file without a word that publishes anything, which the next one begins anew.
+// Whoever dies in it leaves a file without a word that publishes anything, which the next one begins anew. One that has begun is left
+// alone without the lock, which others hold while they write.
 void Pages::prepare() {
-    std::uint64_t published = 0;
-    os::lock(file_, os::LockKind::exclusive, published_at, 1);
-    try {
+    const auto is_begun = [&] {
+        std::uint64_t published = 0;
         if (file_.size() >= first_page * page_bytes)
             file_.read_exactly(&published, sizeof published, published_at);
-        if (published == 0 && file_.size() <= first_page * page_bytes) {
+        return published != 0 || file_.size() > first_page * page_bytes;
+    };
+    if (is_begun()) return;
+    lock_writing();
+    try {
+        if (!is_begun()) {
             file_.allocate(0, first_page * page_bytes);
             write_head(file_, {.magic = meta_magic, .pages = first_page});
         }
     } catch (...) {
-        os::unlock(file_, published_at, 1);
+        unlock_writing();
         throw;
     }
-    os::unlock(file_, published_at, 1);
+    unlock_writing();
 }
 
 std::uint64_t Pages::published() const {
