@@ -36,7 +36,7 @@ const char* name_of(std::uint64_t byte) {
         case sync_byte:
             return "syncing";
         case step_byte:
-            return "dropping steps";
+            return "committing a step or dropping one";
         case feed_byte:
             return "making the feed";
         case hierarchy_byte:
