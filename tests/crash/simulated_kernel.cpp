@@ -156,8 +156,8 @@ struct Handlers {
             std::memcpy(bytes, text.data(), std::min(size, text.size()));
             return static_cast<ssize_t>(text.size());
         }
-        if (kind != pool_fd || kernel->is_device()) return fail(EINVAL);
-        std::memcpy(bytes, kernel->pool_ + offset, size);
+        if (kind != runtime_fd && (kind != pool_fd || kernel->is_device())) return fail(EINVAL);
+        std::memcpy(bytes, (kind == pool_fd ? kernel->pool_ : kernel->runtime_) + offset, size);
         return static_cast<ssize_t>(size);
     }
     static ssize_t pwrite(int fd, const void* bytes, size_t size, off_t offset) {
