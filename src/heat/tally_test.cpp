@@ -86,7 +86,13 @@ TEST_F(tally, may_vanish_and_may_hold_anything) {
     EXPECT_LE(it->least_score(0), tier::most_heat);
     it->read(7, hour_s);
     EXPECT_NEAR(reads(*it, 7), 1, 0.01);
-    std::ofstream(path_ + ".heat") << "short";
+}
+
+TEST_F(tally, leaves_what_is_no_such_file_alone_and_goes_without) {
+    std::ofstream(path_ + ".heat") << "what a user has written";
+    EXPECT_EQ(open(), nullptr);
+    EXPECT_EQ(std::filesystem::file_size(path_ + ".heat"), 23U);
+    std::filesystem::resize_file(path_ + ".heat", 0);
     EXPECT_NE(open(), nullptr);
 }
 
