@@ -86,12 +86,15 @@ Usage Heap::usage() const {
             usage.extent_bytes += chunk_bytes;
         } else if (read_slab(i, slab)) {
             std::uint64_t taken = 0;
-            for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
-                const std::uint64_t word = Medium::load(unit_word(slab, unit));
-                if (word == 0) continue;
-                ++taken;
-                if (slab.is_meta() && UnitState{word}.kind() == UnitState::retired) ++usage.retired_records;
-            }
+            pool_.guarded([&] {
+                for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
+                    const std::uint64_t word = Medium::load(unit_word(slab, unit));
+                    if (word == 0) continue;
+                    ++taken;
+                    if (slab.is_meta() && UnitState{word}.kind() == UnitState::retired)
+                        ++usage.retired_records;
+                }
+            });
             (slab.is_meta() ? usage.record_bytes : usage.extent_bytes) += taken * slab.unit_bytes;
         }
     }

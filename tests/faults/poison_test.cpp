@@ -12,6 +12,7 @@
 #include <functional>
 
 #include <pmemcpy/cereal.hpp>
+#include <pmemcpy/index.hpp>
 #include <pmemcpy/repair.hpp>
 
 #include <cereal/types/vector.hpp>
@@ -254,6 +255,37 @@ INSTANTIATE_TEST_SUITE_P(means, PoisonTest,
                              if (one.param == Means::taken_away) return "taken_away";
                              return one.param == Means::shortened ? "shortened" : "poisoned";
                          });
+
+// A slab whose head is still in the file, and of whose units some are not, was counted unit by unit.
+TEST(ShortenedFile, is_an_error_of_what_is_told_of_the_whole_pool) {
+    const Folder folder;
+    Options options;
+    options.max_bytes = 32 << 20;
+    for (std::uint64_t keep = 0; keep < 8 << 20; keep += 128 << 10) {
+        const std::string path = folder / ("pool" + std::to_string(keep));
+        {
+            PMEM pmem;
+            pmem.mmap(path, options);
+            for (int i = 0; i < 300; ++i) pmem.store("v" + std::to_string(i), i);
+            for (int i = 0; i < 300; ++i) pmem.store("g/" + std::to_string(i), std::string(7000, 'y'));
+        }
+        Options reading;
+        reading.mode = Mode::read;
+        PMEM reader;
+        reader.mmap(path, reading);
+        fs::resize_file(path, std::min<std::uint64_t>(keep, fs::file_size(path)));
+        for (const std::function<void()>& call : std::vector<std::function<void()>>{
+                 [&] { static_cast<void>(reader.info()); }, [&] { static_cast<void>(index_info(reader)); }}) {
+            try {
+                call();
+            } catch (const Error& error) {
+                EXPECT_EQ(error.kind(), Code::io_error) << keep << ": " << error.what();
+            }
+        }
+        reader.munmap();
+        fs::remove(path);
+    }
+}
 
 // Each page of a pool, under a process that has it open, before it opens it, and under repair. What is derived or records
 // is among them: whoever only reads meets an error there, never a signal.
