@@ -26,6 +26,13 @@ void refuse_foreign(const os::File& file, const os::File& pool) {
                                              pool.path() + "; remove it while nobody has the pool open");
 }
 
+void throw_something_else(const os::File& file) {
+    throw Error(
+        Code::already_exists,
+        file.path() +
+            " is no file that a pool keeps beside itself, and has the name of one; rename it, or the pool");
+}
+
 bool give_group_of(os::File& file, const os::File& pool) {
     const unsigned group = pool.owning_group();
     if (file.owning_group() == group) return true;

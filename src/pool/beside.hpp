@@ -15,6 +15,9 @@ std::string path_beside(const os::File& pool, const std::string& ending);
 /// do. Errors: permission_denied.
 void refuse_foreign(const os::File& file, const os::File& pool);
 
+/// Of a file that only has the name of one: a user may have called something of their own so, another pool above all.
+[[noreturn]] void throw_something_else(const os::File& file);
+
 /// Gives a file or directory that this process has just made the pool's group, and these bits, whatever the umask says and which
 /// groups the process is in. Where it may not give that group, the group that the file has is let in as all others are. A list
 /// of users that the directory has given it stays.

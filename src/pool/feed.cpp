@@ -89,10 +89,7 @@ os::File Feed::open_for_ring() const {
     refuse_foreign(file, pool_.file());
     if (!file.is_regular() || file.link_count() != 1)
         throw Error(Code::permission_denied, path() + " is no file of the pool's; remove it");
-    if (is_no_ring(file))
-        throw Error(Code::already_exists, path() +
-                                              " is no file that a pool keeps beside itself, and has the name "
-                                              "of one; rename it, or the pool");
+    if (is_no_ring(file)) throw_something_else(file);
     return file;
 }
 

@@ -143,15 +143,6 @@ os::File make_new(const std::string& path, const Rights& rights) {
                     " sets it right by opening the pool, or removes it while nobody has the pool open");
 }
 
-// A user may have called something of their own so, another pool above all.
-void refuse_what_is_none(const os::File& file) {
-    if (is_runtime_file(file)) return;
-    throw Error(
-        Code::already_exists,
-        file.path() +
-            " is no file that a pool keeps beside itself, and has the name of one; rename it, or the pool");
-}
-
 // Of who is alone in the pool: nobody has the run-time file open, so one that does not let in those who may write the pool, or lets in
 // others, gives way to a new one if its owner is not here to put it right.
 os::File open_for_first(const std::string& path, const os::File& pool) {
@@ -170,7 +161,7 @@ os::File open_for_first(const std::string& path, const os::File& pool) {
     }
     if (!is_there) return make_new(path, rights);
     bool is_usable = there.has_value();
-    if (is_usable) refuse_what_is_none(*there);
+    if (is_usable && !is_runtime_file(*there)) throw_something_else(*there);
     if (is_usable && rights.is_by_list()) {
         // It may be of somebody who has been shut out meanwhile.
         is_usable = there->is_regular() && there->link_count() == 1 &&

@@ -48,8 +48,8 @@ void Store::begin(std::uint64_t step) {
     } else {
         const pool::Pool::StepLock lock(pool_);
         drop_abandoned_step(step, lock);
-        go_on_in(
-            step);  // under the lock: else another could commit what was dropped, and this call be refused
+        // Under the lock: else another could commit what was dropped, and this call be refused.
+        go_on_in(step);
     }
     step_ = step;
     settle_names();

@@ -209,7 +209,7 @@ struct Step : StepWords {
         CALL(Verb::note_death, p);
         STEP("slot.step = 0");
         mine.step = 0;
-        for (std::uint8_t& each : mine.acknowledged) each = 0;
+        mine.acknowledged = {};
         CALL(Verb::drop);
         for (std::size_t k = 0; k < items; ++k)
             if (s.committed == 0 && mine.stored[k] == 1) mine.acknowledged[k] = abandoned;

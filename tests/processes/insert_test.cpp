@@ -151,9 +151,8 @@ struct Contest {
     Word alone;  // times that something lay in a group that was not there
 };
 
-// Each makes the other begin anew, so that ten thousand stores would take a minute at times.
-constexpr std::uint64_t least_stored = 3'000;
-constexpr std::uint64_t least_erased = 50;
+constexpr std::uint64_t least_stored = 10'000;
+constexpr std::uint64_t least_erased = 150;
 
 int store_in_group(const Arguments& arguments) {
     const Shared<Contest> contest(arguments[1]);
