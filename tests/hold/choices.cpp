@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "calls.hpp"
-#include "runner.hpp"
+#include "drawn.hpp"
 
 namespace pmemcpy::hold {
 namespace {

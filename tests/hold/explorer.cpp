@@ -9,7 +9,9 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include "base/hash.hpp"
 #include "cast.hpp"
+#include "drawn.hpp"
 
 namespace pmemcpy::hold {
 
@@ -128,7 +130,7 @@ std::uint64_t Explorer::explore_from(std::size_t choice) {
     const auto of_function = [&](std::uint64_t cut) {
         return turn.function != nullptr ? next_of(wanted, cut) : cut;
     };
-    std::uint64_t cut = of_function(first);
+    std::uint64_t cut = of_function(first + left_out(choice, first));
     if (cut == Process::forever && turn.kind == Turn::Kind::up_to_a_function)
         throw std::logic_error(std::string("no access is made in ") + turn.function);
     while (cut != Process::forever) {
@@ -146,9 +148,18 @@ std::uint64_t Explorer::explore_from(std::size_t choice) {
         schedules += inner * (std::min<std::uint64_t>(next, made.size()) -
                               std::min<std::uint64_t>(cut, made.size()) + 1);
         if (is_over || next >= made.size()) return schedules;
-        cut = of_function(next + 1);
+        cut = of_function(next + 1 + left_out(choice, next));
     }
     return schedules;
+}
+
+// How many accesses after that one a thin exploration leaves out.
+std::uint64_t Explorer::left_out(std::size_t choice, std::uint64_t access) const {
+    if (scenario_.one_access_in == 1) return 0;
+    std::vector<std::uint64_t> where(cuts_.begin(), cuts_.begin() + static_cast<std::ptrdiff_t>(choice));
+    where.push_back(access);
+    where.push_back(drawn_seed());
+    return base::xxh3_64(where.data(), where.size() * sizeof where[0]) % (2 * scenario_.one_access_in - 1);
 }
 
 // What this one has accessed since it was last looked at happened while those were held whose choice is made.

@@ -48,6 +48,7 @@ private:
     struct Order;    // a sequence of calls, and what it came to
 
     std::uint64_t explore_from(std::size_t choice);
+    std::uint64_t left_out(std::size_t choice, std::uint64_t access) const;
     void enter(Cast& cast);
     void take_turn(Cast& cast, std::size_t turn);
     void leave(Cast& cast);

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "drawn.hpp"
 #include "runner.hpp"
 #include "stories.hpp"
 

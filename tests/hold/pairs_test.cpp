@@ -5,6 +5,7 @@
 
 #include "calls.hpp"
 #include "choices.hpp"
+#include "drawn.hpp"
 #include "runner.hpp"
 
 namespace pmemcpy::hold {
@@ -17,6 +18,10 @@ const std::vector<Turn> held_and_killed = {held(0), ends(1), dies(0)};
 const std::vector<Turn> other_killed = {held(0), held(1), dies(1), ends(0)};
 const std::vector<Turn> two_holds = {held(0), held(1), ends(0), ends(1)};
 const std::vector<Turn> three_holds = {held(0), held(1), held(0), ends(1), ends(0)};
+
+void thin_out(std::vector<Scenario>& scenarios, std::uint64_t one_access_in) {
+    for (Scenario& scenario : scenarios) scenario.one_access_in = one_access_in;
+}
 
 TEST(HeldPair, comes_to_what_some_order_of_the_calls_comes_to) {
     tell("one hold, line", explore_all(choices({all_verbs()}, 2, one_hold, Model::line, 1)), 15'000);
@@ -46,13 +51,16 @@ TEST(HeldPair, of_which_the_one_that_is_held_is_killed_loses_nothing) {
 }
 
 TEST(HeldPair, of_which_the_other_is_killed_meanwhile_loses_nothing) {
-    tell("one hold, the other dies", explore_all(choices({all_verbs()}, 2, other_killed, Model::line, 200)),
-         5);
+    std::vector<Scenario> pairs = choices({all_verbs()}, 2, other_killed, Model::line, 200);
+    if (!is_long()) thin_out(pairs, 3);
+    tell("one hold, the other dies", explore_all(pairs), 500);
 }
 
 TEST(HeldPair, of_which_both_are_held_comes_to_what_some_order_of_the_calls_comes_to) {
-    tell("two holds", explore_all(choices({all_verbs()}, 2, two_holds, Model::line, 60)), 1'000);
-    tell("three holds", explore_all(choices({verbs_on_one_name()}, 2, three_holds, Model::line, 60)), 1'000);
+    tell("two holds", explore_all(choices({all_verbs()}, 2, two_holds, Model::line, 80)), 1'000);
+    std::vector<Scenario> three = choices({verbs_on_one_name()}, 2, three_holds, Model::line, 16);
+    thin_out(three, 4);
+    tell("three holds", explore_all(three), 1'000);
 }
 
 TEST(HeldPair, at_one_group_comes_to_what_some_order_of_the_calls_comes_to) {

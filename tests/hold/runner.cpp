@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -17,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/hash.hpp"
 #include "persist/trace.hpp"
 
 namespace pmemcpy::hold {
@@ -151,23 +149,6 @@ Found explore_all(const std::vector<Scenario>& scenarios, const Run& run) {
     }
     ::munmap(place, sizeof(Shared));
     return all;
-}
-
-bool is_drawn(std::size_t number, std::size_t one_in) {
-    static const std::uint64_t seed = [] {
-        const char* asked = std::getenv("PMEMCPY_SEED");
-        const auto day = std::chrono::duration_cast<std::chrono::hours>(
-                             std::chrono::system_clock::now().time_since_epoch())
-                             .count() /
-                         24;
-        const std::uint64_t drawn = asked != nullptr ? std::stoull(asked) : static_cast<std::uint64_t>(day);
-        std::printf("PMEMCPY_SEED=%llu\n", static_cast<unsigned long long>(drawn));
-        return drawn;
-    }();
-    if (std::getenv("PMEMCPY_LONG") != nullptr) return true;
-    // One of each so many, so that no seed draws none.
-    const std::uint64_t both[] = {seed, number / one_in};
-    return base::xxh3_64(both, sizeof both) % one_in == number % one_in;
 }
 
 void tell(const std::string& name, const Found& found, std::uint64_t fewest_runs) {

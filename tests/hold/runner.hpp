@@ -21,9 +21,6 @@ struct Run {
 };
 Found explore_all(const std::vector<Scenario>& scenarios, const Run& run = {});
 
-/// Of so many things about the fraction `one_in`, others with each seed (PMEMCPY_SEED, or the day); all under PMEMCPY_LONG.
-bool is_drawn(std::size_t number, std::size_t one_in);
-
 /// Prints "held: NAME: ...", and fails with what is wrong, or when less was explored than `fewest_runs`.
 void tell(const std::string& name, const Found& found, std::uint64_t fewest_runs);
 

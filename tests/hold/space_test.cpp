@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "calls.hpp"
 #include "choices.hpp"
+#include "drawn.hpp"
 #include "runner.hpp"
 
 namespace pmemcpy::hold {
@@ -70,7 +70,7 @@ TEST(HeldSpace, of_two_that_take_and_give_chunks_neither_loses_any) {
 TEST(HeldSpace, of_the_dead_is_taken_back_beside_those_that_take_more) {
     tell("one hold and a death, chunks", explore_all(at_space(2, held_and_killed, 24)), 1'000);
     tell("a death and then another, chunks", explore_all(at_space(2, killed_first, 8)), 500);
-    if (std::getenv("PMEMCPY_LONG") == nullptr) return;
+    if (!is_long()) return;
     tell("one hold, the other dies, chunks", explore_all(at_space(2, other_killed, 1)), 1'000'000);
     tell("one dead, one held, chunks", explore_all(at_space(3, one_dead_one_held, 8)), 1'000'000);
 }
