@@ -290,7 +290,7 @@ public:
 private:
     friend class index::Index;
     friend class pmem::Sides;
-    void open_alone(const std::string& place, const Options& options);
+    void open_alone(const std::string& place, const Options& options, std::uint64_t committed = 0);
     bool load_raw(std::string_view id, const Type& type, void* value, std::size_t bytes) const;
     store::Store& opened() const;
     PMEM* own_side() const;

@@ -48,12 +48,12 @@ void PMEM::mmap(const std::string& path, const Options& options) {
     }
 }
 
-void PMEM::open_alone(const std::string& place, const Options& options) {
+void PMEM::open_alone(const std::string& place, const Options& options, std::uint64_t committed) {
     if (store_)
         throw Error(Code::invalid_argument,
                     "this PMEM has a pool open already; munmap it first, or use another PMEM");
     bool is_new = false;
-    auto opened = store::Store::open(place, options, &is_new);
+    auto opened = store::Store::open(place, options, &is_new, committed);
     index_ = std::make_shared<index::Index>(opened, opened->path(), options, is_new);
     store_ = std::move(opened);
     if (!is_new || options.index == IndexMode::none) return;
@@ -283,25 +283,25 @@ void PMEM::remove_attribute(std::string_view id, std::string_view name) {
     found(id, [&](store::Store& side) { side.remove_attribute(id, name); });
 }
 
-// Each side has its steps; they are begun and committed together.
+// Each side has its steps; they are begun and committed together, and the shared one says whether.
 void PMEM::begin(std::uint64_t step) {
     opened().begin(step);
-    if (!sides_) return;
-    const auto own = sides_->own_store();
-    if (own) own->begin(step);
-    sides_->enter_step(step);
+    if (sides_) sides_->enter_step(step);
 }
 void PMEM::commit(std::uint64_t step) {
-    opened().commit(step);
-    if (!sides_) return;
-    sides_->enter_step(0);
-    const auto own = sides_->own_store();
-    if (own && own->step_is_open()) own->commit(step);
+    store::Store& shared = opened();
+    const auto own = sides_ ? sides_->own_store() : nullptr;
+    if (own && own->step_is_open()) {
+        shared.commit_with(step, *own);
+    } else {
+        shared.commit(step);
+    }
+    if (sides_) sides_->leave_step();
 }
 void PMEM::abandon() {
     opened().abandon();
     if (!sides_) return;
-    sides_->enter_step(0);
+    sides_->leave_step();
     const auto own = sides_->own_store();
     if (own && own->in_step()) own->abandon();
 }

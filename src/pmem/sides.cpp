@@ -31,6 +31,7 @@ Options options_of_own(const store::Store& shared, Options options) {
 Sides::Sides(std::shared_ptr<store::Store> shared, const Options& options)
     : shared_(std::move(shared)), options_(options_of_own(*shared_, options)) {
     if (!shared_->is_device()) path_ = shared_->path_beside(".private-" + std::to_string(os::user_id()));
+    step_note_ = std::string(step_note) + std::to_string(os::user_id()) + "-";
     look_again();
     if (shared_->read_only()) return;
     at_exit_ = std::make_unique<AtExit>([this] { end_background(); });
@@ -167,7 +168,8 @@ void Sides::open_own(Mode mode) {
     auto opened = std::make_unique<PMEM>();
     Options options = options_;
     options.mode = mode;
-    opened->open_alone(path_, options);
+    // What a process has left that died in commit() when the shared side had the step is kept.
+    opened->open_alone(path_, options, shared_->committed_with(step_note_));
     // Looked at as it is open, so that nobody can put another one there in between.
     const store::Store& store = *opened->store_;
     if (store.owner() != os::user_id() || (store.permissions() & others_bits) != 0) {
@@ -176,7 +178,8 @@ void Sides::open_own(Mode mode) {
                         " is where what is private to you is kept, and others may open it; "
                         "if it is not yours, remove it");
     }
-    if (step_ != 0) opened->begin(step_);
+    settle_step(*opened);
+    if (step_ != 0) begin_own(*opened, step_);
     opened_ = std::move(opened);
     own_.store(opened_.get(), std::memory_order_release);
 }
@@ -209,9 +212,34 @@ bool Sides::is_in_private_group(std::string_view id) const {
 }
 
 void Sides::enter_step(std::uint64_t step) {
+    PMEM* const there = own();
     const std::lock_guard lock(mutex_);
+    if (there != nullptr) begin_own(*there, step);
     step_ = step;
 }
+
+// Under the mutex. Of a step that is begun anew nothing of the dead may be left on this side when the shared one has dropped it: so they
+// are known before this process is in it, and the note, which the shared side would drop with the step, comes last.
+void Sides::begin_own(PMEM& there, std::uint64_t step) {
+    if (const std::uint64_t newest = there.store_->committed_step();
+        newest >= step && newest > shared_->committed_step()) {
+        throw Error(Code::invalid_argument,
+                    path_ + " holds what is private to you, with steps up to " + std::to_string(newest) +
+                        ", of which the pool knows nothing: of a pool that had this name before, or "
+                        "committed alone; begin a later step, or remove that file");
+    }
+    there.store_->tell_of_deaths();
+    there.store_->begin(step);
+    shared_->note_step(step_note_, step);
+}
+
+void Sides::leave_step() {
+    const std::lock_guard lock(mutex_);
+    step_ = 0;
+}
+
+// Between the two words that a commit writes, one on each side, its process may have died, or be held.
+void Sides::settle_step(PMEM& there) { there.store_->settle_with(*shared_, step_note_); }
 
 void Sides::close() {
     at_exit_.reset();

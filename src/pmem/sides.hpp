@@ -31,7 +31,9 @@ public:
     /// Null where this user has none.
     PMEM* own() {
         if (shared_->scopes() != seen_.load(std::memory_order_acquire)) look_again();
-        return own_.load(std::memory_order_acquire);
+        PMEM* const there = own_.load(std::memory_order_acquire);
+        if (there != nullptr) settle_step(*there);
+        return there;
     }
     /// Made, if there is none. Errors: those of private_side().
     PMEM& make_own();
@@ -44,8 +46,9 @@ public:
     /// Whether set_scope() has made this group private, or one that it lies in. Of who has a private side.
     bool is_in_private_group(std::string_view id) const;
 
-    /// This PMEM is in a step from now on; 0: in none.
+    /// This PMEM has begun a step on the shared side.
     void enter_step(std::uint64_t step);
+    void leave_step();
     bool in_step() const { return step_ != 0; }
     void close();
     ReadCounters read_counters();
@@ -74,10 +77,13 @@ private:
     void look_again();
     void operate_in_background();
     void open_own(Mode mode);
+    void settle_step(PMEM& there);
+    void begin_own(PMEM& there, std::uint64_t step);
 
     std::shared_ptr<store::Store> shared_;
     Options options_;
     std::string path_;  // of the private side
+    std::string step_note_;  // what its notes of steps begin with
     std::atomic<std::uint64_t> seen_ = 0;
     std::atomic<PMEM*> own_ = nullptr;
     std::mutex mutex_;
@@ -97,6 +103,8 @@ private:
 /// Notes: on a group that it is private; on the private pool, that something is being moved, and under which name in the shared one.
 inline constexpr std::string_view private_note = "pmemcpy:scope";
 inline constexpr std::string_view moving_note = "pmemcpy:moving";
+/// And on the shared one, with the user and the step behind it, that what this user has stored in that step belongs to it.
+inline constexpr std::string_view step_note = "pmemcpy:step-";
 
 /// What a process that died while it moved something has left: what is private is not shared any more. Of who may write.
 void finish_moves(Sides& sides);

@@ -401,7 +401,15 @@ public:
     /// may go then (law 11).
     void vouch_for_committed_step() const;
     /// The newest step that readers see; 0: none.
-    std::uint64_t committed_step() const { return persist::Medium::load(&state().committed_step.value); }
+    std::uint64_t committed_step() const {
+        return std::max(persist::Medium::load(&state().committed_step.value),
+                        known_committed_.load(std::memory_order_relaxed));
+    }
+    /// Another pool shows that this one's step was committed with it: readers here see it, whatever the word says. Before attach(), so
+    /// that recovery keeps it, or at any time.
+    void know_committed(std::uint64_t step);
+    /// Makes it the newest committed step. False: it is not newer than the one that is.
+    bool publish_step(std::uint64_t step);
     /// This process stores in `step` from now on; 0: in none.
     static constexpr std::uint64_t last_step = ~std::uint64_t{0} >> 1;
     void enter_step(std::uint64_t step);
@@ -496,6 +504,7 @@ private:
     std::optional<Runtime> runtime_;
     os::ClosedInChild runtime_fork_;
     std::uint64_t slot_ = 0;
+    std::atomic<std::uint64_t> known_committed_ = 0;
     std::uint64_t owner_ = 0;
     std::uint64_t fork_generation_;
     Holder self_{os::process_id(), os::pid_namespace(), 0};

@@ -62,6 +62,21 @@ void Pool::vouch_for_committed_step() const {
     medium_.flush(&state().committed_step.value, sizeof(std::uint64_t));
 }
 
+void Pool::know_committed(std::uint64_t step) {
+    std::uint64_t before = known_committed_.load(std::memory_order_relaxed);
+    while (before < step && !known_committed_.compare_exchange_weak(before, step, std::memory_order_relaxed)) {
+    }
+}
+
+bool Pool::publish_step(std::uint64_t step) {
+    std::uint64_t* committed = &state().committed_step.value;
+    std::uint64_t before = Medium::load(committed);
+    while (before < step && !medium_.compare_exchange(committed, before, step)) {
+    }
+    if (before < step) medium_.persist(committed, sizeof *committed);
+    return before < step;
+}
+
 std::uint64_t Pool::broken_step() const {
     const std::uint64_t lowest = Medium::load(&state().broken_step.value);
     return lowest > committed_step() ? lowest : 0;

@@ -158,7 +158,8 @@ catalog::Origin origin_of(const Options& options) {
 
 }  // namespace
 
-std::shared_ptr<Store> Store::open(const std::string& path, const Options& options, bool* is_new) {
+std::shared_ptr<Store> Store::open(const std::string& path, const Options& options, bool* is_new,
+                                   std::uint64_t committed) {
     if (path.empty()) throw Error(Code::invalid_argument, "the path of a pool must not be empty");
     // By one name, whatever it was called by: what lies beside the pool is found by it, and it leads there from other directories, too.
     const layout::Place place = layout::place_of(os::settled_path(path), options.layout);
@@ -169,7 +170,7 @@ std::shared_ptr<Store> Store::open(const std::string& path, const Options& optio
             const auto made = create_if_asked(place, options);
             was_there = true;
             if (made) seen = made;
-            auto store = std::make_shared<Store>(place, options);
+            auto store = std::make_shared<Store>(place, options, nullptr, committed);
             if (made && options.mode != Mode::create_or_update && store->pool_.file().identity() != *made)
                 throw_replaced(place.records);
             if (made && options.prepare) store->prepare(0);
@@ -185,7 +186,8 @@ std::shared_ptr<Store> Store::open(const std::string& path, const Options& optio
     }
 }
 
-Store::Store(const layout::Place& place, const Options& options, catalog::Salvage* salvage)
+Store::Store(const layout::Place& place, const Options& options, catalog::Salvage* salvage,
+             std::uint64_t committed)
     : options_(options),
       pool_(place.records, options.mode == Mode::read, options.map_sync),
       heap_(pool_),
@@ -198,6 +200,7 @@ Store::Store(const layout::Place& place, const Options& options, catalog::Salvag
     }
     if (salvage != nullptr) catalog_.salvage_into(*salvage);
     if (!pool_.read_only()) catalog_.set_origin(origin_of(options));
+    pool_.know_committed(committed);
     // What a job has left that ended by a death is gone before others get in.
     pool_.attach(catalog_, [this] {
         targets_.finish_recovery();

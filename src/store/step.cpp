@@ -5,7 +5,10 @@
 #include "heap/hops.hpp"
 #include "store/store.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace pmemcpy::store {
@@ -52,6 +55,7 @@ void Store::begin(std::uint64_t step) {
         go_on_in(step);
     }
     step_ = step;
+    settled_with_ = 0;  // there may be new notes
     settle_names();
 }
 
@@ -87,12 +91,8 @@ void Store::throw_is_committed(std::uint64_t step) const {
                                             std::to_string(pool_.committed_step()));
 }
 
-void Store::commit(std::uint64_t step) {
-    check_writable();
-    if (step == 0 || is_committed(step)) throw_is_committed(step);
-    // Held by each process that abandons a step, that drops what is left of one, or that tells of a death in one: none of that happens
-    // between the look below at what is broken and the exchange, however long this process is stopped there.
-    std::optional<pool::Pool::StepLock> lock(std::in_place, pool_);
+// Under the step lock.
+void Store::check_may_commit(std::uint64_t step) {
     if (step > Medium::load(&pool_.state().begun_step.value)) {
         throw Error(Code::invalid_argument,
                     "step " + std::to_string(step) + " cannot be committed: nobody has begun it");
@@ -105,16 +105,45 @@ void Store::commit(std::uint64_t step) {
                                     "missing; let all others in "
                                     "the step close the pool, then begin it again and store it anew");
     }
-    // Behind the page cache the word below could reach the medium before what it shows.
-    pool_.sync();
-    std::uint64_t* committed = &pool_.state().committed_step.value;
-    std::uint64_t before = Medium::load(committed);
-    while (before < step && !pool_.medium().compare_exchange(committed, before, step)) {
+}
+
+void Store::commit(std::uint64_t step) {
+    check_writable();
+    if (step == 0 || is_committed(step)) throw_is_committed(step);
+    {
+        // Held by each process that abandons a step, that drops what is left of one, or that tells of a death in one: none of that happens
+        // between the look at what is broken and the exchange, however long this process is stopped there.
+        const pool::Pool::StepLock lock(pool_);
+        check_may_commit(step);
+        // Behind the page cache the word below could reach the medium before what it shows.
+        pool_.sync();
+        // Another has done it just then: one commit of a step succeeds.
+        if (!pool_.publish_step(step)) throw_is_committed(step);
     }
-    if (before >= step)
-        throw_is_committed(step);  // another has done it just then: one commit of a step succeeds
-    lock.reset();
-    pool_.medium().persist(committed, sizeof *committed);
+    leave_committed_step();
+}
+
+void Store::commit_with(std::uint64_t step, Store& second) {
+    check_writable();
+    second.check_writable();
+    if (step == 0 || is_committed(step)) throw_is_committed(step);
+    {
+        const pool::Pool::StepLock lock(pool_);
+        const pool::Pool::StepLock second_lock(second.pool_);
+        check_may_commit(step);
+        // What is in it may be of an earlier step, which is committed with this one.
+        const std::uint64_t of_second = std::min(step, Medium::load(&second.pool_.state().begun_step.value));
+        second.check_may_commit(of_second);
+        second.pool_.sync();
+        pool_.sync();
+        if (!pool_.publish_step(step)) throw_is_committed(step);
+        static_cast<void>(second.pool_.publish_step(of_second));  // another may have settled it by now
+    }
+    leave_committed_step();
+    second.leave_committed_step();
+}
+
+void Store::leave_committed_step() {
     pool_.feed().append_commit();
     pool_.tell();
     count_change();
@@ -122,6 +151,53 @@ void Store::commit(std::uint64_t step) {
     pool_.enter_step(0);
     settle_names();
     if (Medium::load(&pool_.state().hierarchy.value) != 0) flush_step();
+}
+
+void Store::note_step(std::string_view name, std::uint64_t step) {
+    // The newest committed one stays: behind the page cache the other pool's word may not have come to the medium before its next sync.
+    const std::uint64_t newest = committed_with(name);
+    std::vector<std::string> older;
+    for_each_noted_step(name, [&](const std::string& note, std::uint64_t of) {
+        if (of < newest) older.push_back(note);
+    });
+    for (const std::string& note : older) remove_note("/", note);
+    set_note("/", std::string(name) + std::to_string(step), "begun");
+}
+
+// A note is a value of its step: it goes when the step is dropped, and what is begun anew has its own.
+void Store::for_each_noted_step(std::string_view name,
+                                const std::function<void(const std::string&, std::uint64_t)>& f) const {
+    const auto root = catalog_.find("/");
+    if (!root) return;
+    catalog_.for_each_attribute(*root, [&](const std::string& note, Link attribute) {
+        if (!note.starts_with(name) || !read_value(attribute)) return;
+        f(note, std::strtoull(note.c_str() + name.size(), nullptr, 10));
+    });
+}
+
+std::uint64_t Store::committed_with(std::string_view name) const {
+    std::uint64_t newest = 0;
+    for_each_noted_step(name, [&](const std::string&, std::uint64_t step) {
+        if (is_committed(step)) newest = std::max(newest, step);
+    });
+    return newest;
+}
+
+void Store::settle_with(const Store& first, std::string_view name) {
+    const std::uint64_t committed = first.pool_.committed_step();
+    if (!step_is_open() || committed <= pool_.committed_step() || settled_with_.exchange(committed) == committed)
+        return;
+    const std::uint64_t step = first.committed_with(name);
+    if (read_only() || pool_.is_forked()) return pool_.know_committed(step);
+    if (!pool_.publish_step(step)) return;
+    pool_.feed().append_commit();
+    pool_.tell();
+    count_change();
+}
+
+void Store::tell_of_deaths() {
+    const pool::Pool::StepLock lock(pool_);
+    pool_.notice_deaths_in_step();
 }
 
 // Others in the step would commit half of it. So it is as broken as by a death: what was stored in it goes when the last of

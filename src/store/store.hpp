@@ -49,10 +49,12 @@ inline constexpr std::string_view reserved_prefix = "pmemcpy:";
 class Store : public std::enable_shared_from_this<Store> {
 public:
     /// `is_new` gets whether this call has made the pool.
+    /// `committed`: a step that was committed with another pool's (commit_with()).
     static std::shared_ptr<Store> open(const std::string& path, const Options& options,
-                                       bool* is_new = nullptr);
+                                       bool* is_new = nullptr, std::uint64_t committed = 0);
     /// `salvage`: the pool is a copy of a damaged one, of which recovery is to make the most.
-    Store(const layout::Place& place, const Options& options, catalog::Salvage* salvage = nullptr);
+    Store(const layout::Place& place, const Options& options, catalog::Salvage* salvage = nullptr,
+          std::uint64_t committed = 0);
     ~Store();
 
     // open.cpp
@@ -354,6 +356,17 @@ public:
     // step.cpp, space.cpp, verify.cpp
     void begin(std::uint64_t step);
     void commit(std::uint64_t step);
+    /// Two pools at once, of which the first decides: a process that dies, or is held, when only that one shows the step, leaves a note
+    /// there of the step (note_step()), by which others bring the second one up to it (settle_with()).
+    void commit_with(std::uint64_t step, Store& second);
+    /// In the step that this Store has begun: the one of that name is in it, too. What an earlier committed step has left goes.
+    void note_step(std::string_view name, std::uint64_t step);
+    /// The newest committed step that has such a note; 0: none.
+    std::uint64_t committed_with(std::string_view name) const;
+    /// What was committed in `first` with this pool's step is committed here.
+    void settle_with(const Store& first, std::string_view name);
+    /// Those who died in a step are known to be dead, so that a step that is begun here is not theirs.
+    void tell_of_deaths();
     void abandon();
     void prepare(std::uint64_t bytes);
     void compact();
@@ -453,6 +466,10 @@ private:
     Link owner_of_attributes(std::string_view id) const;
     void compact_array(Directory& directory);
     void check_may_begin(std::uint64_t step) const;
+    void check_may_commit(std::uint64_t step);
+    void leave_committed_step();
+    void for_each_noted_step(std::string_view name,
+                             const std::function<void(const std::string& note, std::uint64_t step)>& f) const;
     [[noreturn]] void throw_is_committed(std::uint64_t step) const;
     void go_on_in(std::uint64_t step);
     void drop_abandoned_step(std::uint64_t next, const pool::Pool::StepLock& lock);
@@ -655,6 +672,7 @@ private:
     std::atomic<std::uint64_t> inventory_took_ns_ = 0;
     InTransit in_transit_{pool_};
     std::atomic<std::uint64_t> step_{0};
+    std::atomic<std::uint64_t> settled_with_{0};  // the other pool's committed step when its notes were looked at
     mutable std::mutex directories_mutex_;
     mutable std::unordered_map<std::uint64_t, std::shared_ptr<Directory>> directories_;  // by definition link
     bool closed_ = false;

@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <list>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -22,6 +24,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <pmemcpy/scope.hpp>
 #include <pmemcpy/tiers.hpp>
 
 #include "base/hash.hpp"
@@ -48,6 +51,7 @@ struct Verb {
     bool is_long = false;                // so many instructions that it is stepped only where time is
     bool changes_hierarchy = false;      // which is looked at as the content is
     std::function<void(PMEM&)> meet{};   // by the survivor, who sees what the dead one's hierarchy shows
+    bool has_private = false;            // there is a private side, too
 };
 
 std::vector<double> numbers(std::size_t n, double first) {
@@ -128,6 +132,22 @@ void fill(PMEM& pmem) {
     pmem.alloc<double>("F", Dimensions{unlimited, row_bytes / 8});
     std::uint64_t row = 0;
     while (targets(pmem).at(1).used_bytes == 0) store_row(pmem, row++);
+}
+
+void values_and_private(PMEM& pmem) {
+    pmem.store("v", 1);
+    private_side(pmem).store("mine", 1);
+}
+
+void store_in_step(PMEM& pmem) {
+    pmem.begin(1);
+    pmem.store("v", 2);
+    pmem.store("mine", 2);
+}
+
+Verb with_private(Verb verb) {
+    verb.has_private = true;
+    return verb;
 }
 
 Verb with_targets(Verb verb) {
@@ -277,6 +297,10 @@ std::vector<Verb> verbs() {
              p.store("n", 3);
          },
          [](PMEM& p) { p.abandon(); }},
+        with_private({"begin_with_private", values_and_private, nothing, store_in_step}),
+        with_private({"commit_with_private", values_and_private, store_in_step, [](PMEM& p) { p.commit(1); }}),
+        with_private({"commit_with_private_alone", values_and_private, store_in_step,
+                      [](PMEM& p) { p.commit(1); }, false, nullptr, true}),
         {"make_group", values, nothing, [](PMEM& p) { p.make_group("g/h"); }},
         {"view_and_drop", array, nothing,
          [](PMEM& p) {
@@ -381,8 +405,10 @@ public:
             pmem.mmap(path_, options);
             verb_.setup(pmem);
         }
-        std::ifstream file(path_, std::ios::binary);
-        base_.assign(std::istreambuf_iterator<char>(file), {});
+        for (const std::string& pool : pools()) {
+            std::ifstream file(pool, std::ios::binary);
+            base_[pool].assign(std::istreambuf_iterator<char>(file), {});
+        }
         if (verb_.has_targets)
             std::filesystem::copy(below(path_), below(path_) + ".base",
                                   std::filesystem::copy_options::recursive);
@@ -392,10 +418,18 @@ public:
     KilledPool& operator=(const KilledPool&) = delete;
 
     const std::string& path() const { return path_; }
+    /// The shared one, and the private side's.
+    std::vector<std::string> pools() const {
+        std::vector<std::string> all = {path_};
+        if (verb_.has_private) all.push_back(path_ + ".private-" + std::to_string(::getuid()));
+        return all;
+    }
     void restore() {
-        std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
-        file.write(base_.data(), static_cast<std::streamsize>(base_.size()));
-        if (!file) throw std::runtime_error("cannot put the pool back");
+        for (const auto& [pool, bytes] : base_) {
+            std::fstream file(pool, std::ios::binary | std::ios::in | std::ios::out);
+            file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+            if (!file) throw std::runtime_error("cannot put the pool back");
+        }
         if (!verb_.has_targets) return;
         std::filesystem::remove_all(below(path_));
         std::filesystem::copy(below(path_) + ".base", below(path_), std::filesystem::copy_options::recursive);
@@ -423,14 +457,16 @@ public:
 
 private:
     void remove() {
-        ::unlink(path_.c_str());
-        ::unlink((path_ + ".rt").c_str());
+        for (const std::string& pool : pools()) {
+            ::unlink(pool.c_str());
+            ::unlink((pool + ".rt").c_str());
+        }
         std::filesystem::remove_all(below(path_));
         std::filesystem::remove_all(below(path_) + ".base");
     }
     Verb verb_;
     std::string path_;
-    std::string base_;
+    std::map<std::string, std::string> base_;  // of each pool
 };
 
 /// The shared bytes that a dead process can leave changed: the pool, and the first slots of its .rt.
@@ -564,8 +600,8 @@ protected:
         if (!verb().alone) survivor.mmap(pool_.path());
         kill_another_first();
         const auto child = pool_.start(verb());
-        Shared shared(pool_.path());
-        shared.has_changed();
+        std::list<Shared> all_shared;
+        for (const std::string& pool : pool_.pools()) all_shared.emplace_back(pool).has_changed();
         std::vector<Position> positions;
         std::unordered_map<std::uint64_t, std::uint64_t> occurrences;
         all = 0;
@@ -575,7 +611,9 @@ protected:
             const std::uint64_t occurrence = ++occurrences[place];
             const bool at_system_call = child->is_at_system_call();
             const bool at_ordered = child->is_at_atomic_or_fence();
-            if (shared.has_changed() || at_system_call || after_system_call)
+            std::size_t changed = 0;
+            for (Shared& shared : all_shared) changed += shared.has_changed() ? 1U : 0U;
+            if (changed > 0 || at_system_call || after_system_call)
                 positions.push_back({all, place, occurrence, at_ordered || after_ordered});
             after_system_call = at_system_call;
             after_ordered = at_ordered || at_system_call;
@@ -639,11 +677,11 @@ protected:
             }
         }
         survivor.trim();
-        if (std::string wrong = audit("while the survivor is there"); !wrong.empty()) return wrong;
+        if (std::string wrong = audit_all("while the survivor is there"); !wrong.empty()) return wrong;
         if (const auto damages = survivor.verify(); !damages.empty()) return "verify: " + damages[0].what;
         const Content then = observe(survivor);
         survivor.munmap();
-        if (std::string wrong = audit("after the survivor has left"); !wrong.empty()) return wrong;
+        if (std::string wrong = audit_all("after the survivor has left"); !wrong.empty()) return wrong;
         survivor.mmap(pool_.path());
         if (const std::string wrong = difference(observe(survivor), then); !wrong.empty())
             return "opened again, " + wrong;
@@ -658,7 +696,7 @@ protected:
         if (verb().has_targets) remove_hierarchy(survivor);
         survivor.trim();
         const PoolInfo info = survivor.info();
-        const bool has_notes = verb().has_targets;  // those of "/" stay
+        const bool has_notes = verb().has_targets || verb().has_private;  // those of "/" stay
         if ((info.metadata_bytes != 0 && !has_notes) || info.data_bytes != 0) {
             return "after erasing all, " + std::to_string(info.metadata_bytes) + " bytes of records and " +
                    std::to_string(info.data_bytes) + " of data are taken";
@@ -678,8 +716,15 @@ protected:
         return "neither before (" + old_one + ") nor after (" + new_one + ")";
     }
 
-    std::string audit(const std::string& when) {
-        const catalog::Audit found = Inside(pool_.path()).audit();
+    std::string audit_all(const std::string& when) {
+        for (const std::string& pool : pool_.pools()) {
+            if (std::string wrong = audit(pool, when); !wrong.empty()) return wrong;
+        }
+        return {};
+    }
+
+    static std::string audit(const std::string& pool, const std::string& when) {
+        const catalog::Audit found = Inside(pool).audit();
         if (found.is_clean() && found.retired_records == 0) return {};
         return "audit " + when + ": " +
                (found.complaints.empty() ? std::to_string(found.retired_records) + " retired records are left"
