@@ -135,7 +135,8 @@ public:
     /// The same of a variable that was found by this id: if it was renamed since, it is left alone.
     void erase(const Named& named, std::string_view id);
     void erase_attribute(Link attribute, std::string_view name);
-    void rename(std::string_view from, std::string_view to);
+    /// `under_way` is of the variable from before anybody can see its new name.
+    void rename(std::string_view from, std::string_view to, pool::Feed::UnderWay& under_way);
     /// Retires all older versions that steps have kept behind this one.
     void retire_versions_before(Link value);
 

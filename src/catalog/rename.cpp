@@ -12,7 +12,7 @@ namespace pmemcpy::catalog {
 
 using persist::Medium;
 
-void Catalog::rename(std::string_view from, std::string_view to) {
+void Catalog::rename(std::string_view from, std::string_view to, pool::Feed::UnderWay& under_way) {
     ensure_groups(to);
     const std::lock_guard one_verb(verb_mutex_);
     finish_verb(pool_.slot_index());
@@ -44,6 +44,7 @@ void Catalog::rename(std::string_view from, std::string_view to) {
             throw Error(Code::not_found,
                         "'" + std::string(from) + "' was renamed or erased while it was being renamed");
         std::uint64_t old_name = Medium::load(&entry.moved.word);
+        under_way.of(identity->offset());
         finish_rename(*identity, Link{old_name});
         vouch_for(*identity);
         write_entry(draft, key, pool_.offset_of(head), pool_.draw_version(), *identity, Link{old_name});

@@ -162,6 +162,9 @@ std::optional<Candidates> Index::candidates(Asked& asked, Steps steps, std::vect
                                    : "the pool has no index yet; whoever opens it for writing makes one");
             }
             const About& about = lookup->about();
+            // Before the position: what has been said since is behind that.
+            const pool::Changes under_way = store_->feed().under_way();
+            if (under_way.lost) return because("more is being changed just now than is counted");
             pool::Changes changes{.next = position()};
             const bool is_current = about.is_complete != 0 && changes.next == about.position;
             // One that was removed may be read on, and tells the truth for as long as nothing changes.
@@ -185,7 +188,11 @@ std::optional<Candidates> Index::candidates(Asked& asked, Steps steps, std::vect
                 if (!is_first || !keeps() || !try_follow()) return because("the index is too far behind");
                 continue;
             }
+            const bool is_settled = under_way.offsets.empty() && !under_way.committed;
+            changes.offsets.insert(changes.offsets.end(), under_way.offsets.begin(), under_way.offsets.end());
+            changes.committed |= under_way.committed;
             auto found = candidates_in(*lookup, changes, asked, steps, ids);
+            if (found && !is_settled) found->position = no_position;  // it may change with no word of it
             return found ? std::move(found) : because("the index has nothing that helps here");
         }
     } catch (const Error& error) {

@@ -52,11 +52,15 @@ private:
 /// All that are in one of two lists; unlike add(), one that is in both is sure only if it is so in both.
 CandidateList either(const CandidateList& a, const CandidateList& b);
 
+/// Where no feed ever is.
+inline constexpr std::uint64_t no_position = ~std::uint64_t{0};
+
 /// What an index says of a question.
 struct Candidates {
     CandidateList objects;
     std::vector<Doubt> doubts{};
-    std::uint64_t position = 0;  // of the feed, when they were told
+    std::uint64_t position =
+        0;  // of the feed, when they were told; no_position: some may be other things at any moment
     std::vector<std::string> steps;
 };
 

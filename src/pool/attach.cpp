@@ -309,6 +309,7 @@ bool Pool::clean_up_after_dead(std::uint64_t i, Lifecycle& lifecycle) {
     medium_.store(&slot.step, 0);
     if (!lifecycle.scavenge(i)) return false;
     feed_.append_lost();  // it may have died between publishing something and saying so
+    feed_.forget_under_way(i);
     medium_.store(&slot.attached, 0);
     return true;
 }

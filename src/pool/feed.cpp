@@ -106,6 +106,8 @@ void Feed::make_ring() {
     Ring& ring = fresh->ring();
     if (is_left) {
         for (std::uint64_t& slot : ring.slots) std::atomic_ref(slot).store(0);
+        for (std::uint64_t& word : ring.under_way) std::atomic_ref(word).store(0);
+        std::atomic_ref(ring.uncounted).store(0);
     }
     ring.number = fresh->number;
     ring.first = Medium::load(&pool_.state().feed_position.value);
@@ -180,6 +182,65 @@ void Feed::fill_next_slot(Ring& ring, std::uint64_t what) {
         }
         head.compare_exchange_strong(at, at + 1);  // if nobody else has
         if (!is_filled) return;
+    }
+}
+
+// A process that waits, or is held, between what others can see and append() has its word here. So whoever reads these words and then the
+// head knows of all that was seen before: of each change that has no word any more the head is past it.
+void Feed::UnderWay::say(std::uint64_t what) {
+    const Joined* joined = nullptr;
+    try {
+        joined = feed_.joined();
+    } catch (const Error&) {  // nobody hears what will be said of it, either
+    }
+    if (joined == nullptr) return;
+    const std::uint64_t mine = what << lap_bits | (feed_.pool_.slot_index() + 1);
+    if (word_ != nullptr) return std::atomic_ref(*word_).store(mine);
+    if (uncounted_ != nullptr) return;
+    Ring& ring = joined->ring();
+    static std::atomic<std::uint64_t> threads = 0;
+    thread_local const std::uint64_t thread = threads++;
+    const std::uint64_t first = feed_.pool_.slot_index() * words_of_a_line + thread % words_of_a_line;
+    for (std::uint64_t i = 0; i < words_under_way; ++i) {
+        std::uint64_t* const word = &ring.under_way[(first + i) % words_under_way];
+        std::uint64_t nobody = 0;
+        if (Medium::load(word) != 0 || !std::atomic_ref(*word).compare_exchange_strong(nobody, mine))
+            continue;
+        word_ = word;
+        return;
+    }
+    uncounted_ = &ring.uncounted;
+    std::atomic_ref(*uncounted_).fetch_add(1);
+}
+
+Feed::UnderWay::~UnderWay() {
+    if (word_ != nullptr) std::atomic_ref(*word_).store(0, std::memory_order_release);
+    if (uncounted_ != nullptr) std::atomic_ref(*uncounted_).fetch_sub(1);
+}
+
+Changes Feed::under_way() {
+    Changes changes;
+    const Joined* joined = this->joined();
+    if (joined == nullptr) return changes;
+    Ring& ring = joined->ring();
+    changes.lost = Medium::load(&ring.uncounted) != 0;
+    for (const std::uint64_t& place : ring.under_way) {
+        const std::uint64_t what = Medium::load(&place) >> lap_bits;
+        if (what == commit_mark) {
+            changes.committed = true;
+        } else if (what != 0) {
+            changes.offsets.push_back(what * 64);
+        }
+    }
+    return changes;
+}
+
+void Feed::forget_under_way(std::uint64_t slot) {
+    const Joined* joined = this->joined();
+    if (joined == nullptr) return;
+    for (std::uint64_t& place : joined->ring().under_way) {
+        std::uint64_t word = Medium::load(&place);
+        if ((word & lap_mask) == slot + 1) std::atomic_ref(place).compare_exchange_strong(word, 0);
     }
 }
 

@@ -49,6 +49,25 @@ public:
     void append(std::uint64_t offset) { say(offset / 64); }
     void append_commit() { say(commit_mark); }
     void append_lost() { say(lost_mark); }
+    /// A change on its way: from before anybody can see it until it has been said. So long the entry may be another thing than those who
+    /// follow believe, and they look at it themselves.
+    class UnderWay {
+    public:
+        explicit UnderWay(Feed& feed) : feed_(feed) {}
+        UnderWay(const UnderWay&) = delete;
+        UnderWay& operator=(const UnderWay&) = delete;
+        ~UnderWay();
+        void of(std::uint64_t offset) { say(offset / 64); }
+        void of_commit() { say(commit_mark); }
+
+    private:
+        void say(std::uint64_t what);
+        Feed& feed_;
+        std::uint64_t* word_ = nullptr;
+        std::uint64_t* uncounted_ = nullptr;
+    };
+    /// The entries of which changes are on their way; lost: more than are counted.
+    Changes under_way();
     /// Called after each append with its offset, or 0 where it was none, by the thread that did it; must not throw. To be set while no other thread uses the pool.
     void set_after_append(std::function<void(std::uint64_t)> f) { after_append_ = std::move(f); }
 
@@ -65,16 +84,24 @@ public:
     void reset(bool was_clean);
     /// The last one out, of a pool that is whole.
     void settle();
+    /// What that process had on its way; after append_lost().
+    void forget_under_way(std::uint64_t slot);
 
 private:
     static constexpr std::uint64_t lost_mark = 0;
     static constexpr std::uint64_t commit_mark = 1;
     static constexpr std::uint64_t first_offset = 16;
 
+    // Words of changes on their way: a line for each process, as long as there are no more; {offset / 64, the slot + 1 of the process}.
+    static constexpr std::uint64_t words_of_a_line = 8;
+    static constexpr std::uint64_t words_under_way = 60 * words_of_a_line;
+
     struct Ring {
         std::uint64_t number;  // which ring this is; the same in the pool's state
         std::uint64_t first;   // the position that it began at
         alignas(64) std::uint64_t head;
+        alignas(64) std::uint64_t uncounted;  // changes on their way for which there was no word
+        alignas(64) std::uint64_t under_way[words_under_way];
         alignas(4096) std::uint64_t slots[feed_slots];
     };
     struct Joined {

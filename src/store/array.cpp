@@ -105,10 +105,12 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
     check(id, asked);
     asked.step = step_.load();
     if (is_scratch(id)) asked.flags |= catalog::array_scratch;
+    pool::Feed::UnderWay under_way(feed());
     announce(with_space([&] {
         bool made = false;
         for (Retry retry(id);; retry.again()) {
             const Link entry = catalog_.create(id);
+            under_way.of(entry.offset());
             const auto word = catalog_.current_word(entry);
             if (!word) continue;  // erased just then
             const Link there = *word;

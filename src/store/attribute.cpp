@@ -68,6 +68,8 @@ void Store::set_attributes(std::string_view id, std::span<const Attribute> attri
     // Counted once: each count is a walk along all that are there.
     const std::uint64_t there = catalog_.count_attributes(owner);
     const bool may_be_too_many = there + attributes.size() > most_attributes;
+    pool::Feed::UnderWay under_way(feed());
+    under_way.of(owner.offset());
     std::size_t placed = 0;
     const auto announce_them = [&] {
         if (placed > 0) announce(owner);
@@ -91,6 +93,8 @@ void Store::put_attribute(std::string_view id, std::string_view name, const Type
                           SerializerType serializer, const Encoder& encoder) {
     const Link owner = make_owner_of_attributes(id);
     check_room_for_attribute(id, owner, name);
+    pool::Feed::UnderWay under_way(feed());
+    under_way.of(owner.offset());
     place_attribute(owner, name, type, serializer, encoder);
     announce(owner);
     heap_.reclaim();
@@ -179,6 +183,8 @@ void Store::remove_attribute(std::string_view id, std::string_view name) {
         throw Error(Code::not_found,
                     "'" + std::string(id) + "' has no attribute '" + std::string(name) + "'");
     }
+    pool::Feed::UnderWay under_way(feed());
+    under_way.of(owner.offset());
     catalog_.erase_attribute(*attribute, name);
     announce(owner);
 }

@@ -63,6 +63,8 @@ void Store::drop_read(const Tiering& t, const std::string& id, const Selection& 
     if (!directory) return;
     const bool is_fortran = directory->definition().order == Order::fortran;
     if (!is_whole(is_fortran ? array::reversed(selection) : selection, block.box)) return;
+    pool::Feed::UnderWay under_way(feed());
+    under_way.of(catalog_.entry_of(directory->definition().link));
     {
         const std::lock_guard one_thread(directory->mutex());
         if (!directory->refresh()) return;
@@ -180,6 +182,8 @@ void Store::erase_scratch_of(const Tiering& t, const std::string& id) {
             goes(block) ? gone.push_back(handle) : void(all_go = false);
         }
         if (!all_go) {
+            pool::Feed::UnderWay under_way(feed());
+            under_way.of(named->entry.offset());
             for (const std::uint64_t handle : gone) directory->retire(handle, 0);
             if (!gone.empty()) announce(named->entry);
             return;

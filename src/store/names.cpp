@@ -47,6 +47,8 @@ void Store::erase(std::string_view id) {
     }
     const auto named = catalog_.find_named(id);
     if (!named) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
+    pool::Feed::UnderWay under_way(feed());
+    under_way.of(named->entry.offset());
     if (!directory_layout_) {
         catalog_.erase(*named, id);
         return announce(named->entry);
@@ -68,7 +70,8 @@ void Store::rename(std::string_view from, std::string_view to) {
                     "rename of '" + std::string(from) +
                         "' inside a step: it would be seen at once; rename it after commit");
     }
-    with_space([&] { catalog_.rename(from, to); });
+    pool::Feed::UnderWay under_way(feed());
+    with_space([&] { catalog_.rename(from, to, under_way); });
     if (const auto entry = catalog_.find(to)) announce(*entry);
     name_changed(from);
     name_changed(to);

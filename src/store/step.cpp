@@ -110,6 +110,7 @@ void Store::check_may_commit(std::uint64_t step) {
 void Store::commit(std::uint64_t step) {
     check_writable();
     if (step == 0 || is_committed(step)) throw_is_committed(step);
+    pool::Feed::UnderWay under_way(feed());
     {
         // Held by each process that abandons a step, that drops what is left of one, or that tells of a death in one: none of that happens
         // between the look at what is broken and the exchange, however long this process is stopped there.
@@ -117,6 +118,7 @@ void Store::commit(std::uint64_t step) {
         check_may_commit(step);
         // Behind the page cache the word below could reach the medium before what it shows.
         pool_.sync();
+        under_way.of_commit();
         // Another has done it just then: one commit of a step succeeds.
         if (!pool_.publish_step(step)) throw_is_committed(step);
     }
@@ -127,6 +129,8 @@ void Store::commit_with(std::uint64_t step, Store& second) {
     check_writable();
     second.check_writable();
     if (step == 0 || is_committed(step)) throw_is_committed(step);
+    pool::Feed::UnderWay under_way(feed());
+    pool::Feed::UnderWay under_way_there(second.feed());
     {
         const pool::Pool::StepLock lock(pool_);
         const pool::Pool::StepLock second_lock(second.pool_);
@@ -136,6 +140,8 @@ void Store::commit_with(std::uint64_t step, Store& second) {
         second.check_may_commit(of_second);
         second.pool_.sync();
         pool_.sync();
+        under_way.of_commit();
+        under_way_there.of_commit();
         if (!pool_.publish_step(step)) throw_is_committed(step);
         static_cast<void>(second.pool_.publish_step(of_second));  // another may have settled it by now
     }
@@ -185,10 +191,13 @@ std::uint64_t Store::committed_with(std::string_view name) const {
 
 void Store::settle_with(const Store& first, std::string_view name) {
     const std::uint64_t committed = first.pool_.committed_step();
-    if (!step_is_open() || committed <= pool_.committed_step() || settled_with_.exchange(committed) == committed)
+    if (!step_is_open() || committed <= pool_.committed_step() ||
+        settled_with_.exchange(committed) == committed)
         return;
     const std::uint64_t step = first.committed_with(name);
     if (read_only() || pool_.is_forked()) return pool_.know_committed(step);
+    pool::Feed::UnderWay under_way(feed());
+    under_way.of_commit();
     if (!pool_.publish_step(step)) return;
     pool_.feed().append_commit();
     pool_.tell();

@@ -34,8 +34,14 @@ void Store::store_value(std::string_view id, const Type& type, SerializerType se
                         const Encoder& encoder) {
     check_writable();
     array::validate_new_id(id);
+    pool::Feed::UnderWay under_way(feed());
+    const auto entry_of = [&] {
+        const Link entry = catalog_.create(id);
+        under_way.of(entry.offset());
+        return entry;
+    };
     announce(with_space([&] {
-        return put_value([&] { return catalog_.create(id); }, id, type, serializer, encoder,
+        return put_value(entry_of, id, type, serializer, encoder,
                          is_scratch(id) ? catalog::value_scratch : 0U);
     }));
     name_changed(id);

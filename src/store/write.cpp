@@ -73,6 +73,7 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
                                            "; build it with Blosc (libblosc-dev)");
     }
     std::uint64_t version = 0;
+    pool::Feed::UnderWay under_way(feed());
     with_space([&] {
         Block block{};
         block.step = step_.load();
@@ -104,6 +105,7 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
         }
         const catalog::BlockBytes record = catalog::write_block(block, box);
         drafts[place]->write(sizeof(heap::RecordHeader), record.bytes.data(), record.bytes.size());
+        under_way.of(catalog_.entry_of(d.link));
         publish_block(id, *directory, *drafts[place], box);
         version = drafts[place]->as<heap::RecordHeader>().version;
     });
