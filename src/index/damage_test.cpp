@@ -210,5 +210,66 @@ TEST_F(damaged_index, never_changes_an_answer_and_is_made_anew) {
     EXPECT_GT(seen["right without it"], trials / 8);
 }
 
+// A process compares a page once, and reads it after that: what is changed under its hands then makes answers wrong, as in any file that is
+// mapped, but it must neither die of it nor wait for ever. A reviewer flipped bits under one that stored: what its writer had looked at in
+// the file was not what it copied from there.
+TEST_F(damaged_index, ends_no_process_that_has_it_open) {
+    const unsigned trials = std::getenv("PMEMCPY_LONG") != nullptr ? 1000 : 12;
+    const char* const first = std::getenv("PMEMCPY_SEED");
+    const unsigned seed = first != nullptr ? static_cast<unsigned>(std::atoi(first)) : 1;
+    unsigned flipped = 0;
+    for (unsigned trial = 0; trial < trials; ++trial) {
+        std::filesystem::remove(path_);
+        {
+            PMEM pool = open(trial % 2 == 0 ? IndexMode::sync : IndexMode::async);
+            fill(pool, trial);
+            flush_index(pool);
+        }
+        const pid_t child = ::fork();
+        if (child == 0) {
+            ::alarm(60);
+            std::mt19937 random(seed * 1'000'003 + trial);
+            PMEM pool = open();
+            for (int round = 0; round < 1500; ++round) {
+                try {
+                    ids(pool, asked[random() % asked.size()]);
+                    const std::string id = "g/v" + std::to_string(random() % 300);
+                    if (round % 3 == 0) pool.store(id, round);
+                    if (round % 5 == 0) pool.set_attribute("v0", "a", round % 10);
+                    if (round % 9 == 0) pool.set_attribute("v2", "text", std::string(random() % 9000, 'x'));
+                    if (round % 50 == 0) flush_index(pool);
+                    if (round % 9 == 0) pool.erase(id);
+                } catch (const Error&) {  // as anything that is not what was asked for
+                }
+            }
+            ::_exit(0);
+        }
+        std::mt19937 random(seed * 2'000'003 + trial);
+        int status = 0;
+        while (::waitpid(child, &status, WNOHANG) == 0) {
+            ::usleep(2000);
+            std::error_code gone;  // the process makes the index anew
+            std::filesystem::recursive_directory_iterator at(path_ + ".idx", gone);
+            for (const std::filesystem::recursive_directory_iterator end; !gone && at != end;
+                 at.increment(gone)) {
+                const auto size = at->file_size(gone);
+                if (gone || !at->is_regular_file(gone) || size == 0) continue;
+                std::fstream file(at->path(), std::ios::binary | std::ios::in | std::ios::out);
+                const auto place = static_cast<std::streamoff>(
+                    random() % (trial % 3 == 0 ? std::min<std::uintmax_t>(size, 40960) : size));
+                file.seekg(place);
+                const int byte = file.get();
+                file.seekp(place);
+                file.put(static_cast<char>(byte ^ (1 << random() % 8)));
+                ++flipped;
+            }
+        }
+        ASSERT_TRUE(WIFEXITED(status))
+            << "signal " << WTERMSIG(status) << " in trial " << trial << ", seed " << seed;
+    }
+    std::printf("%u trials from seed %u, %u bits flipped\n", trials, seed, flipped);
+    EXPECT_GT(flipped, trials * 10);
+}
+
 }  // namespace
 }  // namespace pmemcpy

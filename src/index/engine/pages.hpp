@@ -48,7 +48,6 @@ public:
     static void write_head(os::File& file, Meta meta);
 
     const char* bytes(std::uint32_t page) const { return base() + page * page_bytes; }
-    char* bytes(std::uint32_t page) { return base() + page * page_bytes; }
     /// The page that a link leads to. Errors: corrupt, where it is not what the link says.
     const char* trusted(const Link& link) const {
         if (link.page >= most_pages_) throw_damaged("a link");
@@ -58,12 +57,10 @@ public:
             return bytes(link.page);
         return looked_at(link);
     }
-    /// One without a checksum, of who is writing. Errors: corrupt, where there is no such page.
-    const char* own(std::uint32_t page) const {
-        if (page < first_page || page >= pages_in_file_.load(std::memory_order_relaxed))
-            throw_damaged("a link");
-        return bytes(page);
-    }
+    /// Its bytes in memory that nobody else can change, whatever becomes of the file. Errors: corrupt, where they are not what the link says.
+    void copy(const Link& link, char* to) const;
+    /// Of a page that nobody can come to yet.
+    void write(std::uint32_t page, const char* bytes) { std::memcpy(this->bytes(page), bytes, page_bytes); }
     static std::uint64_t sum_of(const char* page);
     /// This process has just written it so.
     void remember(const Link& link) const;
@@ -87,6 +84,7 @@ private:
     static constexpr std::size_t known_at_once = 8192;
     using Known = std::array<std::atomic<std::uint64_t>, known_at_once>;
 
+    char* bytes(std::uint32_t page) { return base() + page * page_bytes; }
     char* base() const { return reinterpret_cast<char*>(map_.base()); }
     std::atomic<std::uint64_t>& word(std::size_t at) const {
         return *reinterpret_cast<std::atomic<std::uint64_t>*>(base() + at);

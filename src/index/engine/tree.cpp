@@ -3,8 +3,8 @@
 namespace pmemcpy::index {
 
 PageView Cursor::open(const Link& link, std::size_t level) {
-    const bool is_own = link.sum == 0 && has_written_;
-    const PageView page(is_own ? pages_.own(link.page) : pages_.trusted(link));
+    const bool is_own = link.sum == 0 && own_ != nullptr;
+    const PageView page(is_own ? own_->at(link.page) : pages_.trusted(link));
     if (page.level() != level || page.count() == 0) throw_damaged("a page");
     return page;
 }

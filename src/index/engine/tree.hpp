@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "index/engine/own_pages.hpp"
 #include "index/engine/pages.hpp"
 
 namespace pmemcpy::index {
@@ -12,9 +13,9 @@ namespace pmemcpy::index {
 /// A place among the entries of a tree that nobody changes meanwhile.
 class Cursor {
 public:
-    /// `has_written`: pages that are not committed are believed.
-    Cursor(const Pages& pages, const Root& root, bool has_written)
-        : pages_(pages), root_(root.link), has_written_(has_written) {}
+    /// `own`: of who is writing; null for others.
+    Cursor(const Pages& pages, const Root& root, const OwnPages* own)
+        : pages_(pages), root_(root.link), own_(own) {}
 
     /// At the first entry that is not before a position. False at the end. Errors of all: corrupt.
     bool seek(const Position& wanted);
@@ -55,7 +56,7 @@ private:
 
     const Pages& pages_;
     Link root_;
-    bool has_written_;
+    const OwnPages* own_;
     std::size_t levels_ = 0;  // 0: the tree is empty
     std::array<Step, most_levels> steps_;
     std::size_t prefix_ = 0;

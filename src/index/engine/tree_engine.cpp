@@ -105,8 +105,8 @@ public:
 
 protected:
     virtual const Root& root(Table table) const = 0;
-    virtual bool is_writing() const { return false; }
-    Cursor cursor(Table table) const { return {*pages_, root(table), is_writing()}; }
+    virtual const OwnPages* own_pages() const { return nullptr; }
+    Cursor cursor(Table table) const { return {*pages_, root(table), own_pages()}; }
     /// What lies in pages of its own is put together here.
     std::string_view value_of(const Cell& cell) const {
         return cell.is_far ? far_.emplace_back(read_far(*pages_, cell.value)) : cell.value;
@@ -222,7 +222,7 @@ public:
 
 private:
     const Root& root(Table table) const override { return writer_->root(tree_of(table)); }
-    bool is_writing() const override { return true; }
+    const OwnPages* own_pages() const override { return &writer_->own_pages(); }
     template <class F>
     void change(F&& f) {
         if (has_failed_) throw Error(Code::no_space, pages_->path() + ": the change before has failed");

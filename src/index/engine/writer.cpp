@@ -25,7 +25,7 @@ Item item_of(const Position& position, const Link& link) {
 Writer::Writer(Pages& pages) : pages_(pages), meta_(pages.newest_meta()) {}
 
 bool Writer::has(std::size_t tree, const Position& position) const {
-    Cursor cursor(pages_, meta_.roots[tree], true);
+    Cursor cursor(pages_, meta_.roots[tree], &own_);
     if (!cursor.seek(position)) return false;
     const Cell cell = cursor.cell();
     return cell.order == position.order && cursor.is_under(cell, position.key);
@@ -34,9 +34,8 @@ bool Writer::has(std::size_t tree, const Position& position) const {
 // A page that this may write to, with what is in the one that a link leads to.
 std::uint32_t Writer::own(const Link& link) {
     if (link.sum == 0) return link.page;
-    const char* const old = pages_.trusted(link);
     const std::uint32_t page = take_page();
-    std::memcpy(bytes(page), old, page_bytes);
+    pages_.copy(link, bytes(page));
     leave_page(link);
     // Without a checksum only pages are linked to that this has made itself.
     const PageView copy(bytes(page));
@@ -163,7 +162,9 @@ void Writer::settle(std::size_t tree, std::size_t depth) {
 void Writer::lower_root(std::size_t tree) {
     Link& root = meta_.roots[tree].link;
     while (root.levels > 1) {
-        const PageView page(root.sum == 0 ? bytes(root.page) : pages_.trusted(root));
+        std::array<char, page_bytes> committed;
+        if (root.sum != 0) pages_.copy(root, committed.data());
+        const PageView page(root.sum == 0 ? bytes(root.page) : committed.data());
         if (page.count() != 1) return;
         const Link child = page.link(0);
         leave_page(root);
@@ -184,7 +185,9 @@ bool Writer::merge(std::size_t depth) {
     Link other;
     for (const std::size_t i : {left, left + 1}) {
         const Link link = above.link(i);
-        const PageView page(link.sum == 0 ? pages_.own(link.page) : pages_.trusted(link));
+        std::array<char, page_bytes> committed;
+        if (link.sum != 0) pages_.copy(link, committed.data());
+        const PageView page(link.sum == 0 ? bytes(link.page) : committed.data());
         if (i == left) of_left = page.count();
         if (i != left && page.level() != level) throw_damaged("a page");
         if (link.page != own) other = link;
@@ -217,7 +220,9 @@ FarValue Writer::write_far(std::string_view value) {
         part.copy(bytes(page) + sizeof head, part.size());
         std::memset(bytes(page) + sizeof head + part.size(), 0, far_bytes - part.size());
         next = {Pages::sum_of(bytes(page)), page, 0};
+        pages_.write(page, bytes(page));  // which is read before it is published, too
         pages_.remember(next);
+        own_.remove(page);
     }
     return {next.sum, next.page, static_cast<std::uint32_t>(value.size())};
 }
@@ -238,19 +243,24 @@ std::uint32_t Writer::take_page() {
     if (free_.empty() && !is_writing_free_pages_) find_free_pages();
     if (free_.empty()) {
         pages_.make_room(meta_.pages + 1);
-        return static_cast<std::uint32_t>(meta_.pages++);
+        free_.push_back(static_cast<std::uint32_t>(meta_.pages++));
     }
     const std::uint32_t page = free_.back();
     free_.pop_back();
+    own_.add(page);
     return page;
 }
 
 // One that nobody else has seen can be used again at once.
-void Writer::leave_page(const Link& link) { (link.sum == 0 ? free_ : left_).push_back(link.page); }
+void Writer::leave_page(const Link& link) {
+    if (link.sum != 0) return left_.push_back(link.page);
+    own_.remove(link.page);
+    free_.push_back(link.page);
+}
 
 // Takes over the next list. The tree of lists stays as it is until all else is done, because writing to it takes pages, too.
 bool Writer::find_free_pages() {
-    Cursor cursor(pages_, meta_.roots[free_tree], false);
+    Cursor cursor(pages_, meta_.roots[free_tree], nullptr);
     if (!cursor.seek({{}, used_up_.empty() ? 0 : used_up_.back() + 1})) return false;
     const Cell list = cursor.cell();
     if (list.order >> lists_bits > pages_.oldest_read()) return false;
@@ -300,6 +310,7 @@ void Writer::seal(Link& link, std::size_t level) {
         set_link(bytes(link.page), i, child);
     }
     link.sum = Pages::sum_of(bytes(link.page));
+    pages_.write(link.page, bytes(link.page));
     pages_.remember(link);
 }
 

@@ -10,8 +10,8 @@ namespace pmemcpy::index {
 
 /// Changes trees, of which nobody sees anything before it publishes them all at once.
 ///
-/// A page that was committed is never written to: it is copied into a free one, and so is each page above it (copy on write). Free are those that
-/// no reader can come to any more. Which these are is a tree too, whose entries are lists of pages, by the commit that left them.
+/// A page that was committed is never written to: it is copied into a free one, and so is each page above it (copy on write). What is changed
+/// lies in memory of the writer's own, and goes into the file when it is published. Free are those pages that no reader can come to any more. Which these are is a tree too, whose entries are lists of pages, by the commit that left them.
 /// Errors of all: corrupt, no_space; after one nothing of it may be published.
 class Writer {
 public:
@@ -20,6 +20,7 @@ public:
 
     const Root& root(std::size_t tree) const { return meta_.roots[tree]; }
     bool has_changed() const { return has_changed_; }
+    const OwnPages& own_pages() const { return own_; }
 
     /// In the place of an entry that is there already.
     void put(std::size_t tree, const Position& position, std::string_view value);
@@ -33,7 +34,7 @@ private:
         std::size_t at;
     };
 
-    char* bytes(std::uint32_t page) { return pages_.bytes(page); }
+    char* bytes(std::uint32_t page) const { return own_.at(page); }
     bool has(std::size_t tree, const Position& position) const;
     void go_down(std::size_t tree, const Position& position);
     std::uint32_t own(const Link& link);
@@ -54,6 +55,7 @@ private:
     Pages& pages_;
     Meta meta_;
     bool has_changed_ = false;
+    OwnPages own_;
     std::vector<Step> way_;
     Items items_;
     std::vector<std::uint32_t> free_;     // nobody's, to be used now
