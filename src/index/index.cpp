@@ -1,5 +1,7 @@
 #include "index/index.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -213,8 +215,8 @@ void Index::after_change(std::uint64_t place) {
     if (has_own_modes_) mode = mode_of_place(place);
     // What is left for the next ones is brought in by the thread, if none comes.
     wake();
-    if (mode == IndexMode::sync && position() > has_heard_ + changes_worth_bringing_in)
-        try_follow({changes_worth_bringing_in, most_changes_behind_sync});
+    if (mode == IndexMode::sync && position() > has_heard_ + changes_worth_bringing_in && !is_held_up_)
+        is_held_up_ = !try_follow({changes_worth_bringing_in, most_changes_behind_sync});
 }
 
 // Of a step that is committed nobody knows what is in it.
@@ -244,6 +246,7 @@ void Index::work() {
         bool is_complete = false;
         try {
             follow();
+            is_held_up_ = false;
             is_complete = keeper()->complete(stops);
             failures = 0;
             note({});
@@ -293,11 +296,16 @@ void Index::flush() {
     if (!is_writer())
         throw Error(Code::permission_denied,
                     path_ + " is open for reading; only who may write it keeps its index");
+    std::optional<os::File> lock_file;
+    std::optional<pool::Patience> patience;
     for (;;) {
         follow();
         const bool is_complete = keeper()->complete([] { return false; });
         if (is_complete && (!has_other_readers(store_->permissions()) || keeper()->publish_copy())) return;
-        std::this_thread::sleep_for(nap);  // somebody else is at it
+        if (!lock_file) lock_file = os::File::open_if_exists(keeper()->lock_path(), O_RDONLY | O_NOFOLLOW);
+        if (lock_file && !patience) patience.emplace(path_, "making the index", *lock_file, 0, nullptr);
+        if (patience) patience->look();
+        std::this_thread::sleep_for(nap);
     }
 }
 

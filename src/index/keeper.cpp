@@ -323,8 +323,8 @@ bool Keeper::try_to_complete(const std::function<bool()>& stops) {
         generation = generation_;
     }
     has_own_modes_ = store_.has_own_index_words();
-    make_file(store_, generations_.directory() + "/lock");
-    os::File lock_file = os::File::open(generations_.directory() + "/lock", O_RDWR | O_NOFOLLOW);
+    make_file(store_, lock_path());
+    os::File lock_file = os::File::open(lock_path(), O_RDWR | O_NOFOLLOW);
     const os::ClosedInChild in_child(lock_file);  // else a child that lives on keeps everybody from it
     if (!os::try_lock(lock_file, os::LockKind::exclusive, 0, 1)) return false;
     std::vector<std::uint64_t> places;
@@ -380,6 +380,8 @@ bool Keeper::publish_copy() {
         write_copy(*engine);
         return true;
     } catch (const Error& error) {
+        // Not found: another process has just made a new generation, and removed this one.
+        if (error.kind() == Code::not_found) return false;
         if (error.kind() != Code::corrupt) throw;
         give_up(engine);
         return false;

@@ -54,12 +54,14 @@ public:
     /// One that is damaged is not: the next call makes another one.
     bool complete(const std::function<bool()>& stops);
     /// For who may read the pool but not write: a copy that never changes, if the last one is older than the index. False when the index is
-    /// damaged: the next call makes another one.
+    /// damaged or replaced: the next call finds another one.
     bool publish_copy();
     /// It survives a power loss.
     void sync();
 
     std::uint64_t to_do() const { return to_do_; }
+    /// A file, on whose first byte the process has a lock that looks at everything.
+    std::string lock_path() const { return generations_.directory() + "/lock"; }
 
 private:
     class Batch;

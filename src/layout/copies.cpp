@@ -21,7 +21,6 @@ namespace pmemcpy::layout {
 namespace {
 
 constexpr std::uint64_t piece_bytes = 4 << 20;  // after which who waits for the copy is told
-constexpr std::uint64_t look_again_ns = 1'000'000;
 constexpr std::string_view torn_prefix = "copying-";
 
 /// Behind the block's bytes.
@@ -100,12 +99,18 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
     try {
         make_headroom(total);
         std::optional<BegunCopy> begun;
-        while (!(begun = begin_copy(torn))) {
+        std::optional<os::File> of_another;
+        std::optional<pool::Patience> patience;
+        while (!(begun = begin_copy(torn, of_another))) {
             if (if_busy == IfBusy::copy_too) {
                 torn += "-" + name_of_payload(heap_.pool().draw_version());
                 continue;
             }
-            if (if_busy == IfBusy::wait) os::sleep_ns(look_again_ns);
+            if (if_busy == IfBusy::wait) {
+                if (!patience)
+                    patience.emplace(data_.path(), "copying a block there", *of_another, 0, nullptr);
+                patience->nap();
+            }
             const bool is_made = has_copy(mark);
             if (!is_made && if_busy == IfBusy::wait && (!written || written(0))) continue;
             release(total);
@@ -195,11 +200,15 @@ void PayloadFiles::remove_torn_copies() {
 bool PayloadFiles::is_torn_copy(const std::string& name) { return name.starts_with(torn_prefix); }
 
 // While it is locked nobody takes it for what a killed process has left; and a forked child that lives on does not keep the lock. Nothing,
-// if another has it.
-std::optional<PayloadFiles::BegunCopy> PayloadFiles::begin_copy(const std::string& name) {
+// if another has it, and then that one's file.
+std::optional<PayloadFiles::BegunCopy> PayloadFiles::begin_copy(const std::string& name,
+                                                                std::optional<os::File>& of_another) {
     const pool::Pool::CopiesLock lock(heap_.pool());
     if (auto left = os::File::open_in(data_, name, O_RDWR)) {
-        if (!os::try_lock(*left, os::LockKind::exclusive, 0, 1)) return std::nullopt;
+        if (!os::try_lock(*left, os::LockKind::exclusive, 0, 1)) {
+            of_another.emplace(std::move(*left));
+            return std::nullopt;
+        }
         if (os::remove_in(data_, name)) release(left->size());
     }
     auto file = os::File::open_in(data_, name, O_RDWR | O_CREAT | O_EXCL, 0600);

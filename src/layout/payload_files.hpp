@@ -117,7 +117,7 @@ private:
         os::File file;
         os::ClosedInChild in_child;
     };
-    std::optional<BegunCopy> begin_copy(const std::string& name);
+    std::optional<BegunCopy> begin_copy(const std::string& name, std::optional<os::File>& of_another);
     void check_headroom(std::uint64_t bytes) const;
     void make_headroom(std::uint64_t bytes);
     bool give_up(std::uint64_t number, const std::string& name);

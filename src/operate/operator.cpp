@@ -132,6 +132,7 @@ private:
                 is_settled = settle(*next);
             } catch (const Error& error) {
                 trouble = error;
+                is_settled = error.kind() != Code::busy;  // another process is at it, perhaps stopped
             }
             next = is_settled ? left_.erase(next) : std::next(next);
         }
@@ -147,7 +148,12 @@ private:
             const Functions functions = [this](const std::string& name) { return function(name); };
             if (!trouble_with(*store_, hint.mask, functions).empty()) return true;  // another process can
             const auto lock = store_->try_operate(lock_number(id));
-            if (!lock) return false;
+            if (!lock) {
+                awaited_.try_emplace(id, lock.patience(path_, "operating on '" + id + "'"))
+                    .first->second.look();
+                return false;
+            }
+            awaited_.erase(id);
             return is_done(id, hint) || operate(id, hint, functions);
         } catch (const Error& error) {
             if (error.kind() == Code::not_found) return true;  // erased meanwhile
@@ -198,6 +204,7 @@ private:
     std::shared_ptr<store::Store> store_;
     std::optional<store::Changed> changes_;
     std::set<std::string> left_;
+    std::map<std::string, pool::Patience> awaited_;  // of those that another process operates on
     bool is_storing_ = false;
     std::chrono::milliseconds pause_ = nap;
     std::thread thread_;

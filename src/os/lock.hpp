@@ -22,5 +22,8 @@ void let_go(File& file, std::uint64_t offset, std::uint64_t length) noexcept;
 /// Whether another description holds a lock that this one would collide with. Never sees the File's own
 /// locks.
 [[nodiscard]] bool conflicts(const File& file, LockKind kind, std::uint64_t offset, std::uint64_t length);
+/// A process of this one's PID namespace that is stopped and has an exclusive lock on that byte. 0: none, or the kernel does not show it, as
+/// it shows nothing of other users' processes. Cost: a look at every process of the machine, some milliseconds.
+[[nodiscard]] std::uint64_t stopped_holder(const File& file, std::uint64_t offset);
 
 }  // namespace pmemcpy::os

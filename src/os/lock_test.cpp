@@ -3,11 +3,15 @@
 #include <csignal>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <pmemcpy/error.hpp>
+
+#include "os/process.hpp"
 
 namespace {
 
@@ -76,6 +80,34 @@ TEST(os, a_read_only_description_cannot_lock_exclusively) {
     File reader = File::open("/proc/self/fd/" + std::to_string(file.a.fd()), O_RDONLY);
     EXPECT_TRUE(try_lock(reader, LockKind::shared, 0, 1));
     EXPECT_THROW((void)try_lock(reader, LockKind::exclusive, 0, 1), pmemcpy::Error);
+}
+
+// Locks of descriptions are nobody's, as far as fcntl() tells: what a process has open tells.
+TEST(os, a_lock_of_a_stopped_process_is_known_to_be_its_own) {
+    constexpr std::uint64_t byte = std::uint64_t{1} << 62;
+    TwoDescriptions file;
+    for (const bool first_thread_ends : {false, true}) {
+        const pid_t process = ::fork();
+        if (process == 0) {
+            std::thread([&] {
+                File mine = File::open("/proc/thread-self/fd/" + std::to_string(file.a.fd()), O_RDWR);
+                if (try_lock(mine, LockKind::exclusive, byte, 1)) ::raise(SIGSTOP);
+                for (;;) ::pause();
+            }).detach();
+            if (first_thread_ends) ::syscall(SYS_exit, 0);
+            for (;;) ::pause();
+        }
+        const auto number = static_cast<std::uint64_t>(process);
+        for (int i = 0; i < 500 && !is_stopped(number); ++i) ::usleep(10'000);
+        EXPECT_EQ(stopped_holder(file.b, byte), number) << first_thread_ends;
+        EXPECT_EQ(stopped_holder(file.b, 0), 0U);
+        ::kill(process, SIGCONT);
+        for (int i = 0; i < 500 && is_stopped(number); ++i) ::usleep(10'000);
+        EXPECT_EQ(stopped_holder(file.b, byte), 0U);
+        EXPECT_TRUE(conflicts(file.b, LockKind::exclusive, byte, 1));
+        ::kill(process, SIGKILL);
+        ::waitpid(process, nullptr, 0);
+    }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <pmemcpy/operations.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace pmemcpy {
@@ -15,8 +16,6 @@ namespace pmemcpy {
 using pmem::Sides;
 
 namespace {
-
-constexpr std::uint64_t look_again_ns = 1'000'000;
 
 operate::Functions functions_of(Sides& sides) {
     return [&sides](const std::string& name) {
@@ -93,15 +92,18 @@ std::vector<std::string> run_operations(PMEM& pool, std::string_view id, const H
         }
     } const closed{*store};
     const std::string name(id);
+    std::optional<pool::Patience> patience;
     for (;;) {
-        if (const auto lock = store->try_operate(operate::lock_number(id))) {
+        const auto lock = store->try_operate(operate::lock_number(id));
+        if (lock) {
             try {
                 return operate::operate_on(*store, name, hint, functions_of(sides), [] { return true; }).ids;
             } catch (const operate::Incomplete& part) {
                 throw Error(Code::not_found, part.text);
             }
         }
-        os::sleep_ns(look_again_ns);
+        if (!patience) patience.emplace(lock.patience(store->path(), "operating on '" + name + "'"));
+        patience->nap();
     }
 }
 

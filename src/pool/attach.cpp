@@ -151,8 +151,8 @@ void Pool::recover(Lifecycle& lifecycle) {
 // stopped already it is not entered, for nobody can leave it.
 void Pool::wait_to_share() {
     if (os::try_lock(file_, os::LockKind::shared, attach_byte, 1)) return;
-    Patience patience(path(), "opening or closing the pool", state().alone, Patience::Holding::may_be_long);
-    while (patience.is_for_a_stopped_one()) {
+    Patience patience(path(), "opening or closing the pool", file_, attach_byte, &state().alone);
+    while (patience.says_it_is_stopped()) {
         patience.nap();
         if (os::try_lock(file_, os::LockKind::shared, attach_byte, 1)) return;
     }

@@ -17,8 +17,7 @@ public:
         : file_(pool.runtime().file()), byte_(Runtime::estate_byte(slot)), held_(try_it()) {
         Holder& heir = pool.runtime().slot(slot).heir;
         if (!held_ && others == Others::await) {
-            Patience patience(pool.path(), "cleaning up after a process that has died", heir,
-                              Patience::Holding::may_be_long);
+            Patience patience(pool.path(), "cleaning up after a process that has died", file_, byte_, &heir);
             while (!(held_ = try_it())) patience.nap();
         }
         if (held_) note_holder(pool.medium(), heir, pool.self());

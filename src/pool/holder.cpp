@@ -1,9 +1,11 @@
 #include "pool/holder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <pmemcpy/error.hpp>
 
+#include "os/lock.hpp"
 #include "os/names.hpp"
 #include "os/process.hpp"
 
@@ -34,7 +36,7 @@ Held held_by(const Holder& note) {
     return {process, ns, os::is_stopped(process)};
 }
 
-[[noreturn]] void throw_held(const std::string& path, const char* what, const Held& held) {
+[[noreturn]] void throw_held(const std::string& path, const std::string& what, const Held& held) {
     std::string holder = "another process";
     if (held.process != 0) {
         const std::string number = std::to_string(held.process);
@@ -55,9 +57,12 @@ void note_holder(const Medium& medium, Holder& note, const Holder& self) {
     medium.store(&note.since_ns, os::coarse_ns());
 }
 
-Patience::Patience(const std::string& path, const char* what, const Holder& note, Holding holding)
-    : path_(path),
-      what_(what),
+Patience::Patience(std::string path, std::string what, const os::File& file, std::uint64_t byte,
+                   const Holder* note, Holding holding)
+    : path_(std::move(path)),
+      what_(std::move(what)),
+      file_(file),
+      byte_(byte),
       note_(note),
       holding_(holding),
       began_(os::monotonic_ns()),
@@ -68,14 +73,19 @@ void Patience::look() {
     const std::uint64_t now = os::monotonic_ns();
     if (now - looked_ < second_ns) return;
     looked_ = now;
-    const Held found = held_by(note_);
-    // One that was stopped before it could say that it holds the lock is not known either.
-    const bool is_short = holding_ == Holding::always_short || Medium::load(&note_.pid) == 0;
+    Held found = note_ != nullptr ? held_by(*note_) : Held{0, now - began_, false};
+    // One may be stopped before it has said that it holds the lock.
+    if (!found.is_stopped) {
+        if (const std::uint64_t process = os::stopped_holder(file_, byte_))
+            found = {process, now - began_, true};
+    }
+    const bool is_unknown = note_ != nullptr && Medium::load(&note_->pid) == 0;
+    const bool is_short = holding_ == Holding::always_short || is_unknown;
     const bool is_too_long = is_short && now - began_ >= longest_short_ns;
     if (found.is_stopped || is_too_long) throw_held(path_, what_, found);
 }
 
-bool Patience::is_for_a_stopped_one() const { return held_by(note_).is_stopped; }
+bool Patience::says_it_is_stopped() const { return note_ != nullptr && held_by(*note_).is_stopped; }
 
 void Patience::nap() {
     os::sleep_ns(nap_ns_);

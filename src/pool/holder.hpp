@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "os/file.hpp"
 #include "persist/medium.hpp"
 #include "pool/format.hpp"
 
@@ -13,22 +14,27 @@ namespace pmemcpy::pool {
 /// It is this process, from now on.
 void note_holder(const persist::Medium& medium, Holder& note, const Holder& self);
 
-/// One wait for a lock. A holder that is stopped may be so for ever, and a process that waits for it says so instead.
+/// One wait for a lock, of a byte of a file. A holder that is stopped may be so for ever, and a process that waits for it says so instead.
 class Patience {
 public:
     /// How long a holder that is not seen to be stopped is waited for.
     enum class Holding { always_short, may_be_long };
-    Patience(const std::string& path, const char* what, const Holder& note, Holding holding);
+    /// `note`: what holders say of themselves; null where they say nothing.
+    Patience(std::string path, std::string what, const os::File& file, std::uint64_t byte, const Holder* note,
+             Holding holding = Holding::may_be_long);
     /// Called again and again while the lock cannot be had. Errors: busy.
     void look();
     /// The same, after a while that grows.
     void nap();
-    bool is_for_a_stopped_one() const;
+    /// By what it has said of itself, which costs little.
+    bool says_it_is_stopped() const;
 
 private:
-    const std::string& path_;
-    const char* what_;
-    const Holder& note_;
+    std::string path_;
+    std::string what_;
+    const os::File& file_;
+    std::uint64_t byte_;
+    const Holder* note_;
     Holding holding_;
     std::uint64_t began_;
     std::uint64_t looked_;

@@ -67,7 +67,7 @@ bool Pool::ByteLock::try_it() {
 // Not in the kernel's own queue, which nobody can leave.
 void Pool::ByteLock::wait(Holding holding) {
     LockNote& note = pool_.runtime_->note_of(byte_);
-    Patience patience(pool_.path(), name_of(byte_), note.holder, holding);
+    Patience patience(pool_.path(), name_of(byte_), pool_.runtime_->file(), byte_, &note.holder, holding);
     for (;;) {
         // Said before the lock is tried: a process that lets go of it after that wakes us. The one that gets it leaves it so, because
         // others may sleep.
@@ -88,8 +88,8 @@ Pool::ByteLock::ByteLock(Pool& pool, std::uint64_t byte, std::mutex& mutex,
                          const std::function<bool()>& is_done)
     : pool_(pool), byte_(byte), one_thread_(mutex, std::defer_lock) {
     if (try_it()) return;
-    Patience patience(pool_.path(), name_of(byte_), pool_.runtime_->note_of(byte_).holder,
-                      Patience::Holding::may_be_long);
+    Patience patience(pool_.path(), name_of(byte_), pool_.runtime_->file(), byte_,
+                      &pool_.runtime_->note_of(byte_).holder);
     while (!try_it()) {
         const std::uint64_t began = os::monotonic_ns();
         if (is_done()) return;

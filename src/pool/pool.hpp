@@ -320,6 +320,10 @@ public:
         TriedLock(const TriedLock&) = delete;
         TriedLock& operator=(const TriedLock&) = delete;
         explicit operator bool() const { return is_held_; }
+        /// Of who goes on trying.
+        Patience patience(std::string path, std::string what) const {
+            return {std::move(path), std::move(what), file_, byte_, nullptr};
+        }
 
     protected:
         TriedLock(os::File& file, std::uint64_t byte);

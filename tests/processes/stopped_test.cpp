@@ -2,8 +2,16 @@
 // then; what waits for the lock says after a second which process has it, and goes on as soon as that one does, or has died.
 
 #include <csignal>
+#include <iomanip>
 #include <map>
+#include <pmemcpy/index.hpp>
+#include <pmemcpy/operations.hpp>
+#include <pmemcpy/tiers.hpp>
+#include <sstream>
 
+#include "operate/job.hpp"
+#include "os/lock.hpp"
+#include "pool/locks.hpp"
 #include "worker.hpp"
 
 namespace {
@@ -29,7 +37,19 @@ void stop_with_room(Pool& pool) {
     const Pool::RoomLock lock(pool, 0, [] { return false; });
     ::raise(SIGSTOP);
 }
+// Before it can say that it has it.
+void stop_before_it_says_so(Pool& pool) {
+    if (!pmemcpy::os::try_lock(pool.runtime().file(), pmemcpy::os::LockKind::exclusive,
+                               pmemcpy::pool::name_byte, 1))
+        throw std::logic_error("somebody has the lock");
+    ::raise(SIGSTOP);
+}
+void stop_with_operation(Pool& pool) {
+    const Pool::OperationLock lock(pool, pmemcpy::operate::lock_number("u"));
+    ::raise(SIGSTOP);
+}
 const std::map<std::string, void (*)(Pool&)> locks = {
+    {"names_unsaid", stop_before_it_says_so},  {"operation", stop_with_operation},
     {"names", stop_with<Pool::NameLock>},      {"groups", stop_with<Pool::GroupLock>},
     {"space", stop_with<Pool::SpaceLock>},     {"steps", stop_with<Pool::StepLock>},
     {"leaving", stop_with<Pool::LeavingLock>}, {"sync", stop_with<Pool::SyncLock>},
@@ -50,6 +70,15 @@ int come_and_store(const Arguments& arguments) {
     pmem.store("newcomer", large);
     return pmem.load<Words>("newcomer") == large ? 0 : 1;
 }
+int die_with_the_pool_open(const Arguments& arguments) {
+    PMEM pmem;
+    pmem.mmap(arguments[0]);
+    pmem.store("last", small);
+    ::raise(SIGKILL);
+    return 0;
+}
+const Job die_job("die_with_the_pool_open", die_with_the_pool_open);
+
 const Job come_and_store_job("come_and_store", come_and_store);
 
 class Stopped : public ::testing::TestWithParam<std::string> {
@@ -215,8 +244,8 @@ TEST_P(StoppedWithAGroup, leaves_nothing_of_a_store_that_would_have_to_wait) {
 INSTANTIATE_TEST_SUITE_P(processes, StoppedWithAGroup, ::testing::Values("groups"),
                          [](const auto&) { return std::string("that_it_erases"); });
 
-INSTANTIATE_TEST_SUITE_P(processes, StoppedWithNames, ::testing::Values("names"),
-                         [](const auto&) { return std::string("taken_out"); });
+INSTANTIATE_TEST_SUITE_P(processes, StoppedWithNames, ::testing::Values("names", "names_unsaid"),
+                         [](const auto& which) { return which.param; });
 
 // While one makes room, a store that has none waits for it.
 class StoppedWithRoom : public Stopped {};
@@ -231,5 +260,80 @@ TEST_P(StoppedWithRoom, is_told_of_by_what_waits_for_room) {
 }
 INSTANTIATE_TEST_SUITE_P(processes, StoppedWithRoom, ::testing::Values("room"),
                          [](const auto&) { return std::string("that_it_makes"); });
+
+int stop_locking(const Arguments& arguments) {
+    using pmemcpy::os::File;
+    File file = File::open(arguments[0], O_RDWR | O_CREAT, 0600);
+    if (!pmemcpy::os::try_lock(file, pmemcpy::os::LockKind::exclusive, 0, 1)) return 1;
+    ::raise(SIGSTOP);
+    return 0;
+}
+const Job stop_locking_job("stop_locking", stop_locking);
+
+// Locks whose holders say nothing of themselves: the kernel tells.
+class StoppedAtWork : public Stopped {
+protected:
+    void hold_file(const std::string& path) {
+        holder_.emplace("stop_locking", Arguments{path});
+        ASSERT_TRUE(holder_->wait_until_stopped());
+    }
+};
+
+TEST_P(StoppedAtWork, is_told_of_by_what_waits_for_an_operation) {
+    pmem_.alloc<double>("u", {4});
+    const std::vector<double> all = {1, 2, 3, 4};
+    pmem_.store("u", all.data(), pmemcpy::Box{{0}, {4}});
+    hold();
+    pmemcpy::Hint hint;
+    hint.mask = pmemcpy::operation_mask(pmem_, {"max"});
+    expect_told([&] { pmemcpy::run_operations(pmem_, "u", hint); });
+    pmemcpy::hint(pmem_, "u", hint);
+    expect_told([&] { pmemcpy::wait_for_operations(pmem_); });
+    holder_->go_on();
+    EXPECT_EQ(holder_->wait(), 0);
+    pmemcpy::wait_for_operations(pmem_);
+    EXPECT_EQ(pmem_.load<double>("u.max"), 4);
+}
+
+TEST_P(StoppedAtWork, is_told_of_by_what_waits_for_the_index) {
+    set_index_mode(pmem_, pmemcpy::IndexMode::async);
+    flush_index(pmem_);
+    hold_file(folder_ / "pool.idx/lock");
+    {
+        // Then everything is to be looked at again, for nobody knows what the dead one has not said.
+        Worker dying("die_with_the_pool_open", Arguments{folder_ / "pool"});
+        dying.wait();
+    }
+    pmem_.trim();
+    expect_told([&] { flush_index(pmem_); });
+    holder_->go_on();
+    EXPECT_EQ(holder_->wait(), 0);
+    flush_index(pmem_);
+}
+
+TEST_P(StoppedAtWork, is_told_of_by_what_waits_for_a_copy) {
+    const std::string below = folder_ / "below";
+    std::filesystem::create_directory(below);
+    pmemcpy::Hierarchy tiers;
+    tiers.targets = {
+        {.name = "pool", .kind = pmemcpy::TargetKind::tmpfs, .write = {8e9, 1e-6}, .read = {8e9, 1e-6}},
+        {.name = "below", .path = below, .write = {1e9, 1e-5}, .read = {1e9, 1e-5}}};
+    tiers.mode = pmemcpy::Buffering::none;
+    set_hierarchy(pmem_, tiers);
+    pmem_.alloc<std::uint64_t>("u", {1000});
+    pmem_.store("u", Words(1000, 1).data(), pmemcpy::Box{{0}, {1000}});
+    std::ostringstream name;
+    name << "copying-" << std::hex << std::setw(16) << std::setfill('0') << pmem_.blocks("u").at(0).version;
+    for (const auto& entry : std::filesystem::directory_iterator(below)) {
+        if (entry.is_directory()) hold_file(entry.path() / name.str());
+    }
+    expect_told([&] { pmemcpy::flush(pmem_); });
+    holder_->go_on();
+    EXPECT_EQ(holder_->wait(), 0);
+    pmemcpy::flush(pmem_);
+}
+
+INSTANTIATE_TEST_SUITE_P(processes, StoppedAtWork, ::testing::Values("operation"),
+                         [](const auto&) { return std::string("of_its_own"); });
 
 }  // namespace
