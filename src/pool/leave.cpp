@@ -10,6 +10,8 @@
 
 namespace pmemcpy::pool {
 
+using persist::Medium;
+
 // Held by one of those that leave, until it is out: of two that leave at once one has to be the last. Behind one that is stopped a process
 // leaves as if it had died: whoever opens the pool then recovers it.
 std::unique_ptr<Pool::LeavingLock> Pool::lock_to_leave() {
@@ -19,6 +21,18 @@ std::unique_ptr<Pool::LeavingLock> Pool::lock_to_leave() {
         if (error.kind() != Code::busy) throw;
         return nullptr;
     }
+}
+
+// What would have to be written when the pool is closed may lie behind the end of its file.
+void Pool::check_length() const {
+    if (read_only_ || probe_.is_devdax) return;
+    const std::uint64_t bytes = file_.size();
+    const std::uint64_t chunks =
+        bytes < super_.first_chunk_offset ? 1 : Medium::load(&state().usable_chunks.value);
+    if (bytes >= super_.first_chunk_offset + chunks * super_.chunk_bytes) return;
+    throw Error(Code::io_error, path() + " has become shorter while it was open, " + std::to_string(bytes) +
+                                    " bytes: it is left as it is, as after a death; `pmemcpy repair` makes a "
+                                    "pool of what is whole");
 }
 
 void Pool::detach(Lifecycle& lifecycle, const std::function<void()>& if_last) {

@@ -229,6 +229,8 @@ public:
     /// This process, for people to read: asked for once, because it costs calls to the kernel.
     std::uint64_t process_id() const { return self_.pid; }
     const Holder& self() const { return self_; }
+    /// Before the pool is closed. Errors: io_error, where somebody has cut its file off.
+    void check_length() const;
     /// The 29 bits that name this process as owner of chunks and retired records; never 0.
     std::uint64_t owner() const { return owner_; }
     static std::uint64_t owner_of(std::uint64_t slot, std::uint64_t incarnation) {

@@ -233,6 +233,7 @@ Store::~Store() {
 
 void Store::close() {
     if (std::exchange(closed_, true) || pool_.is_forked()) return;
+    pool_.check_length();
     settle_names();
     pool_.detach(catalog_, at_end_of_job());
 }
