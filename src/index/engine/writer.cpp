@@ -263,6 +263,8 @@ bool Writer::find_free_pages() {
     Cursor cursor(pages_, meta_.roots[free_tree], nullptr);
     if (!cursor.seek({{}, used_up_.empty() ? 0 : used_up_.back() + 1})) return false;
     const Cell list = cursor.cell();
+    // Else a list that has changed under our hands could be come to again and again.
+    if (!used_up_.empty() && list.order <= used_up_.back()) throw_damaged("a list of free pages");
     if (list.order >> lists_bits > pages_.oldest_read()) return false;
     for (std::size_t at = 0; at + sizeof(std::uint32_t) <= list.value.size(); at += sizeof(std::uint32_t)) {
         std::uint32_t page = 0;
