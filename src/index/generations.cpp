@@ -59,10 +59,13 @@ void Generations::remove_all_before(std::uint64_t generation) const {
     }
 }
 
+// What is none of the index's stays: a user may have called something of their own so.
 void Generations::remove_all() const {
     remove_all_before(~std::uint64_t{0});
-    if (const auto root = this->root()) os::remove_in(*root, "lock");
-    os::remove_directory(directory_);
+    const auto root = this->root();
+    if (!root) return;
+    os::remove_in(*root, "lock");
+    if (os::names_in(*root).empty()) os::remove_directory(directory_);
 }
 
 }  // namespace pmemcpy::index

@@ -74,7 +74,11 @@ Index::Index(std::shared_ptr<store::Store> store, std::string path, const Option
       fork_generation_(os::fork_generation()) {
     options_.mode = Mode::read;
     if (!is_writer()) return;
-    if (is_new) Generations(*store_).remove_all();
+    try {
+        if (is_new) Generations(*store_).remove_all();
+    } catch (const Error& error) {
+        note(error.what());  // whoever wants an index there is told
+    }
     store_->feed().set_after_append([this](std::uint64_t place) { after_change(place); });
     if (mode() == IndexMode::none) return;
     try {

@@ -320,6 +320,23 @@ TEST(opening, leaves_a_file_as_it_is_that_has_the_name_of_one_of_its_own) {
         EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "what I have written") << ending;
         fs::remove(path);
     }
+    // The pool had been made, and its opening failed.
+    for (const bool is_directory : {false, true}) {
+        if (is_directory) fs::create_directory(folder / "x.idx");
+        const std::string path = folder / (is_directory ? "x.idx/notes" : "x.idx");
+        std::ofstream(path) << "what I have written";
+        PMEM beside;
+        beside.mmap(folder / "x", small_pool());
+        error_of([&] {
+            pmemcpy::set_index_mode(beside, pmemcpy::IndexMode::async);
+            pmemcpy::set_index_mode(beside, pmemcpy::IndexMode::none);
+        });
+        beside.munmap();
+        std::ifstream in(path);
+        EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "what I have written");
+        fs::remove(folder / "x");
+        fs::remove_all(folder / "x.idx");
+    }
 }
 
 }  // namespace
