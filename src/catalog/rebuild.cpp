@@ -165,8 +165,8 @@ void Catalog::rebuild() {
     scan.collect();
     if (state.committed_step.value == pool::unknown_step)
         m.store(&state.committed_step.value, scan.highest_step());
-    // Of a private side whose committer died when the shared one had the step already.
-    if (state.committed_step.value < pool_.committed_step())
+    // Of a private side whose committer died when the shared one had the step already. Behind the page cache that one may still lose it.
+    if (state.committed_step.value < pool_.committed_step() && !pool_.probe().needs_sync)
         m.store(&state.committed_step.value, pool_.committed_step());
     // Or a power loss now would bring back the step before it, and what is dropped here of that.
     pool_.vouch_for_committed_step();

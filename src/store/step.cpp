@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -140,10 +141,15 @@ void Store::commit_with(std::uint64_t step, Store& second) {
         second.check_may_commit(of_second);
         second.pool_.sync();
         pool_.sync();
+        const std::uint64_t durable = pool_.committed_step();
         under_way.of_commit();
         under_way_there.of_commit();
         if (!pool_.publish_step(step)) throw_is_committed(step);
-        static_cast<void>(second.pool_.publish_step(of_second));  // another may have settled it by now
+        // Behind the page cache the second one's word could reach the medium without the first one's: it comes one commit later, and
+        // until then the note stands for it.
+        second.pool_.know_committed(of_second);
+        const std::uint64_t to_say = pool_.probe().needs_sync ? std::min(of_second, durable) : of_second;
+        static_cast<void>(second.pool_.publish_step(to_say));  // another may have settled it by now
     }
     leave_committed_step();
     second.leave_committed_step();
@@ -160,13 +166,15 @@ void Store::leave_committed_step() {
 }
 
 void Store::note_step(std::string_view name, std::uint64_t step) {
-    // The newest committed one stays: behind the page cache the other pool's word may not have come to the medium before its next sync.
-    const std::uint64_t newest = committed_with(name);
-    std::vector<std::string> older;
+    std::map<std::uint64_t, std::string> committed;
     for_each_noted_step(name, [&](const std::string& note, std::uint64_t of) {
-        if (of < newest) older.push_back(note);
+        if (is_committed(of)) committed.emplace(of, note);
     });
-    for (const std::string& note : older) remove_note("/", note);
+    // Two stay: behind the page cache the newest may be lost with the word that commits it, and the word of the other pool that makes the
+    // one before it needless may not have come to the medium.
+    constexpr std::size_t needed = 2;
+    for (auto oldest = committed.begin(); committed.size() > needed; oldest = committed.erase(oldest))
+        remove_note("/", oldest->second);
     set_note("/", std::string(name) + std::to_string(step), "begun");
 }
 
@@ -195,10 +203,12 @@ void Store::settle_with(const Store& first, std::string_view name) {
         settled_with_.exchange(committed) == committed)
         return;
     const std::uint64_t step = first.committed_with(name);
-    if (read_only() || pool_.is_forked()) return pool_.know_committed(step);
+    if (step <= pool_.committed_step()) return;
     pool::Feed::UnderWay under_way(feed());
-    under_way.of_commit();
-    if (!pool_.publish_step(step)) return;
+    if (!read_only() && !pool_.is_forked()) under_way.of_commit();
+    pool_.know_committed(step);
+    if (read_only() || pool_.is_forked()) return;
+    if (!first.pool_.probe().needs_sync && !pool_.publish_step(step)) return;
     pool_.feed().append_commit();
     pool_.tell();
     count_change();
