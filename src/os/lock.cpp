@@ -62,7 +62,7 @@ void let_go(File& file, std::uint64_t offset, std::uint64_t length) noexcept {
 
 namespace {
 
-// A line such as "lock:	1: OFDLCK ADVISORY  WRITE -1 00:1b:1966137 64 64", of which the last may be EOF.
+// A line such as "lock:  1: OFDLCK ADVISORY  WRITE -1 00:1b:1966137 64 64", of which the last may be EOF.
 bool is_lock_on(const std::string& line, std::uint64_t inode, std::uint64_t offset) {
     std::istringstream words(line);
     std::string head, number, kind, is_advisory, access, process, file, last;

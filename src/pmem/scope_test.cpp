@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -12,68 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "pmem/scope_suite.hpp"
 #include "pmem/sides.hpp"
-#include "tests/folder.hpp"
 #include "tests/inside.hpp"
 
 using namespace pmemcpy;
 namespace fs = std::filesystem;
-
-namespace {
-
-class scope : public testing::Test {
-protected:
-    std::string path() const { return folder_ / "run.pmem"; }
-    std::string own_path() const { return path() + ".private-" + std::to_string(::geteuid()); }
-
-    Options small(bool wipe = false) const {
-        Options options;
-        options.max_bytes = 32 << 20;
-        options.chunk_bytes = 64 << 10;
-        options.wipe = wipe;
-        return options;
-    }
-    PMEM open(const Options& options) const {
-        PMEM pool;
-        pool.mmap(path(), options);
-        return pool;
-    }
-
-    /// The files beside the pool's private side, and the pool, in which the text stands.
-    std::vector<std::string> files_with(const std::string& text) const {
-        std::vector<std::string> found;
-        std::error_code gone;  // the index is made anew in the background
-        for (fs::recursive_directory_iterator at(folder_.path()), end; at != end; at.increment(gone)) {
-            if (!at->is_regular_file(gone) || at->path().string().starts_with(own_path())) continue;
-            std::ifstream file(at->path(), std::ios::binary);
-            const std::string all{std::istreambuf_iterator<char>(file), {}};
-            if (all.find(text) != std::string::npos) found.push_back(at->path());
-        }
-        return found;
-    }
-    void expect_nowhere(const std::string& text) const {
-        EXPECT_EQ(files_with(text), std::vector<std::string>{}) << text;
-    }
-
-    static std::string repeated(const std::string& text, std::size_t bytes) {
-        std::string all;
-        while (all.size() < bytes) all += text;
-        return all;
-    }
-
-    Folder folder_;
-};
-
-void expect_error(Code code, const std::function<void()>& call) {
-    try {
-        call();
-        ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), code) << error.what();
-    }
-}
-
-}  // namespace
 
 TEST_F(scope, what_is_private_is_in_no_file_that_others_may_read) {
     PMEM pool = open(small());
@@ -289,100 +232,6 @@ TEST_F(scope, what_is_on_both_sides_is_private) {
     expect_nowhere("secret");
     EXPECT_EQ(pool.ids(), std::vector<std::string>{"x"});
     EXPECT_FALSE(pmem::Sides::of(pool).own_store()->note("/", pmem::moving_note));
-}
-
-TEST_F(scope, steps_are_of_both_sides) {
-    PMEM pool = open(small(true));
-    private_side(pool).store("mine", 0);
-    pool.begin(1);
-    pool.store("ours", 1);
-    pool.store("mine", 1);
-    expect_error(Code::unsupported, [&] { set_scope(pool, "mine", Scope::shared); });
-    PMEM other = open(small());
-    EXPECT_FALSE(other.exists("ours"));
-    EXPECT_EQ(other.load<int>("mine"), 0);
-    pool.commit(1);
-    EXPECT_EQ(other.load<int>("ours"), 1);
-    EXPECT_EQ(other.load<int>("mine"), 1);
-}
-
-// A reviewer killed a process in commit() between the words of the two sides: half a step was there. tests/crash/kill_test.cpp kills it at
-// each place; here one is held there.
-TEST_F(scope, a_step_that_one_side_has_is_seen_on_both) {
-    PMEM pool = open(small(true));
-    pool.store("ours", 0);
-    private_side(pool).store("mine", 0);
-    PMEM other = open(small());
-    Options reading = small();
-    reading.mode = Mode::read;
-    PMEM reader = open(reading);
-    for (int step = 1; step < 4; ++step) {
-        pool.begin(static_cast<std::uint64_t>(step));
-        pool.store("ours", step);
-        pool.store("mine", step);
-        EXPECT_EQ(other.load<int>("mine"), step - 1);
-        pmem::Sides::of(pool).shared()->commit(static_cast<std::uint64_t>(step));
-        EXPECT_EQ(reader.load<int>("ours"), step);
-        EXPECT_EQ(reader.load<int>("mine"), step);
-        EXPECT_EQ(other.load<int>("mine"), step);
-        EXPECT_EQ(other.info().committed_step, static_cast<std::uint64_t>(step));
-        // Those whose process goes on in no step do not hinder the next.
-        pmem::Sides::of(pool).leave_step();
-    }
-}
-
-// All of this user's have died in a step; others have dropped what was shared of it, and stored the step anew.
-TEST_F(scope, what_is_private_of_a_step_that_was_dropped_does_not_come_with_it) {
-    PMEM pool = open(small(true));
-    pool.store("ours", 0);
-    private_side(pool).store("mine", 0);
-    pool.munmap();
-    const pid_t child = ::fork();
-    if (child == 0) {
-        PMEM dying = open(small());
-        dying.begin(1);
-        dying.store("ours", 1);
-        dying.store("mine", 1);
-        ::_exit(0);
-    }
-    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-    {
-        const auto others = store::Store::open(path(), small());  // which another user would have open: without this one's private side
-        others->begin(1);
-        others->commit(1);
-        others->close();
-    }
-    pool = open(small());
-    EXPECT_EQ(pool.info().committed_step, 1U);
-    EXPECT_EQ(pool.load<int>("ours"), 0);
-    EXPECT_EQ(pool.load<int>("mine"), 0);
-    pool.begin(2);
-    EXPECT_EQ(pool.load<int>("mine"), 0);
-    pool.store("mine", 2);
-    pool.commit(2);
-    EXPECT_EQ(pool.load<int>("mine"), 2);
-    pool.munmap();
-    pool = open(small());
-    EXPECT_EQ(pool.load<int>("mine"), 2);
-}
-
-TEST_F(scope, a_step_is_refused_that_the_private_side_of_an_older_pool_has_had) {
-    {
-        PMEM pool = open(small());
-        private_side(pool).store("mine", 0);
-        for (const std::uint64_t step : {5U, 6U}) {  // behind the page cache its own word comes one commit later
-            pool.begin(step);
-            pool.commit(step);
-        }
-    }
-    fs::remove(path());
-    PMEM pool = open(small());
-    expect_error(Code::invalid_argument, [&] { pool.begin(1); });
-    pool.store("ours", 1);
-    pool.begin(7);
-    pool.store("mine", 7);
-    pool.commit(7);
-    EXPECT_EQ(pool.load<int>("mine"), 7);
 }
 
 TEST_F(scope, a_file_that_others_may_open_is_refused) {
