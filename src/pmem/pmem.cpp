@@ -285,8 +285,14 @@ void PMEM::remove_attribute(std::string_view id, std::string_view name) {
 
 // Each side has its steps; they are begun and committed together, and the shared one says whether.
 void PMEM::begin(std::uint64_t step) {
-    opened().begin(step);
-    if (sides_) sides_->enter_step(step);
+    const std::uint64_t before = opened().step();
+    store_->begin(step);
+    try {
+        if (sides_) sides_->enter_step(step);
+    } catch (...) {
+        store_->go_back_to(before);
+        throw;
+    }
 }
 void PMEM::commit(std::uint64_t step) {
     store::Store& shared = opened();

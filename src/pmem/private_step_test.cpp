@@ -104,7 +104,8 @@ TEST_F(private_step, a_step_is_refused_that_the_private_side_of_an_older_pool_ha
     fs::remove(path());
     PMEM pool = open(small());
     expect_error(Code::invalid_argument, [&] { pool.begin(1); });
-    pool.store("ours", 1);
+    pool.store("ours", 1);  // in no step
+    EXPECT_EQ(open(small()).load<int>("ours"), 1);
     pool.begin(7);
     pool.store("mine", 7);
     pool.commit(7);

@@ -229,8 +229,14 @@ void Sides::begin_own(PMEM& there, std::uint64_t step) {
                         "committed alone; begin a later step, or remove that file");
     }
     there.store_->tell_of_deaths();
+    const std::uint64_t before = there.store_->step();
     there.store_->begin(step);
-    shared_->note_step(step_note_, step);
+    try {
+        shared_->note_step(step_note_, step);
+    } catch (...) {
+        there.store_->go_back_to(before);
+        throw;
+    }
 }
 
 void Sides::leave_step() {

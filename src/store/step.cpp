@@ -60,6 +60,12 @@ void Store::begin(std::uint64_t step) {
     settle_names();
 }
 
+void Store::go_back_to(std::uint64_t step) {
+    step_ = step;
+    pool_.enter_step(step);
+    settle_names();
+}
+
 // The pool knows by now that this process is in it.
 void Store::go_on_in(std::uint64_t step) {
     try {

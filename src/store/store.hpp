@@ -147,6 +147,7 @@ public:
     bool step_is_open() const;
     /// This Store is in a step, so that it sees what others do not.
     bool in_step() const { return step_.load() != 0; }
+    std::uint64_t step() const { return step_.load(); }
     /// How the pool's index is to be kept, as the index says it. When there is a word, whoever opens the pool for writing has its
     /// changes told to the feed, whether he keeps the index or not.
     /// How an id is to be indexed, if that was said of it: of "/" the pool.
@@ -355,6 +356,8 @@ public:
 
     // step.cpp, space.cpp, verify.cpp
     void begin(std::uint64_t step);
+    /// After a begin() whose other half failed, so that nothing was stored in it: in the step that this Store was in, 0: in none.
+    void go_back_to(std::uint64_t step);
     void commit(std::uint64_t step);
     /// Two pools at once, of which the first decides: a process that dies, or is held, when only that one shows the step, leaves a note
     /// there of the step (note_step()), by which others bring the second one up to it (settle_with()).
@@ -672,7 +675,8 @@ private:
     std::atomic<std::uint64_t> inventory_took_ns_ = 0;
     InTransit in_transit_{pool_};
     std::atomic<std::uint64_t> step_{0};
-    std::atomic<std::uint64_t> settled_with_{0};  // the other pool's committed step when its notes were looked at
+    std::atomic<std::uint64_t> settled_with_{
+        0};  // the other pool's committed step when its notes were looked at
     mutable std::mutex directories_mutex_;
     mutable std::unordered_map<std::uint64_t, std::shared_ptr<Directory>> directories_;  // by definition link
     bool closed_ = false;
