@@ -23,7 +23,8 @@ struct ExtractorInfo {
 };
 
 /// A thread that looks once at each content of each object that a query finds: what is there already and was not looked at under
-/// this name, and what any process stores from now on. It remembers with the object what it has looked at.
+/// this name, and what any process stores from now on; an array without a fill value when something is stored in it. It remembers
+/// with the object what it has looked at.
 /// Crash: what was being looked at is looked at again by the next extractor of this name; so two at once do some of it twice.
 /// Sharing: all calls but the destructor may come from any thread. A forked child has none.
 class Extractor {

@@ -13,6 +13,7 @@
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/extract.hpp>
 #include <pmemcpy/scope.hpp>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,24 @@ TEST_F(extracting, looks_at_steps_when_they_are_committed) {
     pool.abandon();
     extractor.wait();
     EXPECT_EQ(calls(), (Calls{{"a", 1}, {"before", 1}}));
+}
+
+// An array is made by one call and stored into by another: a test on a busy machine met an extractor in between.
+TEST_F(extracting, looks_at_no_array_in_which_nothing_is_stored) {
+    PMEM pool = open();
+    Extractor extractor(path_, "sum", Query{}, [](PMEM& own, const std::string& id) {
+        std::vector<int> all(4);
+        own.load(id, all.data(), Box{{0}, {4}});
+        own.set_attribute(id, "sum", std::accumulate(all.begin(), all.end(), 0));
+    });
+    pool.alloc<int>("a", {4});
+    extractor.wait();
+    EXPECT_EQ(extractor.info().looked_at, 0U);
+    const std::vector<int> all = {1, 2, 3, 4};
+    pool.store("a", all.data(), Box{{0}, {4}});
+    extractor.wait();
+    EXPECT_EQ(extractor.info().failed, 0U) << extractor.info().trouble;
+    EXPECT_EQ(ids(pool, "sum = 10"), "a");
 }
 
 TEST_F(extracting, goes_on_after_an_error_and_tells_it) {
