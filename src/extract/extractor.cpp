@@ -125,7 +125,8 @@ private:
         index::Object object(pool_, id);
         // Of an array in which nothing is stored yet there is nothing to extract: what is stored in it makes this one look again.
         const Info& info = object.info();
-        if (info.kind == VariableKind::array && info.blocks == 0 && info.bytes != 0 && info.fill_value.empty())
+        if (info.kind == VariableKind::array && info.blocks == 0 && info.bytes != 0 &&
+            info.fill_value.empty())
             return false;
         std::vector<Box> boxes;
         return evaluation.meets(object, boxes);

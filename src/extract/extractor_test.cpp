@@ -10,10 +10,10 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/extract.hpp>
 #include <pmemcpy/scope.hpp>
-#include <numeric>
 #include <string>
 #include <vector>
 
