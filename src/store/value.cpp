@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <optional>
 
 namespace pmemcpy::store {
@@ -41,7 +42,8 @@ void Store::store_value(std::string_view id, const Type& type, SerializerType se
         return entry;
     };
     announce(with_space([&] {
-        return put_value(entry_of, id, type, serializer, encoder,
+        // By reference, which needs no memory.
+        return put_value(std::cref(entry_of), id, type, serializer, encoder,
                          is_scratch(id) ? catalog::value_scratch : 0U);
     }));
     name_changed(id);
