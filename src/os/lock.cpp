@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cstdlib>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "os/calls.hpp"
+#include "os/directory.hpp"
 #include "os/failure.hpp"
 #include "os/names.hpp"
 #include "os/process.hpp"
@@ -81,11 +84,14 @@ std::vector<std::string> names_of(const std::string& folder) {
 
 // By any of its threads, for one that has ended has nothing.
 bool has_lock(const std::string& process, std::uint64_t inode, std::uint64_t offset) {
+    const std::string threads = "/proc/" + process + "/task";
     std::string folder;
     std::vector<std::string> all;
-    for (const std::string& thread : names_of("/proc/" + process + "/task")) {
-        folder = "/proc/" + process + "/task/" + thread + "/fdinfo";
-        if (!(all = names_of(folder)).empty()) break;
+    for (const std::string& thread : names_of(threads)) {
+        folder = threads;
+        folder.append("/").append(thread).append("/fdinfo");
+        all = names_of(folder);
+        if (!all.empty()) break;
     }
     return std::any_of(all.begin(), all.end(), [&](const std::string& file) {
         std::istringstream lines(read_text(folder + "/" + file).value_or(""));
