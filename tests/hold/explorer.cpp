@@ -136,13 +136,17 @@ std::uint64_t Explorer::explore_from(std::size_t choice) {
     while (cut != Process::forever) {
         cuts_[choice] = cut;
         meanwhile_[choice].clear();
+        const std::uint64_t before = tried_;
         const std::uint64_t inner = explore_from(choice + 1);
+        // None is, where the function of a later choice makes no access: then nothing is known of this one but what it does alone.
+        const bool was_run = tried_ != before;
         if (found_.wrong.size() >= most_wrong) return schedules;
         if (turn.kind == Turn::Kind::up_to_a_function) return schedules + inner;
-        const std::vector<Access>& made = dies_next ? without_death : accesses_[actor];
+        const std::vector<Access> alone = was_run ? std::vector<Access>() : probe(choices_[choice]);
+        const std::vector<Access>& made = !was_run ? alone : dies_next ? without_death : accesses_[actor];
         const bool is_over = reached_[choice] < cut || cut >= made.size();
         std::uint64_t next = cut;
-        while (next < made.size() && !meanwhile_[choice].conflicts(made[next]) &&
+        while (was_run && next < made.size() && !meanwhile_[choice].conflicts(made[next]) &&
                !(dies_next && made[next].writes()))
             ++next;
         schedules += inner * (std::min<std::uint64_t>(next, made.size()) -
@@ -280,6 +284,7 @@ std::vector<Access> Explorer::probe(std::size_t last) {
 }
 
 void Explorer::run() {
+    ++tried_;
     Cast cast;
     std::string wrong;
     try {

@@ -79,6 +79,7 @@ private:
     std::vector<std::uint64_t> cuts_;   // before which access each ends
     std::vector<Footprint> meanwhile_;  // what others have done in it
     std::vector<std::uint64_t> reached_;
+    std::uint64_t tried_ = 0;                    // runs, also those that ended in an error
     std::vector<std::vector<Access>> accesses_;  // of each actor in the last run
     // By the cuts of the choices before: the accesses that a choice's function makes.
     std::map<std::vector<std::uint64_t>, std::vector<std::uint64_t>> accesses_in_;
