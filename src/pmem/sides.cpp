@@ -31,7 +31,6 @@ Options options_of_own(const store::Store& shared, Options options) {
 Sides::Sides(std::shared_ptr<store::Store> shared, const Options& options)
     : shared_(std::move(shared)), options_(options_of_own(*shared_, options)) {
     if (!shared_->is_device()) path_ = shared_->path_beside(".private-" + std::to_string(os::user_id()));
-    step_note_ = std::string(step_note) + std::to_string(os::user_id()) + "-";
     look_again();
     if (shared_->read_only()) return;
     at_exit_ = std::make_unique<AtExit>([this] { end_background(); });
@@ -168,6 +167,7 @@ void Sides::open_own(Mode mode) {
     auto opened = std::make_unique<PMEM>();
     Options options = options_;
     options.mode = mode;
+    step_note_ = std::string(step_note) + std::to_string(os::user_id()) + "-";
     // What a process has left that died in commit() when the shared side had the step is kept.
     opened->open_alone(path_, options, shared_->committed_with(step_note_));
     // Looked at as it is open, so that nobody can put another one there in between.

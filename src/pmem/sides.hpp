@@ -83,7 +83,7 @@ private:
     std::shared_ptr<store::Store> shared_;
     Options options_;
     std::string path_;       // of the private side
-    std::string step_note_;  // what its notes of steps begin with
+    std::string step_note_;  // what its notes of steps begin with; set where it is opened, which few do
     std::atomic<std::uint64_t> seen_ = 0;
     std::atomic<PMEM*> own_ = nullptr;
     std::mutex mutex_;
