@@ -59,8 +59,8 @@ inline constexpr std::uint64_t no_position = ~std::uint64_t{0};
 struct Candidates {
     CandidateList objects;
     std::vector<Doubt> doubts{};
-    std::uint64_t position =
-        0;  // of the feed, when they were told; no_position: some may be other things at any moment
+    /// Of the feed, when they were told; no_position: some may be other things at any moment.
+    std::uint64_t position = 0;
     std::vector<std::string> steps;
 };
 

@@ -77,7 +77,7 @@ Index::Index(std::shared_ptr<store::Store> store, std::string path, const Option
     try {
         if (is_new) Generations(*store_).remove_all();
     } catch (const Error& error) {
-        note(error.what());  // whoever wants an index there is told
+        note(error.what());  // a caller that wants an index there is told
     }
     store_->feed().set_after_append([this](std::uint64_t place) { after_change(place); });
     if (mode() == IndexMode::none) return;

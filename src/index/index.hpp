@@ -93,7 +93,7 @@ private:
     std::uint64_t fork_generation_;
     std::atomic<IndexMode> mode_ = IndexMode::none;  // that this process keeps it by
     std::atomic<bool> has_own_modes_ = false;        // some objects are kept by others
-    // Another process holds up who brings changes in: that is left to the thread, until it has come through, so that no store waits.
+    // Another process holds the index: bringing changes in is left to the thread until it has come through, so that no store waits.
     std::atomic<bool> is_held_up_ = false;
     std::atomic<std::uint64_t> has_heard_ = 0;  // up to here of the feed at least the index
 

@@ -185,8 +185,8 @@ void Feed::fill_next_slot(Ring& ring, std::uint64_t what) {
     }
 }
 
-// A process that waits, or is held, between what others can see and append() has its word here. So whoever reads these words and then the
-// head knows of all that was seen before: of each change that has no word any more the head is past it.
+// A process that waits, or is held, between what others can see and append() has its word here. So a reader of these words, and then of
+// the head, knows of all that was seen before: of each change that has no word any more the head is past it.
 void Feed::UnderWay::say(std::uint64_t what) {
     const Joined* joined = nullptr;
     try {

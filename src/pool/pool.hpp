@@ -322,7 +322,7 @@ public:
         TriedLock(const TriedLock&) = delete;
         TriedLock& operator=(const TriedLock&) = delete;
         explicit operator bool() const { return is_held_; }
-        /// Of who goes on trying.
+        /// For a caller that goes on trying.
         Patience patience(std::string path, std::string what) const {
             return {std::move(path), std::move(what), file_, byte_, nullptr};
         }

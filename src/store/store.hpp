@@ -675,8 +675,8 @@ private:
     std::atomic<std::uint64_t> inventory_took_ns_ = 0;
     InTransit in_transit_{pool_};
     std::atomic<std::uint64_t> step_{0};
-    std::atomic<std::uint64_t> settled_with_{
-        0};  // the other pool's committed step when its notes were looked at
+    // The other pool's committed step when its notes were looked at.
+    std::atomic<std::uint64_t> settled_with_{0};
     mutable std::mutex directories_mutex_;
     mutable std::unordered_map<std::uint64_t, std::shared_ptr<Directory>> directories_;  // by definition link
     bool closed_ = false;

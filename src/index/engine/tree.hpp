@@ -13,7 +13,7 @@ namespace pmemcpy::index {
 /// A place among the entries of a tree that nobody changes meanwhile.
 class Cursor {
 public:
-    /// `own`: of who is writing; null for others.
+    /// `own`: the writer's pages; null for a reader.
     Cursor(const Pages& pages, const Root& root, const OwnPages* own)
         : pages_(pages), root_(root.link), own_(own) {}
 
