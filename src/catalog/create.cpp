@@ -189,7 +189,10 @@ void Catalog::make_group(std::string_view id) {
                                                   "another id, or erase or rename it first");
         }
         const auto there = current_word(entry);
-        if (!there) continue;  // erased just then
+        if (!there) {  // erased just then: the next look finds another entry
+            retry.doubt(pool_, entry);
+            continue;
+        }
         const Link expected = *there;
         if (!expected.is_mark(mark_empty)) {
             retry.doubt(pool_,

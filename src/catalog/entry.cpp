@@ -150,6 +150,10 @@ bool Catalog::try_find_in_chain(const std::uint64_t* head, const Key& key, Looki
             const Link word{Medium::load(&there.header.word)};
             if (!heap::is_still_current_unguarded(pool_, link)) return ends_at(link);
             if (is_it) {
+                // What is found is used as an entry next, which a record that says it is shorter, or longer, never can be.
+                if (entry.header.length < sizeof entry + key.bytes.size() ||
+                    !heap::has_sane_length(entry.header, pool_.room_in_chunk(link.offset())))
+                    return ends_at(link);
                 seen = {link, link, word, false};
                 if (entry.alias != 0) {
                     seen.identity = word;

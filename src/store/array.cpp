@@ -112,7 +112,10 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
             const Link entry = catalog_.create(id);
             under_way.of(entry.offset());
             const auto word = catalog_.current_word(entry);
-            if (!word) continue;  // erased just then
+            if (!word) {  // erased just then: the next look finds another entry
+                retry.doubt(pool_, entry);
+                continue;
+            }
             const Link there = *word;
             if (there.is_live()) {
                 if (!is_array(there)) {

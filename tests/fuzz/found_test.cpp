@@ -147,6 +147,11 @@ TEST(found, a_block_that_is_a_part_of_a_contiguous_array) {
     expect_answered("pool", "a_block_that_is_a_part_of_a_contiguous_array");
 }
 
+// A rename never returned: a group's entry said that it was shorter than an entry is. The search for a name found it, whose use then
+// called it gone; "erased just then", said the loop that makes groups, and searched anew, for ever.
+// The search finds no entry that cannot be used, and one that is gone twice by the same word is damage.
+TEST(found, an_entry_shorter_than_its_name) { expect_answered("pool", "an_entry_shorter_than_its_name"); }
+
 // A time near the earliest that 64 bits can say in attoseconds was printed wrong: the remainder of a division that rounds
 // down was computed from its quotient, times ten to the eighteenth.
 // The remainder comes from the division itself.
