@@ -208,7 +208,8 @@ public:
     /// Erases a variable, or an empty group. Views of it stay valid.
     /// Errors: not_found; busy (a group with something in it).
     void erase(std::string_view id);
-    /// Gives a variable another name, atomically. Errors: not_found, already_exists, unsupported (a group).
+    /// Gives a variable another name, atomically.
+    /// Errors: not_found, already_exists, unsupported (a group), busy (others erase it, or store under the new name all the time).
     void rename(std::string_view from, std::string_view to);
     /// Variables whose id begins with `prefix`, sorted.
     std::vector<std::string> ids(std::string_view prefix = "") const;

@@ -196,6 +196,7 @@ private:
                      Link alias_of = {}, Link old_name = {}, std::span<const std::byte> creator = {});
     Link identity_to_use(const Seen& seen) const;
     Link find_or_insert(std::uint64_t* head, const Key& key, Link owner = {});
+    bool is_taken(std::uint64_t* head, const Key& key);
     void ensure_groups(std::string_view id);
     std::optional<Link> find_group(std::string_view id) const;
     bool groups_exist(std::string_view id) const;
@@ -225,6 +226,8 @@ private:
     void retire_definition(Link definition);
     void retire_array(Link array);
     void take_out(std::uint64_t* head, Link node);
+    std::optional<Link> try_rename(std::string_view from, std::string_view to,
+                                   pool::Feed::UnderWay& under_way);
     void finish_rename(Link identity, Link alias);
     void finish_verb(std::uint64_t slot);
     bool is_previous(Link newer, Link record) const;

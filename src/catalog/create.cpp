@@ -100,11 +100,19 @@ Link Catalog::find_or_insert(std::uint64_t* head, const Key& key, Link owner) {
         // A rename to this very id is under way, or its process has died: whoever gets the lock knows.
         const auto order = heap_.retiring();
         const pool::Pool::NameLock lock(pool_);
-        if (find_in_chain(head, key, Looking::to_create, seen) && seen.pending) {
-            take_out(head, seen.node);
-            heap_.retire(seen.node);
-            retry.doubt(pool_, seen.node);  // in a chain that makes sense it is not met again
-        }
+        static_cast<void>(is_taken(head, key));
+    }
+}
+
+// Under the name lock no process renames: so a name that names nothing yet is what one has left that died, and goes.
+bool Catalog::is_taken(std::uint64_t* head, const Key& key) {
+    for (Retry retry(key.bytes);; retry.again()) {
+        Seen seen;
+        if (!find_in_chain(head, key, Looking::to_create, seen)) return false;
+        if (!seen.pending) return true;
+        take_out(head, seen.node);
+        heap_.retire(seen.node);
+        retry.doubt(pool_, seen.node);  // in a chain that makes sense it is not met again
     }
 }
 

@@ -227,6 +227,7 @@ private:
     std::uint64_t obtain_slab(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cache);
     bool adopt_slab(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cache, std::uint64_t most,
                     std::uint64_t& chunk);
+    bool is_as_seen(const Slab& slab) const;
     void make_slab(Purpose purpose, std::uint64_t unit_bytes, std::uint64_t chunk, std::uint64_t owner);
     bool can_be_slab(Purpose purpose, std::uint64_t unit_bytes, std::uint64_t chunk) const;
     bool has_old_records(std::uint64_t chunk) const;
@@ -314,7 +315,7 @@ private:
     std::uint64_t links_;  // where the table of links is; 0: an old pool has none
     UnitSizes meta_sizes_;
     UnitSizes data_sizes_;
-    std::atomic<std::uint64_t> claims_{0};  // tells the owners of a unit apart that have the same name
+    std::atomic<std::uint64_t> claims_{0};  // so far; tells apart what one process has had in the same unit
     std::array<std::vector<SlabCache>, 2> caches_;
     std::mutex gone_mutex_;
     std::vector<std::uint64_t> gone_;    // chunks whose memory is gone

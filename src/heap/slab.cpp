@@ -40,7 +40,8 @@ std::uint64_t Heap::allocate_record(std::uint64_t length) {
                         std::to_string(pool_.super().chunk_bytes) +
                         " bytes; shorten the id or type, or create the pool with larger chunks");
     }
-    const std::uint64_t claim = UnitState::make(UnitState::owned, pool_.owner(), ++claims_).word;
+    const std::uint64_t claim =
+        UnitState::make(UnitState::owned, pool_.owner(), pool_.first_claim() + ++claims_).word;
     return claim_unit(Purpose::meta, meta_sizes_.class_of(length), claim);
 }
 
@@ -149,6 +150,10 @@ bool Heap::adopt_slab(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cach
         for (std::uint32_t unit = 0; unit < slab.units; ++unit) {
             if (persist::Medium::load(unit_word(slab, unit)) != 0) continue;
             if (!exchange_chunk(i, word, word.with_owner(pool_.owner()))) break;
+            if (!persist::still(is_as_seen(slab))) {
+                set_chunk(i, word, {});
+                break;
+            }
             // A bit that was cleared may have come back with a power loss, or a process of an older release have left it when it died;
             // nobody else allocates here.
             for (; unit < slab.units; ++unit) {
@@ -159,6 +164,13 @@ bool Heap::adopt_slab(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cach
         }
     }
     return false;
+}
+
+// The second look at a slab that has become ours: the word of a chunk has no tag, so the exchange also succeeds where the chunk has been
+// free meanwhile, and is cut into other units now.
+bool Heap::is_as_seen(const Slab& slab) const {
+    Slab now;
+    return read_slab(slab.chunk, now) && now.purpose == slab.purpose && now.unit_bytes == slab.unit_bytes;
 }
 
 // Units begin on a line, behind a word for each of them where the slab is for data.
@@ -363,16 +375,16 @@ void Heap::give_back_slabs() {
     }
     for (std::uint64_t i = 0; i < pool_.usable_chunks(); ++i) {
         const ChunkWord word = chunk_word(i);
+        if (!is_data_slab(word.kind()) || word.owner() != 0) continue;
+        if (!exchange_chunk(i, word, word.with_owner(pool_.owner()))) continue;
+        // Now that it is ours nobody cuts it into other units. And no thread of ours claims a unit that it has freed there.
         Slab slab;
-        if (!is_data_slab(word.kind()) || word.owner() != 0 || !read_slab(i, slab)) continue;
-        // No thread of ours claims a unit that it has freed there, while the slab is ours.
+        const bool is_read = read_slab(i, slab);
         std::unique_lock<std::mutex> one_thread;
-        if (data_sizes_.has(slab.unit_bytes))
+        if (is_read && data_sizes_.has(slab.unit_bytes))
             one_thread =
                 std::unique_lock(cache_of(Purpose::data, data_sizes_.class_of(slab.unit_bytes)).mutex);
-        const ChunkWord ours = word.with_owner(pool_.owner());
-        if (!exchange_chunk(i, word, ours)) continue;
-        if (!give_back(i)) set_chunk(i, word, {});
+        if (!is_read || !give_back(i)) set_chunk(i, word, {});
     }
 }
 

@@ -14,6 +14,7 @@
 // the pool can lock it, shared, for as long as he likes; what a writer waits for is on the .rt, which he cannot open.
 // Modelled in tests/model/attach.hpp.
 
+#include "base/hash.hpp"
 #include "os/lock.hpp"
 #include "os/process.hpp"
 #include "pool/estate.hpp"
@@ -241,6 +242,8 @@ void Pool::begin_slot(Slot& slot) {
     m.store(&slot.attached, 0);
     m.store(&slot.incarnation, slot.incarnation + 1);
     owner_ = owner_of(slot_, slot.incarnation);
+    const std::uint64_t attachment[] = {session_began_at(), slot_, slot.incarnation};
+    first_claim_ = base::xxh3_64(attachment, sizeof attachment);
     m.store(&slot.retire_head, 0);
     m.store(&slot.freeing, 0);
     m.store(&slot.claiming, 0);

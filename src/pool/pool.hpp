@@ -236,6 +236,9 @@ public:
     static std::uint64_t owner_of(std::uint64_t slot, std::uint64_t incarnation) {
         return (slot + 1) | ((incarnation & 0xffff) << 13);
     }
+    /// Where this attachment begins to count what it claims: far from where any other begins. The names of owners come again, in each
+    /// session and after 65,536 attachments, and the units that they own stay.
+    std::uint64_t first_claim() const { return first_claim_; }
 
     /// Cleans up after all processes that have died, and waits for others that are at it. False while somebody's view
     /// keeps some of what they left.
@@ -512,6 +515,7 @@ private:
     std::uint64_t slot_ = 0;
     std::atomic<std::uint64_t> known_committed_ = 0;
     std::uint64_t owner_ = 0;
+    std::uint64_t first_claim_ = 0;
     std::uint64_t fork_generation_;
     Holder self_{os::process_id(), os::pid_namespace(), 0};
     bool attached_ = false;

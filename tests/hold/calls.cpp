@@ -82,6 +82,10 @@ Call rename(const std::string& from, const std::string& to) {
     call.may_be_busy = true;  // where another is erasing it
     return call;
 }
+Call never_busy(Call call) {
+    call.may_be_busy = false;
+    return call;
+}
 Call set_attribute(const std::string& id, const std::string& name, const std::string& text) {
     return done("set " + id + "@" + name, [=](PMEM& pmem) { pmem.set_attribute(id, name, text); });
 }

@@ -21,6 +21,8 @@ Call alloc(const std::string& id, const Dimensions& dims);
 Call make_group(const std::string& id);
 Call erase(const std::string& id);
 Call rename(const std::string& from, const std::string& to);
+/// The same where nobody else is at what it needs.
+Call never_busy(Call call);
 Call set_attribute(const std::string& id, const std::string& name, const std::string& text);
 Call remove_attribute(const std::string& id, const std::string& name);
 Call begin(std::uint64_t step);

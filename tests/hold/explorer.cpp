@@ -130,7 +130,7 @@ std::uint64_t Explorer::explore_from(std::size_t choice) {
     const auto of_function = [&](std::uint64_t cut) {
         return turn.function != nullptr ? next_of(wanted, cut) : cut;
     };
-    std::uint64_t cut = of_function(first + left_out(choice, first));
+    std::uint64_t cut = of_function(first);
     if (cut == Process::forever && turn.kind == Turn::Kind::up_to_a_function)
         throw std::logic_error(std::string("no access is made in ") + turn.function);
     while (cut != Process::forever) {
@@ -145,19 +145,23 @@ std::uint64_t Explorer::explore_from(std::size_t choice) {
         const std::vector<Access> alone = was_run ? std::vector<Access>() : probe(choices_[choice]);
         const std::vector<Access>& made = !was_run ? alone : dies_next ? without_death : accesses_[actor];
         const bool is_over = reached_[choice] < cut || cut >= made.size();
+        // The next access that tells this choice from the one behind it; or, of a thin exploration, one of the next.
         std::uint64_t next = cut;
-        while (was_run && next < made.size() && !meanwhile_[choice].conflicts(made[next]) &&
-               !(dies_next && made[next].writes()))
-            ++next;
+        for (std::uint64_t i = 0; was_run && i <= left_out(choice, cut) && next < made.size(); ++i) {
+            if (i > 0) ++next;
+            while (next < made.size() && !meanwhile_[choice].conflicts(made[next]) &&
+                   !(dies_next && made[next].writes()))
+                ++next;
+        }
         schedules += inner * (std::min<std::uint64_t>(next, made.size()) -
                               std::min<std::uint64_t>(cut, made.size()) + 1);
         if (is_over || next >= made.size()) return schedules;
-        cut = of_function(next + 1 + left_out(choice, next));
+        cut = of_function(next + 1);
     }
     return schedules;
 }
 
-// How many accesses after that one a thin exploration leaves out.
+// How many of the choices after that one a thin exploration leaves out.
 std::uint64_t Explorer::left_out(std::size_t choice, std::uint64_t access) const {
     if (scenario_.one_access_in == 1) return 0;
     std::vector<std::uint64_t> where(cuts_.begin(), cuts_.begin() + static_cast<std::ptrdiff_t>(choice));

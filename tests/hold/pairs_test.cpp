@@ -51,14 +51,14 @@ TEST(HeldPair, of_which_the_one_that_is_held_is_killed_loses_nothing) {
 }
 
 TEST(HeldPair, of_which_the_other_is_killed_meanwhile_loses_nothing) {
-    std::vector<Scenario> pairs = choices({all_verbs()}, 2, other_killed, Model::line, 200);
-    if (!is_long()) thin_out(pairs, 3);
+    std::vector<Scenario> pairs = choices({all_verbs()}, 2, other_killed, Model::line, 50);
+    if (!is_long()) thin_out(pairs, 4);
     tell("one hold, the other dies", explore_all(pairs), 500);
 }
 
 TEST(HeldPair, of_which_both_are_held_comes_to_what_some_order_of_the_calls_comes_to) {
     tell("two holds", explore_all(choices({all_verbs()}, 2, two_holds, Model::line, 80)), 1'000);
-    std::vector<Scenario> three = choices({verbs_on_one_name()}, 2, three_holds, Model::line, 16);
+    std::vector<Scenario> three = choices({verbs_on_one_name()}, 2, three_holds, Model::line, 2);
     thin_out(three, 4);
     tell("three holds", explore_all(three), 1'000);
 }
@@ -82,8 +82,9 @@ TEST(HeldTriple, at_one_name_comes_to_what_some_order_of_the_calls_comes_to) {
     const std::vector<Turn> others_beside = {held(0), held(1), ends(2), ends(0), ends(1)};
     tell("three processes",
          explore_all(choices({verbs_on_one_name()}, 3, others_one_by_one, Model::line, 40)), 500);
-    tell("three processes, two held",
-         explore_all(choices({verbs_on_one_name()}, 3, others_beside, Model::line, 800)), 500);
+    std::vector<Scenario> two_held = choices({verbs_on_one_name()}, 3, others_beside, Model::line, 20);
+    thin_out(two_held, 5);
+    tell("three processes, two held", explore_all(two_held), 500);
 }
 
 }  // namespace

@@ -15,10 +15,6 @@ Call count_attributes(const std::string& id) {
     return {"count " + id + "'s attributes",
             [=](PMEM& pmem) { return std::to_string(pmem.info(id).attributes); }};
 }
-Call never_busy(Call call) {
-    call.may_be_busy = false;
-    return call;
-}
 
 /// A process is held at any access that it makes in `function`, while another, to which all places belong, does what it does.
 Scenario at_any_access_of(const char* function, const std::string& name, const Call& call,
@@ -272,6 +268,42 @@ Scenario a_step_that_is_finished_for_another() {
     return scenario;
 }
 
+const auto has_a_slab_for_records = [](PMEM& pmem) { pmem.store("w", 1); };
+
+// A process that has replaced a value is held before the exchange by which it claims the old one. Another erases the variable, frees that
+// too, and its own value comes into the place. It has the name of the owner before it, of an earlier session, and its numbers began
+// at one again: so the state that the exchange expects was there, and an acknowledged value was freed.
+Scenario a_unit_of_a_namesake() {
+    Scenario scenario;
+    scenario.name = "a unit of a namesake";
+    scenario.setup = [](PMEM& pmem) {
+        pmem.store("u", 1);
+        pmem.store("v", 1);
+    };
+    scenario.actors = {{"B", {erase("v"), store_int("n", 2)}, has_a_slab_for_records},
+                       {"A", {store_int("v", 3)}}};
+    scenario.turns = {held_within(1, "Heap::claim"), ends(0), ends(1)};
+    return scenario;
+}
+
+// A process has looked at a slab without an owner, and is held before the exchange that makes it its own. Another takes it, empties it, gives
+// its chunk back, makes a slab of smaller units there, and leaves: the chunk's word said the same as before, and values were written
+// into units that they did not fit into.
+Scenario a_slab_of_other_units() {
+    Scenario scenario;
+    scenario.name = "a slab of other units";
+    scenario.options.chunk_bytes = std::uint64_t{64} << 10;  // of smaller ones no slab for data has a head
+    scenario.options.max_bytes = std::uint64_t{1} << 20;
+    scenario.setup = [](PMEM& pmem) { pmem.store("a", std::string(1500, 'v')); };
+    scenario.actors = {
+        {"B",
+         {erase("a"), trim(), store_text("l", 700, 'l'), store_text("n", 700, 'n'), erase("l"), close_pool()},
+         has_a_slab_for_records},
+        {"A", {store_text("v", 1500, 'x')}}};
+    scenario.turns = {held(1), ends(0), ends(1)};
+    return scenario;
+}
+
 std::vector<Scenario> places_used_again() {
     return {a_name_of_another(),
             a_renamed_one_of_another(),
@@ -291,7 +323,9 @@ std::vector<Scenario> places_used_again() {
             an_erase_that_is_finished_for_another("copy_current"),
             a_flag_for_another(),
             an_attribute_that_is_killed_for_another(),
-            a_step_that_is_finished_for_another()};
+            a_step_that_is_finished_for_another(),
+            a_unit_of_a_namesake(),
+            a_slab_of_other_units()};
 }
 
 }  // namespace pmemcpy::hold

@@ -60,7 +60,7 @@ struct Scenario {
     std::vector<Turn> turns;
     crash::Model model = crash::Model::line;
     Options options = small_pool();
-    /// Of the accesses to be held before, each choice takes about one of so many, others with each seed: the runs of three choices grow
+    /// Of the accesses that each choice would be made for, about one of so many is taken, others with each seed: the runs of three choices grow
     /// with the cube of the accesses, and one pair of long verbs would take as long as all others together.
     std::uint64_t one_access_in = 1;
 };

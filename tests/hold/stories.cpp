@@ -215,6 +215,28 @@ Scenario a_group_made_of_what_is_erased() {
     return scenario;
 }
 
+// A rename was refused, because something was there under the new name, and then nothing was: a store had made the entry and no value yet.
+Scenario a_rename_to_what_is_being_stored() {
+    Scenario scenario;
+    scenario.name = "a rename to what is being stored";
+    scenario.setup = set_up_everything;
+    scenario.actors = {{"A", {store_int("n", 1)}},
+                       {"B", {never_busy(rename("r", "n")), never_busy(rename("n", "z"))}}};
+    scenario.turns = {held(0), ends(1), ends(0)};
+    return scenario;
+}
+
+// The same of what the dead have left: an entry without a value, and a name that a rename had made and not given yet.
+std::vector<Scenario> renames_to_what_the_dead_have_left() {
+    Scenario store = a_rename_to_what_is_being_stored();
+    store.name += ", by one that dies";
+    store.turns = {held(0), dies(0), ends(1)};
+    Scenario rename_too = store;
+    rename_too.name = "a rename to what is being renamed, by one that dies";
+    rename_too.actors[0].calls = {rename("w", "n")};
+    return {store, rename_too};
+}
+
 std::vector<Scenario> stories() {
     return {a_claim(),
             a_late_erase(),
@@ -227,7 +249,8 @@ std::vector<Scenario> stories() {
             a_commit_beside_a_drop(),
             a_commit_of_one_left_behind(),
             a_commit_of_what_is_abandoned(),
-            a_group_made_of_what_is_erased()};
+            a_group_made_of_what_is_erased(),
+            a_rename_to_what_is_being_stored()};
 }
 
 }  // namespace pmemcpy::hold

@@ -18,6 +18,8 @@ Scenario a_commit_beside_a_drop();
 Scenario a_commit_of_one_left_behind();
 Scenario a_commit_of_what_is_abandoned();
 Scenario a_group_made_of_what_is_erased();
+Scenario a_rename_to_what_is_being_stored();
+std::vector<Scenario> renames_to_what_the_dead_have_left();
 std::vector<Scenario> stories();
 
 // places.cpp
@@ -39,6 +41,8 @@ Scenario an_erase_that_is_finished_for_another(const char* function);
 Scenario a_flag_for_another();
 Scenario an_attribute_that_is_killed_for_another();
 Scenario a_step_that_is_finished_for_another();
+Scenario a_unit_of_a_namesake();
+Scenario a_slab_of_other_units();
 std::vector<Scenario> places_used_again();
 
 // announced.cpp

@@ -48,6 +48,11 @@ TEST(HeldStory, a_group_is_not_made_of_an_entry_that_is_erased) {
     tell("a group made of what is erased", explore_all({a_group_made_of_what_is_erased()}), 1);
 }
 
+TEST(HeldStory, a_rename_is_refused_by_nothing_that_is_not_there) {
+    tell("a rename to what is being stored", explore_all({a_rename_to_what_is_being_stored()}), 5);
+    tell("a rename to what the dead have left", explore_all(renames_to_what_the_dead_have_left()), 50);
+}
+
 // Of each the accesses of one function are gone through; that they are the right ones the gate shows.
 TEST(HeldStory, a_look_at_a_name_gives_no_value_of_what_has_come_into_the_place) {
     tell("a name of another", explore_all({a_name_of_another()}), 3);
@@ -99,6 +104,14 @@ TEST(HeldStory, an_erase_that_is_finished_late_takes_no_attribute_of_another) {
 
 TEST(HeldStory, a_step_that_is_finished_late_retires_nothing_of_a_draft) {
     tell("a step that is finished for another", explore_all({a_step_that_is_finished_for_another()}), 20);
+}
+
+TEST(HeldStory, a_late_claim_takes_no_record_of_one_with_the_same_name) {
+    tell("a unit of a namesake", explore_all({a_unit_of_a_namesake()}), 5);
+}
+
+TEST(HeldStory, a_late_adoption_takes_no_slab_of_other_units) {
+    tell("a slab of other units", explore_all({a_slab_of_other_units()}), 5);
 }
 
 // Of two that mind each other one is held.
