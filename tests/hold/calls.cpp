@@ -98,6 +98,9 @@ Call begin(std::uint64_t step) {
 Call commit(std::uint64_t step) {
     return done("commit", [=](PMEM& pmem) { pmem.commit(step); });
 }
+Call abandon() {
+    return done("abandon", [](PMEM& pmem) { pmem.abandon(); });
+}
 Call compact() {
     return done("compact", [](PMEM& pmem) { pmem.compact(); });
 }

@@ -27,6 +27,7 @@ Call set_attribute(const std::string& id, const std::string& name, const std::st
 Call remove_attribute(const std::string& id, const std::string& name);
 Call begin(std::uint64_t step);
 Call commit(std::uint64_t step);
+Call abandon();
 Call compact();
 Call trim();
 

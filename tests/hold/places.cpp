@@ -252,16 +252,12 @@ Scenario a_step_that_is_finished_for_another() {
         pmem.store("w", 111);
         pmem.store("v", 1);
     };
-    const Call abandons = {"abandon", [](PMEM& pmem) {
-                               pmem.abandon();
-                               return std::string("ok");
-                           }};
     const auto in_step = [](PMEM& pmem) {
         pmem.begin(1);
         pmem.store("v", 2);
     };
     scenario.actors = {{"B", {store_int("v", 3), store_int("w", 222)}, values},
-                       {"D", {abandons}, in_step},
+                       {"D", {abandon()}, in_step},
                        {"A", {compact()}}};
     scenario.turns = {held_in(1, "Heap::claim"),       dies(1), held_within(2, "Heap::finish_step"),
                       held_within(0, "Heap::replace"), dies(0), ends(2)};

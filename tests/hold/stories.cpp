@@ -99,6 +99,34 @@ Scenario an_older_version() {
     return scenario;
 }
 
+// The same where the version before belongs to a process that lives: to the one in the step, or to a third. No cleaning up after the dead one
+// comes by it. The review had the first, behind the page cache.
+std::vector<Scenario> older_versions_of_the_living() {
+    const Scenario of_the_dead = an_older_version();
+    const Actor &killed = of_the_dead.actors[0], &in_step = of_the_dead.actors[1];
+    std::vector<Scenario> all;
+    for (const Call& last : {abandon(), commit(1)}) {
+        for (const crash::Model model : {crash::Model::line, crash::Model::page}) {
+            Scenario own = of_the_dead;
+            own.name = "an older version of its own, " + last.name;
+            own.model = model;
+            own.actors = {{"A", killed.calls}, {"B", {last}, [=](PMEM& pmem) {
+                                                    killed.prepare(pmem);
+                                                    in_step.prepare(pmem);
+                                                }}};
+            all.push_back(own);
+            Scenario of_a_third = of_the_dead;
+            of_a_third.name = "an older version of a third, " + last.name;
+            of_a_third.model = model;
+            of_a_third.actors = {
+                {"C", {load_text("v")}, killed.prepare}, {"A", killed.calls}, {"B", {last}, in_step.prepare}};
+            of_a_third.turns = {held(1), dies(1), ends(2), ends(0)};
+            all.push_back(of_a_third);
+        }
+    }
+    return all;
+}
+
 // The last process out recovers the pool, for another had died; and took the dead one's pins, in the slot whose name recovery works
 // under, for its own. What they kept was then freed under another name than it was retired by, which is not at all.
 Scenario a_pin_of_the_dead() {

@@ -11,6 +11,7 @@ Scenario a_late_erase();
 Scenario a_late_hint();
 Scenario a_step_begun_anew();
 Scenario an_older_version();
+std::vector<Scenario> older_versions_of_the_living();
 Scenario a_pin_of_the_dead();
 Scenario an_erase_of_what_is_renamed();
 Scenario a_rename_of_what_is_erased();

@@ -24,6 +24,7 @@ TEST(HeldStory, a_store_in_a_step_that_is_begun_anew_is_not_dropped) {
 
 TEST(HeldStory, a_store_over_an_uncommitted_version_leaves_no_older_one_behind) {
     tell("an older version", explore_all({an_older_version()}), 20);
+    tell("an older version of the living", explore_all(older_versions_of_the_living()), 200);
 }
 
 TEST(HeldStory, a_pin_of_the_dead_keeps_nothing_from_who_recovers) {
