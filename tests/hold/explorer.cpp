@@ -182,7 +182,9 @@ void Explorer::tell_the_held(Cast& cast, Part& part) {
 // Until it is held before that access, at its end, or waits for nobody who could go on.
 void Explorer::advance(Cast& cast, std::size_t actor, std::uint64_t hold_before) {
     Part& part = *cast.parts[actor];
-    for (;;) {
+    const std::size_t actors = cast.parts.size();
+    // Each time another of them first: of two that wait for a third each looks busy to the other.
+    for (std::size_t round = 0;; ++round) {
         part.choice.reset();
         const Stop stop = part.process.go_on(hold_before);
         tell_the_held(cast, part);
@@ -191,9 +193,10 @@ void Explorer::advance(Cast& cast, std::size_t actor, std::uint64_t hold_before)
         found_.waited.insert(
             scenario_.actors[actor].calls[std::min(call, scenario_.actors[actor].calls.size() - 1)].name);
         bool somebody_went_on = false;
-        for (std::size_t i = 0; i < cast.parts.size() && !somebody_went_on; ++i) {
-            Part& other = *cast.parts[i];
-            if (i == actor || other.process.is_dead() || other.process.is_done()) continue;
+        for (std::size_t i = 0; i < actors && !somebody_went_on; ++i) {
+            const std::size_t number = (round + i) % actors;
+            Part& other = *cast.parts[number];
+            if (number == actor || other.process.is_dead() || other.process.is_done()) continue;
             const std::size_t had = other.process.accesses().size();
             other.choice.reset();
             const Stop then = other.process.go_on();

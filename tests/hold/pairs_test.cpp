@@ -69,7 +69,7 @@ TEST(HeldPair, at_one_group_comes_to_what_some_order_of_the_calls_comes_to) {
     };
     tell("one hold at a group", pairs(one_hold, 1), 1'000);
     tell("one hold and a death at a group", pairs(held_and_killed, 4), 500);
-    tell("two holds at a group", pairs(two_holds, 16), 500);
+    tell("two holds at a group", pairs(two_holds, 4), 500);
 }
 
 // The other makes new things in the places of those that the first one is looking at.
