@@ -64,7 +64,8 @@ void Pool::vouch_for_committed_step() const {
 
 void Pool::know_committed(std::uint64_t step) {
     std::uint64_t before = known_committed_.load(std::memory_order_relaxed);
-    while (before < step && !known_committed_.compare_exchange_weak(before, step, std::memory_order_relaxed)) {
+    while (before < step &&
+           !known_committed_.compare_exchange_weak(before, step, std::memory_order_relaxed)) {
     }
 }
 

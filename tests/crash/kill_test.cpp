@@ -298,7 +298,8 @@ std::vector<Verb> verbs() {
          },
          [](PMEM& p) { p.abandon(); }},
         with_private({"begin_with_private", values_and_private, nothing, store_in_step}),
-        with_private({"commit_with_private", values_and_private, store_in_step, [](PMEM& p) { p.commit(1); }}),
+        with_private(
+            {"commit_with_private", values_and_private, store_in_step, [](PMEM& p) { p.commit(1); }}),
         with_private({"commit_with_private_alone", values_and_private, store_in_step,
                       [](PMEM& p) { p.commit(1); }, false, nullptr, true}),
         {"make_group", values, nothing, [](PMEM& p) { p.make_group("g/h"); }},
