@@ -8,6 +8,11 @@
 #include <pmemcpy/error.hpp>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <iterator>
+#include <sstream>
 #include <vector>
 
 namespace pmemcpy::pmem {
@@ -56,7 +61,35 @@ void wipe(store::Store& shared) {
                     "process until that syncs; the same call again, later, wipes them");
 }
 
+constexpr std::string_view verbs[] = {"take", "give", "take-group"};
+
+std::string pool_of(const store::Store& shared) {
+    const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(shared.uuid());
+    return std::to_string(halves[0]) + "-" + std::to_string(halves[1]);
+}
+
 }  // namespace
+
+// "VERB POOL PLACE INCARNATION DRAFT ID", of which only the id may have blanks in it.
+void Moving::note_in(store::Store& own, const store::Store& shared) const {
+    own.set_note("/", moving_note,
+                 std::string(verbs[static_cast<int>(verb)]) + " " + pool_of(shared) + " " +
+                     std::to_string(there.place) + " " + std::to_string(there.incarnation) + " " +
+                     (draft.empty() ? "-" : draft) + " " + id);
+}
+
+std::optional<Moving> Moving::noted_in(const store::Store& own, const store::Store& shared) {
+    std::istringstream text(own.note("/", moving_note).value_or(""));
+    std::string verb, uuid;
+    Moving moving;
+    text >> verb >> uuid >> moving.there.place >> moving.there.incarnation >> moving.draft;
+    text.ignore(1);
+    std::getline(text, moving.id, '\0');
+    const auto known = std::find(std::begin(verbs), std::end(verbs), verb);
+    if (moving.id.empty() || known == std::end(verbs) || uuid != pool_of(shared)) return std::nullopt;
+    moving.verb = static_cast<Verb>(known - std::begin(verbs));
+    return moving;
+}
 
 Move::Move(Sides& sides, Scope to)
     : one_thread_(sides.moving()),
@@ -75,20 +108,21 @@ Move::Move(Sides& sides, Scope to)
 
 void Move::variable(const std::string& id) {
     if (to_ == Scope::shared) return give(id);
-    note("");
-    take(id);
+    const Oid there = shared_->oid(id);
+    note({Moving::Verb::take, id, there});
+    take(id, there);
 }
 void Move::group(const std::string& id) { to_ == Scope::own ? take_group(id) : give_group(id); }
 
 // Before anything is where it should not stay, and durably: whoever opens the pool next has to know.
-void Move::note(const std::string& draft) {
-    own_->set_note("/", moving_note, draft);
+void Move::note(const Moving& moving) {
+    moving.note_in(*own_, *shared_);
     sync(*own_);
     shared_->announce_scopes();
 }
 
 // From shared to private.
-void Move::take(const std::string& id) {
+void Move::take(const std::string& id, const Oid& there) {
     if (!own_->exists(id)) {
         const std::string draft = copy::name_of_ones_own(own_pool_, draft_prefix);
         Sides::store_of(own_pool_).create_as(id, *shared_);
@@ -103,16 +137,19 @@ void Move::take(const std::string& id) {
         sync(*own_);
         shared_->announce_scopes();
     }
-    erase_if_there(*shared_, id);
+    shared_->erase_this(there);
 }
 
 // From private to shared. Erasing the private one is what does it.
 void Move::give(const std::string& id) {
     const std::string draft = copy::name_of_ones_own(shared_pool_, draft_prefix);
-    note(draft);
+    Moving moving{Moving::Verb::give, id, {}, draft};
+    note(moving);
     Sides::store_of(shared_pool_).create_as(id, *own_);
     try {
         copy::fill(own_pool_, id, shared_pool_, draft, [](std::uint64_t) {});
+        moving.there = shared_->oid(draft);
+        note(moving);  // before it has the name by which others find it
         operate::carry_hint(*own_, id, *shared_, draft);
         shared_->rename(draft, id);
     } catch (...) {
@@ -135,7 +172,7 @@ void Move::copy_groups(const std::string& id, const PMEM& from, PMEM& to) {
 }
 
 void Move::take_group(const std::string& id) {
-    note("");
+    note({Moving::Verb::take_group, id});
     Sides::store_of(own_pool_).create_as(id, *shared_);
     own_pool_.make_group(id);
     own_->set_note(id, private_note, "private");
@@ -145,7 +182,7 @@ void Move::take_group(const std::string& id) {
         copy_groups(id, shared_pool_, own_pool_);
         for (const std::string& variable : shared_->ids(id + "/", false)) {
             try {
-                take(variable);
+                take(variable, shared_->oid(variable));
             } catch (const Error& error) {
                 if (error.kind() != Code::not_found || shared_->exists(variable))
                     throw;  // another has erased it
@@ -175,14 +212,16 @@ void Move::finish() {
 
 // From what a process has left that died: what is private is not shared any more, and of a group that was to be private nothing.
 void Move::resume() {
-    if (const auto draft = own_->note("/", moving_note); draft && !draft->empty())
-        erase_if_there(*shared_, *draft);
-    for (const std::string& draft : own_->ids(draft_prefix, false)) erase_if_there(*own_, draft);
-    for (const std::string& id : own_->ids("", false)) erase_if_there(*shared_, id);
-    for (const std::string& group : own_->ids("", true)) {
-        if (own_->note(group, private_note)) take_group(group);
-    }
     shared_->start_wiping();
+    for (const std::string& draft : own_->ids(draft_prefix, false)) erase_if_there(*own_, draft);
+    if (const auto left = Moving::noted_in(*own_, *shared_)) {
+        if (left->verb == Moving::Verb::take_group) {
+            take_group(left->id);
+        } else {
+            if (left->verb == Moving::Verb::give) erase_if_there(*shared_, left->draft);
+            if (own_->exists(left->id)) shared_->erase_this(left->there);
+        }
+    }
     wipe(*shared_);
     own_->remove_note("/", moving_note);
 }

@@ -2,11 +2,27 @@
 
 #include "pmem/sides.hpp"
 
+#include <optional>
+#include <pmemcpy/info.hpp>
 #include <pmemcpy/scope.hpp>
 #include <string>
 #include <string_view>
 
 namespace pmemcpy::pmem {
+
+/// What is being moved, noted in the private side before anything is where it should not stay: after a death that, and nothing else, goes from
+/// the shared side. The same name may be another user's there.
+struct Moving {
+    enum class Verb { take, give, take_group };
+    Verb verb = Verb::take;
+    std::string id;
+    Oid there{};          ///< what is of it in the shared side: what is to go from there, or has come there
+    std::string draft{};  ///< of one that is given: its name before it has its own
+
+    void note_in(store::Store& own, const store::Store& shared) const;
+    /// Nothing where nothing is noted, or of another pool than this one.
+    static std::optional<Moving> noted_in(const store::Store& own, const store::Store& shared);
+};
 
 /// Moves objects from one side of a pool to the other, as long as it lives alone of all processes of this user. What is on both sides
 /// is private; so the private one comes first and goes last, and whatever a death leaves is put right by finish_moves().
@@ -22,8 +38,8 @@ public:
     void finish();
 
 private:
-    void note(const std::string& draft);
-    void take(const std::string& id);
+    void note(const Moving& moving);
+    void take(const std::string& id, const Oid& there);
     void give(const std::string& id);
     void take_group(const std::string& id);
     void give_group(const std::string& id);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "pmem/move.hpp"
 #include "pmem/scope_suite.hpp"
 #include "pmem/sides.hpp"
 #include "tests/inside.hpp"
@@ -223,7 +224,8 @@ TEST_F(scope, what_is_on_both_sides_is_private) {
                                 *make_encoder(SerializerType::bp4, std::string("secretother")));
     sides.shared()->store_value(".moving-7", Type::string(), SerializerType::bp4,
                                 *make_encoder(SerializerType::bp4, std::string("secretdraft")));
-    sides.own_store()->set_note("/", pmem::moving_note, ".moving-7");
+    pmem::Moving{pmem::Moving::Verb::give, "x", sides.shared()->oid("x"), ".moving-7"}.note_in(
+        *sides.own_store(), *sides.shared());
     EXPECT_EQ(pool.load<std::string>("x"), "secretx");
     pool.munmap();
     EXPECT_FALSE(files_with("secretdraft").empty());
@@ -232,6 +234,59 @@ TEST_F(scope, what_is_on_both_sides_is_private) {
     expect_nowhere("secret");
     EXPECT_EQ(pool.ids(), std::vector<std::string>{"x"});
     EXPECT_FALSE(pmem::Sides::of(pool).own_store()->note("/", pmem::moving_note));
+}
+
+// Whatever was on both sides was taken for what a death had left in a move; but a shared one of that name may be another user's, who sees
+// nothing private. A referee lost it by a move that was refused, and by a death in the move of something else.
+TEST_F(scope, what_another_user_has_under_the_name_of_something_private_stays) {
+    PMEM pool = open(small(true));
+    for (const char* id : {"x", "y"}) {
+        pool.store(id, std::string("mine"));
+        set_scope(pool, id, Scope::own);
+    }
+    const auto theirs = [&](const std::string& id) {
+        pmem::Sides::of(pool).shared()->store_value(
+            id, Type::string(), SerializerType::bp4,
+            *make_encoder(SerializerType::bp4, std::string("theirs")));
+    };
+    const auto is_shared = [&](const std::string& id) { return pmem::Sides::of(pool).shared()->exists(id); };
+    theirs("x");
+    try {
+        set_scope(pool, "x", Scope::shared);
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), Code::already_exists) << error.what();
+    }
+    pool.munmap();
+    pool = open(small());
+    EXPECT_TRUE(is_shared("x")) << "by the next opening, which finishes moves";
+    // A process dies while it gives y.
+    pmem::Sides& sides = pmem::Sides::of(pool);
+    pmem::Moving{pmem::Moving::Verb::give, "y", {}, ".moving-7"}.note_in(*sides.own_store(), *sides.shared());
+    pool.munmap();
+    pool = open(small());
+    EXPECT_TRUE(is_shared("x"));
+    EXPECT_FALSE(is_shared("y"));
+    EXPECT_EQ(pool.load<std::string>("x"), "mine");
+    set_scope(pool, "y", Scope::shared);
+    EXPECT_TRUE(is_shared("x"));
+    EXPECT_TRUE(is_shared("y"));
+}
+
+// A death behind the copy, when another user has stored something else under the name since.
+TEST_F(scope, what_has_come_since_into_the_place_of_what_was_moved_stays) {
+    PMEM pool = open(small(true));
+    pool.store("x", std::string("mine"));
+    pmem::Sides& sides = pmem::Sides::of(pool);
+    const Oid moved = sides.shared()->oid("x");
+    set_scope(pool, "x", Scope::own);
+    sides.shared()->store_value("x", Type::string(), SerializerType::bp4,
+                                *make_encoder(SerializerType::bp4, std::string("theirs")));
+    pmem::Moving{pmem::Moving::Verb::take, "x", moved}.note_in(*sides.own_store(), *sides.shared());
+    pool.munmap();
+    pool = open(small());
+    EXPECT_TRUE(pmem::Sides::of(pool).shared()->exists("x"));
+    EXPECT_EQ(pool.load<std::string>("x"), "mine");
 }
 
 TEST_F(scope, a_file_that_others_may_open_is_refused) {

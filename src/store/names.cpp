@@ -47,16 +47,34 @@ void Store::erase(std::string_view id) {
     }
     const auto named = catalog_.find_named(id);
     if (!named) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
-    pool::Feed::UnderWay under_way(feed());
-    under_way.of(named->entry.offset());
-    if (!directory_layout_) {
-        catalog_.erase(*named, id);
-        return announce(named->entry);
+    erase_named(*named, id);
+}
+
+bool Store::erase_this(const Oid& oid) {
+    check_writable();
+    try {
+        const std::string id = name_of(oid);
+        const auto named = catalog_.find_named(id);
+        if (!named || named->entry.word != oid.place) return false;  // renamed or erased just then
+        erase_named(*named, id);
+        return true;
+    } catch (const Error& error) {
+        if (error.kind() != Code::not_found) throw;
+        return false;
     }
-    const bool is_group = catalog::Catalog::is_group(pool_, named->definition);
+}
+
+void Store::erase_named(const catalog::Catalog::Named& named, std::string_view id) {
+    pool::Feed::UnderWay under_way(feed());
+    under_way.of(named.entry.offset());
+    if (!directory_layout_) {
+        catalog_.erase(named, id);
+        return announce(named.entry);
+    }
+    const bool is_group = catalog::Catalog::is_group(pool_, named.definition);
     if (!is_group) directory_layout_->leaving(id);
-    catalog_.erase(*named, id);
-    announce(named->entry);
+    catalog_.erase(named, id);
+    announce(named.entry);
     if (is_group) return directory_layout_->group_erased(id);
     name_changed(id);
 }

@@ -104,6 +104,8 @@ public:
     std::optional<bool> is_group(std::string_view id) const;
     void make_group(std::string_view id);
     void erase(std::string_view id);
+    /// That very object, whatever its name is, and nothing that has come into its place. False when it is gone.
+    bool erase_this(const Oid& oid);
     void rename(std::string_view from, std::string_view to);
     std::vector<std::string> ids(std::string_view prefix, bool groups) const;
     Info info(std::string_view id) const;
@@ -463,6 +465,7 @@ private:
     Info describe_value(std::string_view id, const ValueSeen& seen) const;
     bool makes_sense(Link definition) const;
     std::optional<Info> describe(std::string_view id, const catalog::Catalog::Named& named) const;
+    void erase_named(const catalog::Catalog::Named& named, std::string_view id);
     void check_value(const ValueSeen& seen) const;
     void discard_block(const std::string& id, Link block);
     Link make_owner_of_attributes(std::string_view id);
