@@ -279,7 +279,12 @@ std::uint64_t Heap::chunks_of_run(std::uint64_t head, std::uint64_t record_offse
 
 void Heap::wipe_run(std::uint64_t head, std::uint64_t record_offset) {
     const std::uint64_t count = chunks_of_run(head, record_offset);
-    wipe(pool_.chunk_offset(head), count * pool_.super().chunk_bytes);
+    for (std::uint64_t k = 0; k < count; ++k) {
+        // The process that began to free it may have died, and others have stored in what was free already.
+        const ChunkWord word = chunk_word(head + k);
+        const bool is_its = k == 0 || (word.kind() == ChunkKind::run_body && word.is_body_at(k));
+        if (is_its) wipe(pool_.chunk_offset(head + k), pool_.super().chunk_bytes);
+    }
 }
 
 // The head goes last. Whoever repeats this after a death does not free what others have claimed since: while the head stands, no other

@@ -71,13 +71,16 @@ std::optional<std::uint64_t> Heap::claim_in(std::uint64_t chunk, SlabCache& cach
 std::optional<std::uint64_t> Heap::claim_freed(Purpose purpose, std::uint64_t unit_bytes, SlabCache& cache,
                                                std::uint64_t claim_word) {
     const std::uint64_t offset = cache.freed.exchange(0, std::memory_order_relaxed);
+    if (offset == 0) return std::nullopt;
+    // Of a slab of another process the chunk may become another thread's of this one: so whose it is is looked at first, and of what is
+    // ours in the cache, which the caller has locked, nobody takes the chunk away.
+    const ChunkWord word = chunk_word(pool_.chunk_of(offset));
+    if (word.owner() != pool_.owner() || !is_slab_for(purpose, word.kind())) return std::nullopt;
     Slab slab;
     std::uint32_t unit = 0;
-    if (offset == 0 || !find_unit(offset, slab, unit)) return std::nullopt;
-    const ChunkWord word{persist::Medium::load(&chunk(slab.chunk).word)};
-    const bool is_ours =
-        word.owner() == pool_.owner() && slab.purpose == purpose && slab.unit_bytes == unit_bytes;
-    if (!is_ours || !claim_at(slab, unit, claim_word)) return std::nullopt;
+    if (!find_unit(offset, slab, unit) || slab.purpose != purpose || slab.unit_bytes != unit_bytes)
+        return std::nullopt;
+    if (!claim_at(slab, unit, claim_word)) return std::nullopt;
     return offset;
 }
 

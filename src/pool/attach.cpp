@@ -168,7 +168,8 @@ bool Pool::try_join() {
         if (persist::Medium::load(&state().clean.value) == 0) {
             runtime_.emplace(
                 Runtime::open(file_, persist::Medium::load(&state().runtime_inode.value), false));
-            if (runtime_->is_valid(super_.uuid)) {
+            // An odd count: the process that rebuilt the pool has died in it.
+            if (runtime_->is_valid(super_.uuid) && recovery_count() % 2 == 0) {
                 refresh_features();
                 runtime_fork_ = os::ClosedInChild(runtime_->file());
                 return true;

@@ -111,6 +111,8 @@ public:
     /// Space for slot `i`, before anything in it is read or written. Slots below `slots_used` have theirs. Errors: no_space.
     void allocate_slot(std::uint64_t i);
     void validate(const std::array<std::uint8_t, 16>& uuid);
+    /// Nobody joins the session any more, until it is validated again.
+    void invalidate();
 
     bool is_valid(const std::array<std::uint8_t, 16>& uuid) const;
     std::uint64_t inode() const { return inode_; }

@@ -122,7 +122,8 @@ void Pool::abandon_step() {
 void Pool::forget_broken_step(std::uint64_t step) {
     // Nobody has begun what was dropped; so it cannot be committed by mistake.
     medium_.store(&state().begun_step.value, std::max(committed_step(), step - 1));
-    medium_.store(&state().broken_step.value, 0);
+    // A death in an earlier step, of which another process has told meanwhile, is not forgotten.
+    static_cast<void>(medium_.compare_exchange(&state().broken_step.value, step, 0));
 }
 
 }  // namespace pmemcpy::pool

@@ -249,8 +249,11 @@ void Store::abandon() {
 void Store::drop_abandoned_step(std::uint64_t next, const pool::Pool::StepLock&) {
     pool_.scavenge_dead(catalog_);
     pool_.turn_away_entering();
-    if (const std::uint64_t broken = pool_.broken_step(); broken != 0 && !pool_.others_in_step())
-        drop_from(broken);
+    for (;;) {
+        const std::uint64_t broken = pool_.broken_step();
+        if (broken == 0 || pool_.others_in_step()) break;
+        drop_from(broken);  // a death in an earlier step may have been told of meanwhile
+    }
     pool_.enter_step(next);
 }
 
