@@ -231,7 +231,13 @@ void Explorer::take_turn(Cast& cast, std::size_t turn) {
     if (kind == Turn::Kind::death) {
         part.choice.reset();
         part.death = ++cast.moment;
-        return node_.kill(part.process);
+        node_.kill(part.process);
+        // The kernel drops its locks, which others may ask for.
+        const Access drops{Access::Kind::call, kernel_word(), 1, nullptr};
+        for (const auto& other : cast.parts) {
+            if (other->choice) meanwhile_[*other->choice].add({&drops, 1});
+        }
+        return;
     }
     if (kind == Turn::Kind::to_the_end) {
         if (!part.process.is_done()) advance(cast, actor, Process::forever);

@@ -206,29 +206,6 @@ Scenario a_commit_of_one_left_behind() {
     return scenario;
 }
 
-// Two steps are open, and a process has died in the later one. Another drops that, and is held; meanwhile one dies in the earlier step, which a
-// newcomer tells of. Who dropped the later step said then that none is broken, and half of the earlier one was committed.
-Scenario a_death_in_an_earlier_step() {
-    Scenario scenario;
-    scenario.name = "a death in an earlier step";
-    scenario.setup = [](PMEM& pmem) { pmem.store("v", std::string(700, 'v')); };
-    const auto half_of_4 = [](PMEM& pmem) {
-        pmem.begin(4);
-        pmem.store("half", 1);
-    };
-    const auto in_5 = [](PMEM& pmem) {
-        pmem.begin(5);
-        pmem.store("q", 1);
-    };
-    scenario.actors = {{"D", {}, half_of_4},
-                       {"A", {}, in_5},
-                       {"F", {begin(5)}},
-                       {"S", {open_pool()}, {}, true},
-                       {"C", {commit(4)}}};
-    scenario.turns = {dies(1), held(2), dies(0), held(2), ends(3), ends(2), ends(4)};
-    return scenario;
-}
-
 // A process has looked whether its step is whole, and is held before it commits it. Another abandons the step, and is told that it has.
 Scenario a_commit_of_what_is_abandoned() {
     Scenario scenario;
@@ -300,7 +277,6 @@ std::vector<Scenario> stories() {
             a_commit_beside_a_drop(),
             a_commit_of_one_left_behind(),
             a_commit_of_what_is_abandoned(),
-            a_death_in_an_earlier_step(),
             a_group_made_of_what_is_erased(),
             a_rename_to_what_is_being_stored()};
 }

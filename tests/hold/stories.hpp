@@ -18,7 +18,6 @@ Scenario a_rename_of_what_is_erased();
 Scenario a_commit_beside_a_drop();
 Scenario a_commit_of_one_left_behind();
 Scenario a_commit_of_what_is_abandoned();
-Scenario a_death_in_an_earlier_step();
 Scenario a_group_made_of_what_is_erased();
 Scenario a_rename_to_what_is_being_stored();
 std::vector<Scenario> renames_to_what_the_dead_have_left();

@@ -45,10 +45,6 @@ TEST(HeldStory, a_commit_shows_nothing_that_is_abandoned) {
     tell("a commit of what is abandoned", explore_all({a_commit_of_what_is_abandoned()}), 3);
 }
 
-TEST(HeldStory, a_death_in_an_earlier_step_is_not_forgotten) {
-    tell("a death in an earlier step", explore_all({a_death_in_an_earlier_step()}), 20);
-}
-
 TEST(HeldStory, a_group_is_not_made_of_an_entry_that_is_erased) {
     tell("a group made of what is erased", explore_all({a_group_made_of_what_is_erased()}), 1);
 }
