@@ -147,7 +147,8 @@ std::uint64_t Explorer::explore_from(std::size_t choice) {
         const bool is_over = reached_[choice] < cut || cut >= made.size();
         // The next access that tells this choice from the one behind it; or, of a thin exploration, one of the next.
         std::uint64_t next = cut;
-        for (std::uint64_t i = 0; was_run && i <= left_out(choice, cut) && next < made.size(); ++i) {
+        const std::uint64_t passed = left_out(choice, cut);
+        for (std::uint64_t i = 0; was_run && i <= passed && next < made.size(); ++i) {
             if (i > 0) ++next;
             while (next < made.size() && !meanwhile_[choice].conflicts(made[next]) &&
                    !(dies_next && made[next].writes()))
@@ -163,11 +164,11 @@ std::uint64_t Explorer::explore_from(std::size_t choice) {
 
 // How many of the choices after that one a thin exploration leaves out.
 std::uint64_t Explorer::left_out(std::size_t choice, std::uint64_t access) const {
-    if (scenario_.one_access_in == 1) return 0;
+    if (scenario_.one_choice_in == 1) return 0;
     std::vector<std::uint64_t> where(cuts_.begin(), cuts_.begin() + static_cast<std::ptrdiff_t>(choice));
     where.push_back(access);
     where.push_back(drawn_seed());
-    return base::xxh3_64(where.data(), where.size() * sizeof where[0]) % (2 * scenario_.one_access_in - 1);
+    return base::xxh3_64(where.data(), where.size() * sizeof where[0]) % (2 * scenario_.one_choice_in - 1);
 }
 
 // What this one has accessed since it was last looked at happened while those were held whose choice is made.

@@ -19,8 +19,8 @@ const std::vector<Turn> other_killed = {held(0), held(1), dies(1), ends(0)};
 const std::vector<Turn> two_holds = {held(0), held(1), ends(0), ends(1)};
 const std::vector<Turn> three_holds = {held(0), held(1), held(0), ends(1), ends(0)};
 
-void thin_out(std::vector<Scenario>& scenarios, std::uint64_t one_access_in) {
-    for (Scenario& scenario : scenarios) scenario.one_access_in = one_access_in;
+void thin_out(std::vector<Scenario>& scenarios, std::uint64_t one_choice_in) {
+    for (Scenario& scenario : scenarios) scenario.one_choice_in = one_choice_in;
 }
 
 TEST(HeldPair, comes_to_what_some_order_of_the_calls_comes_to) {

@@ -62,7 +62,7 @@ struct Scenario {
     Options options = small_pool();
     /// Of the accesses that each choice would be made for, about one of so many is taken, others with each seed: the runs of three choices grow
     /// with the cube of the accesses, and one pair of long verbs would take as long as all others together.
-    std::uint64_t one_access_in = 1;
+    std::uint64_t one_choice_in = 1;
 };
 
 }  // namespace pmemcpy::hold

@@ -211,12 +211,8 @@ Scenario a_commit_of_what_is_abandoned() {
     Scenario scenario;
     scenario.name = "a commit of what is abandoned";
     scenario.setup = [](PMEM& pmem) { pmem.store("v", std::string(700, 'v')); };
-    const Call abandons = {"abandon",
-                           [](PMEM& pmem) {
-                               pmem.abandon();
-                               return std::string("ok");
-                           },
-                           true};
+    Call abandons = abandon();
+    abandons.may_be_busy = true;
     Call commits = commit(1);
     commits.may_be_busy = true;
     const auto half = [](const std::string& id) {
