@@ -27,16 +27,6 @@ function(pmemcpy_find_plain name header library package)
     endif()
 endfunction()
 
-if(PMEMCPY_CROSS_CHECK)
-    # Nothing is linked, so the headers of the host will do: they are the same on every processor. They are copied out
-    # of the system's include folder because that folder as a whole would bring the host's C library along.
-    find_path(PMEMCPY_host_xxhash xxhash.h PATHS /usr/include NO_DEFAULT_PATH REQUIRED)
-    find_path(PMEMCPY_host_isal isa-l/crc.h PATHS /usr/include NO_DEFAULT_PATH REQUIRED)
-    file(COPY "${PMEMCPY_host_xxhash}/xxhash.h" "${PMEMCPY_host_isal}/isa-l" "${PMEMCPY_host_isal}/isa-l.h"
-         DESTINATION "${PROJECT_BINARY_DIR}/host-headers")
-    return()
-endif()
-
 pmemcpy_find_plain(xxhash xxhash.h xxhash libxxhash-dev)
 pmemcpy_find_plain(isal isa-l/crc.h isal libisal-dev)
 pmemcpy_find_plain(blosc blosc.h blosc "")

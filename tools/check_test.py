@@ -170,6 +170,12 @@ class Skipped(unittest.TestCase):
         found = list_skipped.without_a_library("-- blosc: found\n-- lmdb: not found, there is no index\n")
         self.assertEqual(found, [("lmdb", "there is no index")])
 
+    def test_neither_is_there_what_cannot_be_emulated(self):
+        found = list_skipped.not_emulated(
+            "-- not emulated: os.a_test a.case: QEMU says no: never\n-- Configuring done\n"
+        )
+        self.assertEqual(found, [("os.a_test a.case", "QEMU says no: never")])
+
     def skipped_in_ci(self, log: str, ci: str) -> int:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "build/asan/Testing/Temporary/LastTest.log"

@@ -5,7 +5,8 @@ usage: list_skipped.py PRESET
 
 Prints "skipped: NAME: why" for each, and counts apart what is skipped by design: the parameters that a test does not
 concern, and what only the long form or another build runs. An optional library that was not found counts too, in the
-preset dev, because its tests are not even there. Exit status: 1 when CI=true and something is wanting; else 0.
+preset dev, because its tests are not even there. What QEMU cannot run (cmake/Tests.cmake) is "not emulated", which is
+not for want of something. Exit status: 1 when CI=true and something is wanting; else 0.
 """
 
 import os
@@ -77,6 +78,11 @@ def without_a_library(configured: str) -> list[tuple[str, str]]:
     return re.findall(r"^-- (.+): not found, (.+)$", configured, re.MULTILINE)
 
 
+def not_emulated(configured: str) -> list[tuple[str, str]]:
+    """Of the tests that CMake has drawn those that QEMU cannot run, in the preset aarch64."""
+    return re.findall(r"^-- not emulated: (.+?): (.+)$", configured, re.MULTILINE)
+
+
 def is_by_design(why: str) -> bool:
     return why.startswith(BY_DESIGN)
 
@@ -84,12 +90,15 @@ def is_by_design(why: str) -> bool:
 def main(preset: str) -> int:
     log = (ROOT / "build" / preset / "Testing/Temporary/LastTest.log").read_text(errors="replace")
     found = skipped_in(log)
+    log_of_cmake = ROOT / f"build/logs/configure-{preset}.log"
+    configured = log_of_cmake.read_text() if log_of_cmake.exists() else ""
     if preset == "dev":
-        configured = ROOT / "build/logs/configure-dev.log"
-        found += without_a_library(configured.read_text() if configured.exists() else "")
+        found += without_a_library(configured)
     wanting = sorted({one for one in found if not is_by_design(one[1])})
     for name, why in wanting:
         print(f"skipped: {name}: {why}")
+    for name, why in not_emulated(configured):
+        print(f"not emulated: {name}: {why}")
     print(f"skipped by design: {sum(is_by_design(why) for _, why in found)}")
     to_be_had = [one for one in wanting if not one[1].startswith(NOT_IN_THIS_KERNEL)]
     if to_be_had and os.environ.get("CI") == "true":

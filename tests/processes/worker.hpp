@@ -76,9 +76,11 @@ class Worker {
 public:
     Worker(const std::string& job, const Arguments& arguments, const Arguments& before = {}) {
         Arguments all = before;
-        for (const char* fixed : {"/proc/self/exe", "--worker"}) all.emplace_back(fixed);
-        if (!before.empty()) all[before.size()] = std::filesystem::read_symlink("/proc/self/exe").string();
-        all.push_back(job);
+        // Where this program is emulated /proc/self/exe is the emulator (cmake/aarch64-linux-gnu.cmake).
+        if (const char* emulator = std::getenv("PMEMCPY_EMULATOR")) all.emplace_back(emulator);
+        const char* const self = "/proc/self/exe";
+        all.push_back(all.empty() ? self : std::filesystem::read_symlink(self).string());
+        all.insert(all.end(), {"--worker", job});
         all.insert(all.end(), arguments.begin(), arguments.end());
         std::vector<char*> argv;
         for (std::string& argument : all) argv.push_back(argument.data());
