@@ -33,7 +33,7 @@ Scenario a_freed_unit_of_another() {
     scenario.actors = {{"P", {erase("b"), trim()}, slab},
                        {"T", {store_text("n", 700, 'n')}, frees_a_unit},
                        {"its other thread", {in_other_units}, {}, true}};
-    scenario.turns = {held_in(1, "can_read"), ends(0), ends(2), ends(1)};
+    scenario.turns = {held_within(1, "can_read"), ends(0), ends(2), ends(1)};
     return scenario;
 }
 
