@@ -18,7 +18,8 @@ void Scan::collect() {
         const RecordHeader& record = header(offset);
         if (record.magic != heap::record_magic || !heap::is_whole(pool_, offset, room)) {
             // What never was a record, or is none any more, has no magic at all.
-            if (salvage_ != nullptr && record.magic != 0) losses_.add_record(pool_, offset, room);
+            if (salvage_ != nullptr && record.magic != 0 && !heap::is_hidden(pool_, offset, room))
+                losses_.add_record(pool_, offset, room);
             if (record.magic == heap::record_magic && salvage_ == nullptr)
                 highest_version_ = std::max(highest_version_, record.version);
             return;

@@ -52,8 +52,8 @@ inline constexpr std::uint64_t record_alignment = 64;
 /// The first line of every record. [8, 32) and everything from `covered_from` on is immutable and
 /// covered by the checksum; the four words in between are not.
 struct RecordHeader {
-    std::uint32_t magic;  // zero: free, or hidden (Heap::hide)
-    std::uint32_t checksum;
+    std::uint32_t magic;     // zero: free
+    std::uint32_t checksum;  // all bits flipped: hidden (Heap::hide)
     std::uint8_t kind;
     std::uint8_t mutable_words;  // this many 8-byte words after the header are mutable too
     std::uint16_t fields;        // offset of the extensible fields inside the record, 0: none

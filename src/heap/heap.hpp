@@ -184,8 +184,8 @@ public:
     ChunkEntry& chunk(std::uint64_t i) const;
     /// Calls f(offset of unit, room) for every unit of every metadata slab, taken or not.
     void for_each_unit(const std::function<void(std::uint64_t, std::uint64_t)>& f) const;
-    /// No scan finds the record any more, whoever still has its space: a view, or the retire list of another process. Behind the
-    /// page cache, where scans count, the next sync makes that durable. `record` is a copy of it.
+    /// No scan finds the record any more, whoever still has its space: a view, the retire list of another process, or an eraser that has yet
+    /// to retire it. Behind the page cache, where scans count, the next sync makes that durable. `record` is a copy of it.
     void hide(std::uint64_t offset, const RecordHeader& record);
     void for_each_taken(const std::function<void(const Taken&)>& f) const;
     /// Whether the chunk table and the slabs say that this space belongs to the record; if not, somebody else may get it.
@@ -267,9 +267,10 @@ private:
     std::uint64_t obtain_chunks(std::uint64_t count, Purpose purpose);
     bool claim_chunks(std::uint64_t first, std::uint64_t count);
     void give_back_claimed(std::uint64_t first, std::uint64_t count);
-    void grow(std::uint64_t chunks);
+    /// Takes the lock where it is needed, and then keeps it.
+    void grow(std::uint64_t chunks, std::optional<pool::Pool::SpaceLock>& lock);
     void fill_claimed(std::uint64_t first, std::uint64_t count, std::optional<pool::Pool::SpaceLock>& lock);
-    void make_ready(std::uint64_t wanted);
+    void make_ready(std::uint64_t wanted, std::optional<pool::Pool::SpaceLock>& lock);
     std::uint64_t chunks_for(std::uint64_t bytes) const;
     void fill_holes(std::uint64_t first, std::uint64_t count);
     std::uint64_t chunks_of_run(std::uint64_t head, std::uint64_t record_offset) const;
@@ -289,6 +290,7 @@ private:
     void push_unless_listed(Link record);
     void finish_unlink(std::uint64_t* word, Link record, std::uint64_t after);
     void vacate_slot(const RecordHeader& block, Link record);
+    std::optional<std::uint64_t> empty_word_of(std::uint64_t slot) const;
     pool::Slot& retire_slot();
     std::uint64_t retire_owner() const;
     bool may_free(const RecordHeader& record, Link link);

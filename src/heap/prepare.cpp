@@ -13,8 +13,9 @@ void Heap::prepare(std::uint64_t bytes) {
     const std::uint64_t chunk_bytes = pool_.super().chunk_bytes;
     const std::uint64_t wanted = (bytes + chunk_bytes - 1) / chunk_bytes;
     if (home_ == 0) {  // what will be stored outside takes no space here
-        const pool::Pool::SpaceLock lock(pool_);
-        for (std::uint64_t usable = 0; (usable = pool_.usable_chunks()) < wanted;) grow(wanted - usable);
+        std::optional<pool::Pool::SpaceLock> lock(pool_);
+        for (std::uint64_t usable = 0; (usable = pool_.usable_chunks()) < wanted;)
+            grow(wanted - usable, lock);
         fill_holes(0, wanted);
     }
     const std::uint64_t usable = pool_.usable_chunks();

@@ -150,4 +150,10 @@ bool is_whole(const pool::Pool& pool, std::uint64_t offset, std::uint64_t room) 
            checksum_of(header, offset) == header.checksum;
 }
 
+bool is_hidden(const pool::Pool& pool, std::uint64_t offset, std::uint64_t room) {
+    const auto& header = pool.as<RecordHeader>(offset);
+    return header.magic == record_magic && has_sane_length(header, room) &&
+           hidden(checksum_of(header, offset)) == header.checksum;
+}
+
 }  // namespace pmemcpy::heap

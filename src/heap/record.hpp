@@ -106,4 +106,8 @@ void racy_copy(void* to, const void* from, std::size_t bytes);
 /// Whether there is a whole record of at most `room` bytes at `offset`.
 bool is_whole(const pool::Pool& pool, std::uint64_t offset, std::uint64_t room);
 
+/// Whether there is one that Heap::hide keeps from scans.
+bool is_hidden(const pool::Pool& pool, std::uint64_t offset, std::uint64_t room);
+constexpr std::uint32_t hidden(std::uint32_t checksum) { return ~checksum; }
+
 }  // namespace pmemcpy::heap

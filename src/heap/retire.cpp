@@ -39,7 +39,7 @@ std::uint64_t Heap::retire_owner() const { return retire_slot_ != nullptr ? reti
 bool Heap::unlink(std::uint64_t* word, Link record, std::uint64_t after) {
     const std::lock_guard one_at_a_time(retire_mutex_);
     const Medium& m = pool_.medium();
-    begin_step(pool::Intent::unlink, pool_.offset_of(word), after);
+    begin_step(pool::Intent::unlink, pool_.offset_of(word), 0);
     std::uint64_t expected = record.word;
     const bool unlinked = m.compare_exchange(word, expected, record.dead().word);
     if (unlinked) {
@@ -66,15 +66,20 @@ void Heap::vacate_slot(const RecordHeader& block, Link record) {
     if (block.home % sizeof(std::uint64_t) != 0 || !pool_.contains(block.home, sizeof(std::uint64_t))) return;
     auto* slot = &pool_.as<std::uint64_t>(block.home);
     std::uint64_t expected = record.dead().word;
+    if (Medium::load(slot) != expected) return;
+    if (const auto empty = empty_word_of(block.home))
+        static_cast<void>(pool_.medium().compare_exchange(slot, expected, *empty));
+}
+
+// The caller has seen there the link of a block that its exchange expects: so long the segment around it is that block's.
+std::optional<std::uint64_t> Heap::empty_word_of(std::uint64_t slot) const {
     Slab slab;
-    if (Medium::load(slot) != expected || !read_slab(pool_.chunk_of(block.home), slab) || !slab.is_meta())
-        return;
-    if (block.home < slab.first_unit) return;
-    const auto& segment =
-        pool_.as<RecordHeader>(block.home - (block.home - slab.first_unit) % slab.unit_bytes);
-    if (segment.magic != record_magic || static_cast<RecordKind>(segment.kind) != RecordKind::segment) return;
-    const std::uint64_t empty = Link::mark(mark_empty, segment.version).word;
-    static_cast<void>(pool_.medium().compare_exchange(slot, expected, empty));
+    if (!read_slab(pool_.chunk_of(slot), slab) || !slab.is_meta() || slot < slab.first_unit)
+        return std::nullopt;
+    const auto& segment = pool_.as<RecordHeader>(slot - (slot - slab.first_unit) % slab.unit_bytes);
+    if (segment.magic != record_magic || static_cast<RecordKind>(segment.kind) != RecordKind::segment)
+        return std::nullopt;
+    return Link::mark(mark_empty, segment.version).word;
 }
 
 bool Heap::replace(std::uint64_t* word, Link old, Link fresh, Link older) {
@@ -226,13 +231,17 @@ bool Heap::reclaim_locked(std::uint64_t most_kept) {
     return kept == 0;
 }
 
-// By a CAS on what tells one record from all others in this place, which by now may be another's.
+// By a CAS on what tells one record from all others in this place, which by now may be another's. The magic stays: a living eraser may not
+// have claimed the record yet, and retires it, and what it leads to, only while it is current.
 void Heap::hide(std::uint64_t offset, const RecordHeader& record) {
-    auto* magic = &pool_.as<std::uint64_t>(offset);
-    std::uint64_t expected = 0;
+    auto* magic_and_checksum = &pool_.as<std::uint64_t>(offset);
+    RecordHeader after = record;
+    after.checksum = hidden(record.checksum);
+    std::uint64_t expected = 0, fresh = 0;
     std::memcpy(&expected, &record, sizeof expected);
+    std::memcpy(&fresh, &after, sizeof fresh);
     const std::lock_guard one_at_a_time(retire_mutex_);
-    static_cast<void>(pool_.medium().compare_exchange(magic, expected, 0));
+    static_cast<void>(pool_.medium().compare_exchange(magic_and_checksum, expected, fresh));
 }
 
 // Takes a record out of the list in which it may or may not be.

@@ -72,7 +72,7 @@ std::uint64_t Heap::obtain_chunks(std::uint64_t count, Purpose purpose) {
         // What others have reserved is left to them.
         if (keeps_reserved && pool_.reserved_by_others(0) > 0) {
             if (!lock) lock.emplace(pool_);
-            make_ready(chunks_for(pool_.reserved_by_others(0)) + count);
+            make_ready(chunks_for(pool_.reserved_by_others(0)) + count, lock);
         }
         const std::uint64_t all = pool_.super().chunk_count;
         const std::uint64_t end =
@@ -88,7 +88,7 @@ std::uint64_t Heap::obtain_chunks(std::uint64_t count, Purpose purpose) {
                 if (!found.is_claiming || now - began > longest_search_ns) pool_.throw_full(count);
                 os::sleep_ns(between_searches_ns);
             } else {
-                grow(count - tail);
+                grow(count - tail, lock);
             }
             continue;
         }
@@ -127,13 +127,15 @@ void Heap::give_back_claimed(std::uint64_t first, std::uint64_t count) {
             {});
 }
 
-// Another may grow the pool at the same time. As long as the chunks are not usable, what the table says of them is nobody's, and may be
-// anything in a damaged pool; one that has been claimed and is free again by now loses its memory, and nothing else.
-void Heap::grow(std::uint64_t chunks) {
-    pool_.grow(chunks, [this](std::uint64_t first, std::uint64_t count, bool are_holes) {
+// Another may grow the pool at the same time. As long as the chunks are not usable, what the table says of them is nobody's. One that is free
+// becomes a hole: if it has been claimed and is free again by now, it loses its memory, and nothing else. After a power loss, or in a damaged
+// pool, it may be anything else, which by now may be what somebody has made of the chunk: so nobody makes it usable without the lock.
+void Heap::grow(std::uint64_t chunks, std::optional<pool::Pool::SpaceLock>& lock) {
+    pool_.grow(chunks, [&](std::uint64_t first, std::uint64_t count, bool are_holes) {
         const ChunkWord fresh = are_holes ? ChunkWord::make(ChunkKind::hole, 0, 0) : ChunkWord{};
         for (std::uint64_t i = first; i < first + count; ++i) {
             const ChunkWord word = chunk_word(i);
+            if (word != fresh && word != ChunkWord{} && !lock) lock.emplace(pool_);
             if (pool_.usable_chunks() > first) return;
             if (word != fresh) exchange_chunk(i, word, fresh);
         }
@@ -162,12 +164,12 @@ void Heap::fill_claimed(std::uint64_t first, std::uint64_t count,
 
 // Said before it is looked whether there is so much: whoever claims chunks says so and then looks what is reserved.
 void Heap::reserve(std::uint64_t bytes) {
-    const pool::Pool::SpaceLock lock(pool_);
+    std::optional<pool::Pool::SpaceLock> lock(pool_);
     const std::uint64_t chunks = chunks_for(bytes);
     pool_.set_reserved(0, chunks * pool_.super().chunk_bytes);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     try {
-        if (chunks > 0) make_ready(chunks + chunks_for(pool_.reserved_by_others(0)));
+        if (chunks > 0) make_ready(chunks + chunks_for(pool_.reserved_by_others(0)), lock);
     } catch (...) {
         pool_.set_reserved(0, 0);
         throw;
@@ -175,11 +177,11 @@ void Heap::reserve(std::uint64_t bytes) {
 }
 
 // So many chunks are free, and the file system has promised their space. Under the space lock.
-void Heap::make_ready(std::uint64_t wanted) {
+void Heap::make_ready(std::uint64_t wanted, std::optional<pool::Pool::SpaceLock>& lock) {
     for (;;) {
         const std::uint64_t free = pool_.usable_chunks() - count_taken_chunks();
         if (free >= wanted) break;
-        grow(wanted - free);
+        grow(wanted - free, lock);
     }
     std::uint64_t ready = 0;
     for (std::uint64_t i = 0; i < pool_.usable_chunks() && ready < wanted; ++i) {

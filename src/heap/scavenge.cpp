@@ -25,7 +25,8 @@ void Heap::finish_step(std::uint64_t slot_index, Reachability& reachable) {
                                   pool_.as<RecordHeader>(found.offset()).home == slot.step_a;
             if (is_there) {
                 claim(found);
-                finish_unlink(word, found.alive(), slot.step_b);
+                // The dead process may have meant a slot of what was there before, with that one's tag.
+                if (const auto empty = empty_word_of(slot.step_a)) finish_unlink(word, found.alive(), *empty);
             }
             break;
         }
@@ -91,7 +92,7 @@ void Heap::sweep_record(std::uint64_t offset, UnitState state, Reachability& rea
     const auto& header = pool_.as<RecordHeader>(offset);
     const std::uint64_t room = pool_.room_in_chunk(offset);
     // Claimed and never finished, so never published and without a reader of its extent.
-    if (!is_whole(pool_, offset, room)) {
+    if (!is_whole(pool_, offset, room) && !is_hidden(pool_, offset, room)) {
         if (header.length >= sizeof(RecordHeader) && header.length <= room)
             free_extent(extent_of_(header), offset);
         // Who died while it sealed a record anew left one that looks damaged: nobody is to take it for one (law 1).
@@ -108,19 +109,24 @@ void Heap::sweep_record(std::uint64_t offset, UnitState state, Reachability& rea
 // those, but for the ones of runs that others are freeing just now.
 void Heap::sweep_runs(std::uint64_t owner) {
     const std::uint64_t usable = pool_.usable_chunks();
-    for (std::uint64_t i = 0; i < usable;) {
+    std::uint64_t head = 0, end = 0;  // of the last run that was met
+    for (std::uint64_t i = 0; i < usable; ++i) {
         const ChunkWord word = chunk_word(i);
+        // Others may have freed a part of the run, from its end, and the dead process have claimed chunks there.
+        if (i < end && word.kind() == ChunkKind::run_body && word.is_body_at(i - head)) continue;
         const bool is_run = word.kind() == ChunkKind::run_head && !word.is_under_way();
-        if (word.owner() == owner) {
-            if (is_run) {
-                sweep_run(i, word);
-            } else if (word.kind() == ChunkKind::hole) {
-                empty_hole(i, word);
-            } else if (word.kind() == ChunkKind::run_head || word.kind() == ChunkKind::run_body) {
-                exchange_chunk(i, word, {});
-            }
+        if (is_run) {
+            head = i;
+            end = i + word.length();
         }
-        i += is_run ? word.length() : 1;
+        if (word.owner() != owner) continue;
+        if (is_run) {
+            sweep_run(i, word);
+        } else if (word.kind() == ChunkKind::hole) {
+            empty_hole(i, word);
+        } else if (word.kind() == ChunkKind::run_head || word.kind() == ChunkKind::run_body) {
+            exchange_chunk(i, word, {});
+        }
     }
 }
 

@@ -77,8 +77,6 @@ void Pool::close_alone(Lifecycle& lifecycle) {
     // The dead may have stored words that all have seen and that they did not come to flush. Who could tell which?
     const bool died = persist::Medium::load(&runtime_->header().scavenges) != 0;
     if (died && probe_.durability == Durability::line) {
-        // Were this process killed in it, the next would join a session that is half rebuilt.
-        runtime_->invalidate();
         recover(lifecycle);
         slot_ = slot_count;
         if (!scavenge_dead(lifecycle)) return;  // a view still keeps something

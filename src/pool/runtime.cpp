@@ -275,8 +275,6 @@ void Runtime::validate(const std::array<std::uint8_t, 16>& uuid) {
     persist::Medium(Durability::none).store(&header().valid, runtime_valid);
 }
 
-void Runtime::invalidate() { persist::Medium(Durability::none).store(&header().valid, 0); }
-
 bool Runtime::is_valid(const std::array<std::uint8_t, 16>& uuid) const {
     return persist::Medium::load(&header().valid) == runtime_valid && header().uuid == uuid;
 }

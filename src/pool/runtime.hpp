@@ -23,7 +23,7 @@ inline constexpr std::uint64_t reservable_targets = 16;
 /// What a process is in the middle of; whoever finds it dead finishes it.
 enum class Intent : std::uint64_t {
     none = 0,
-    unlink = 1,  // step_a: offset of the word that is being emptied, step_b: what it becomes
+    unlink = 1,  // step_a: offset of the word that is being emptied
     replace =
         2,  // step_a: Link of the record that replaces another, step_b: of that other, step_c: of the newest of the
             // versions before that, which go with it, or 0
@@ -111,8 +111,6 @@ public:
     /// Space for slot `i`, before anything in it is read or written. Slots below `slots_used` have theirs. Errors: no_space.
     void allocate_slot(std::uint64_t i);
     void validate(const std::array<std::uint8_t, 16>& uuid);
-    /// Nobody joins the session any more, until it is validated again.
-    void invalidate();
 
     bool is_valid(const std::array<std::uint8_t, 16>& uuid) const;
     std::uint64_t inode() const { return inode_; }

@@ -1,9 +1,14 @@
 // Two that mind each other (law 13, rule 5): each says what it is about to do, and then looks for the other. A process is held between the
 // two, or right before them, while the other does its part.
 
+#include <functional>
+#include <memory>
+#include <utility>
+
 #include <pmemcpy/tiers.hpp>
 
 #include "calls.hpp"
+#include "node.hpp"
 #include "stories.hpp"
 
 namespace pmemcpy::hold {
@@ -66,6 +71,46 @@ Scenario a_free_of_what_is_pinned() {
     return scenario;
 }
 
+// A mere reader has found a block, and is held before it pins it. The writer that replaces the block dies before it retires it; another recovers the
+// pool, finds no pin, and is held before it frees what nothing leads to. The reader's view showed what was stored there afterwards.
+Scenario a_pin_beside_a_recovery() {
+    Scenario scenario;
+    scenario.name = "a pin beside a recovery";
+    scenario.setup = [](PMEM& pmem) { pmem.store("u", 1); };
+    const Box whole{{0, 0}, {8, 8}};
+    const auto array = [=](PMEM& pmem) {
+        pmem.alloc<double>("A", Dimensions{8, 8});
+        pmem.store<double>("A", numbers(64, 1).data(), whole);
+    };
+    const auto opens_to_read = [](PMEM& pmem) {
+        Options options;
+        options.mode = Mode::read;
+        pmem.mmap(Node::path, options);
+    };
+    const auto hash = std::make_shared<std::function<std::string()>>();
+    Call view = {"view A", [=](PMEM& pmem) {
+                     const auto seen = std::make_shared<View<const double>>(pmem.view<double>("A", whole));
+                     *hash = [seen] { return hash_of(seen->data(), seen->size() * sizeof(double)); };
+                     return (*hash)();
+                 }};
+    view.may_be_busy = true;
+    const Call look = {"look at the view again", [=](PMEM& pmem) {
+                           static_cast<void>(pmem.info());  // where it is held
+                           return *hash ? std::exchange(*hash, nullptr)() : std::string("no view");
+                       }};
+    scenario.actors = {{"W", {store_box("A", whole, 300)}, array},
+                       {"R", {view, look}, opens_to_read, true},
+                       {"N", {open_pool(), alloc("c", {8, 8}), store_box("c", whole, 500)}, {}, true}};
+    scenario.turns = {held_within(1, "can_read"),
+                      held_in(0, "Heap::claim("),
+                      dies(0),
+                      held_in(2, "Heap::finish_rebuild"),
+                      held_within(1, "Heap::usage"),
+                      ends(2),
+                      ends(1)};
+    return scenario;
+}
+
 // A writer has found chunks that are free, and is held before it claims them. Another reserves all that there are, and is held before it stores.
 Scenario chunks_that_are_reserved() {
     Scenario scenario;
@@ -114,9 +159,9 @@ Scenario a_store_in_a_group_that_is_erased() {
 }
 
 std::vector<Scenario> announced() {
-    return {a_block_in_a_slot_that_was_passed(), a_pin_that_comes_late(),
-            a_free_of_what_is_pinned(),          chunks_that_are_reserved(),
-            a_block_behind_an_eraser(),          a_store_in_a_group_that_is_erased()};
+    return {a_block_in_a_slot_that_was_passed(), a_pin_that_comes_late(),    a_free_of_what_is_pinned(),
+            a_pin_beside_a_recovery(),           chunks_that_are_reserved(), a_block_behind_an_eraser(),
+            a_store_in_a_group_that_is_erased()};
 }
 
 }  // namespace pmemcpy::hold

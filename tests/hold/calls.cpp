@@ -206,6 +206,7 @@ std::vector<std::vector<Call>> all_verbs() {
         {trim()},
         {verify},
         {begin(1), step_v, commit(1)},
+        {begin(1), step_v, abandon()},
         {done("ids", [](PMEM& pmem) { pmem.ids(); })},
         {done("info", [](PMEM& pmem) { pmem.info(); })},
         {done("sync", [](PMEM& pmem) { pmem.sync(); })},

@@ -52,6 +52,7 @@ std::vector<Scenario> all_stories() {
     std::vector<Scenario> all = announced();
     for (Scenario& story : places_used_again()) all.push_back(std::move(story));
     for (Scenario& story : stories()) all.push_back(std::move(story));
+    for (Scenario& story : of_chunks()) all.push_back(std::move(story));
     return all;
 }
 

@@ -206,6 +206,68 @@ Scenario a_commit_of_one_left_behind() {
     return scenario;
 }
 
+// Two steps are open, and the later one is broken. A process drops that, and is held; meanwhile one dies in the earlier step, and a newcomer tells
+// of it. The first said then that none is broken, and half of the earlier step was committed. A referee found this one and the next two.
+Scenario a_death_in_an_earlier_step() {
+    Scenario scenario;
+    scenario.name = "a death in an earlier step";
+    scenario.setup = [](PMEM& pmem) { pmem.store("v", std::string(700, 'v')); };
+    const auto half_of_4 = [](PMEM& pmem) {
+        pmem.begin(4);
+        pmem.store("half", 1);
+    };
+    // It stays broken as long as another is in a step.
+    const auto gave_up_5 = [](PMEM& pmem) {
+        pmem.begin(5);
+        pmem.store("q", 1);
+        pmem.abandon();
+    };
+    scenario.actors = {{"D", {}, half_of_4},
+                       {"C", {commit(4)}, gave_up_5},
+                       {"F", {begin(5)}},
+                       {"S", {open_pool()}, {}, true}};
+    scenario.turns = {held_in(2, "Pool::turn_away_entering"), dies(0), held(2), ends(3), ends(2), ends(1)};
+    return scenario;
+}
+
+// Behind the page cache a process that drops a step hides from recovery what is left of it. Another has erased that, and is held before it
+// retires it: what was hidden looked freed to it, and nobody gave the space back.
+Scenario an_erase_of_what_is_dropped() {
+    Scenario scenario;
+    scenario.name = "an erase of what is dropped";
+    scenario.model = crash::Model::page;
+    const Box whole{{0, 0}, {8, 8}};
+    scenario.setup = [=](PMEM& pmem) {
+        pmem.store("v", std::string(700, 'v'));
+        pmem.alloc<double>("A", Dimensions{8, 8});
+        pmem.store<double>("A", numbers(64, 1).data(), whole);
+    };
+    const auto in_step = [=](PMEM& pmem) {
+        pmem.begin(1);
+        pmem.store("v", std::string(700, 's'));
+        pmem.store<double>("A", numbers(64, 100).data(), whole);
+    };
+    scenario.actors = {{"E", {erase("v"), erase("A")}},
+                       {"D", {}, in_step},
+                       {"B", {open_pool(), begin(1), commit(1)}, {}, true}};
+    scenario.turns = {held(0), dies(1), ends(2), ends(0)};
+    return scenario;
+}
+
+// The last process out recovers the pool, for another had died, and is killed in that. One that waited for its lock joined the session then,
+// in a pool that was half rebuilt.
+Scenario a_session_that_is_half_rebuilt() {
+    Scenario scenario;
+    scenario.name = "a session that is half rebuilt";
+    scenario.setup = set_up_everything;
+    const auto value = [](PMEM& pmem) { pmem.store("d", std::string(700, 'd')); };
+    scenario.actors = {
+        {"D", {}, value}, {"L", {close_pool()}}, {"W", {open_pool(), store_text("n", 700, 'n')}, {}, true}};
+    scenario.turns = {dies(0), held_within(1, "Heap::set_chunk"), held_within(2, "os::lock("), dies(1),
+                      ends(2)};
+    return scenario;
+}
+
 // A process has looked whether its step is whole, and is held before it commits it. Another abandons the step, and is told that it has.
 Scenario a_commit_of_what_is_abandoned() {
     Scenario scenario;
@@ -273,6 +335,9 @@ std::vector<Scenario> stories() {
             a_commit_beside_a_drop(),
             a_commit_of_one_left_behind(),
             a_commit_of_what_is_abandoned(),
+            a_death_in_an_earlier_step(),
+            an_erase_of_what_is_dropped(),
+            a_session_that_is_half_rebuilt(),
             a_group_made_of_what_is_erased(),
             a_rename_to_what_is_being_stored()};
 }

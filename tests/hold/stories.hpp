@@ -18,6 +18,9 @@ Scenario a_rename_of_what_is_erased();
 Scenario a_commit_beside_a_drop();
 Scenario a_commit_of_one_left_behind();
 Scenario a_commit_of_what_is_abandoned();
+Scenario a_death_in_an_earlier_step();
+Scenario an_erase_of_what_is_dropped();
+Scenario a_session_that_is_half_rebuilt();
 Scenario a_group_made_of_what_is_erased();
 Scenario a_rename_to_what_is_being_stored();
 std::vector<Scenario> renames_to_what_the_dead_have_left();
@@ -50,9 +53,15 @@ std::vector<Scenario> places_used_again();
 Scenario a_block_in_a_slot_that_was_passed();
 Scenario a_pin_that_comes_late();
 Scenario a_free_of_what_is_pinned();
+Scenario a_pin_beside_a_recovery();
 Scenario chunks_that_are_reserved();
 Scenario a_block_behind_an_eraser();
 Scenario a_store_in_a_group_that_is_erased();
 std::vector<Scenario> announced();
+
+// chunks.cpp
+Scenario a_freed_unit_of_another();
+Scenario a_chunk_that_is_made_usable_twice();
+std::vector<Scenario> of_chunks();
 
 }  // namespace pmemcpy::hold

@@ -45,6 +45,18 @@ TEST(HeldStory, a_commit_shows_nothing_that_is_abandoned) {
     tell("a commit of what is abandoned", explore_all({a_commit_of_what_is_abandoned()}), 3);
 }
 
+TEST(HeldStory, a_death_in_an_earlier_step_is_not_forgotten) {
+    tell("a death in an earlier step", explore_all({a_death_in_an_earlier_step()}), 10);
+}
+
+TEST(HeldStory, an_erase_gives_back_what_is_dropped_meanwhile) {
+    tell("an erase of what is dropped", explore_all({an_erase_of_what_is_dropped()}), 20);
+}
+
+TEST(HeldStory, a_session_that_is_half_rebuilt_is_not_joined) {
+    tell("a session that is half rebuilt", explore_all({a_session_that_is_half_rebuilt()}), 20);
+}
+
 TEST(HeldStory, a_group_is_not_made_of_an_entry_that_is_erased) {
     tell("a group made of what is erased", explore_all({a_group_made_of_what_is_erased()}), 1);
 }
@@ -123,6 +135,18 @@ TEST(HeldStory, a_reader_sees_a_block_that_goes_into_a_slot_that_was_passed) {
 TEST(HeldStory, a_pin_and_a_free_see_each_other) {
     tell("a pin that comes late", explore_all({a_pin_that_comes_late()}), 1);
     tell("a free of what is pinned", explore_all({a_free_of_what_is_pinned()}), 1);
+}
+
+TEST(HeldStory, a_mere_reader_pins_nothing_that_a_recovery_frees) {
+    tell("a pin beside a recovery", explore_all({a_pin_beside_a_recovery()}), 1);
+}
+
+TEST(HeldStory, a_thread_takes_no_freed_unit_of_a_slab_that_is_cut_anew) {
+    tell("a freed unit of another", explore_all({a_freed_unit_of_another()}), 1);
+}
+
+TEST(HeldStory, a_chunk_is_made_usable_once) {
+    tell("a chunk that is made usable twice", explore_all({a_chunk_that_is_made_usable_twice()}), 5);
 }
 
 TEST(HeldStory, chunks_that_are_reserved_are_nobody_elses) {

@@ -18,13 +18,15 @@ struct Attach : Slots {
     bool has_reader = false;  // C
     bool starts_clean = true;
     bool scavenges_at_close = true;
-    bool waits_for_the_mark = true;  // .rt is valid only when its maker is done
+    bool recovers_at_close = true;  // on line media, where somebody has died
+    bool looks_for_owners = true;   // a session that is joined is vouched for by one that has a slot
     int most_deaths = 1;
 
     State initial() const {
         State s{};
         s.clean = starts_clean ? 1 : 0;
         s.forgotten = starts_clean ? 0 : 1;
+        s.valid = 1;  // of a session before this one, also over a power loss
         for (int p = 0; p < workers; ++p) call(s.process[p], has_reader && p == 2 ? Verb::read : Verb::work);
         return s;
     }
@@ -39,6 +41,7 @@ struct Attach : Slots {
         if (s.alone == p + 1) s.alone = 0;
         if (s.detaching == p + 1) s.detaching = 0;
         if (s.recovering == p + 1) s.recovering = 0;
+        s.unflushed |= s.is_in[p];
         s.is_in[p] = 0;
         look(s);
     }
@@ -46,6 +49,7 @@ struct Attach : Slots {
         bool is_unfinished = s.forgotten != 0;
         for (const Slot& slot : s.slot) is_unfinished |= slot.unfinished != 0;
         if (s.clean != 0 && is_unfinished) return "a pool with unfinished work is called clean";
+        if (s.clean != 0 && s.unflushed != 0) return "a pool is called clean that the dead have not flushed";
         for (int p = 0; p < workers; ++p) {
             if (s.is_in[p] == 0) continue;
             if (s.clean != 0) return "a pool in which somebody works is called clean";
@@ -63,13 +67,10 @@ struct Attach : Slots {
 
     Move run(State& s, int p, Frame& f, Said& said) const {
         using Function = Move (Attach::*)(State&, int, Frame&, Said&) const;
-        static constexpr std::array<Function, 7> functions = {&Attach::work,
-                                                              &Attach::read,
-                                                              &Attach::enter_alone,
-                                                              &Attach::take_slot,
-                                                              &Attach::clean_up_after_dead,
-                                                              &Attach::detach,
-                                                              &Attach::scavenge_dead};
+        static constexpr std::array<Function, 8> functions = {
+            &Attach::work,    &Attach::read,         &Attach::enter_alone,
+            &Attach::recover, &Attach::take_slot,    &Attach::clean_up_after_dead,
+            &Attach::detach,  &Attach::scavenge_dead};
         const Move move = (this->*functions.at(f.function))(s, p, f, said);
         look(s);
         return move;
@@ -101,7 +102,13 @@ struct Attach : Slots {
             STEP("clean == 0?");
             if (s.clean == 0) {
                 STEP("is .rt valid?");
-                if (s.valid != 0 || !waits_for_the_mark) {
+                // Needed only because the kernel drops the locks of the dead one after the other, and here all at once.
+                f.a = s.valid;
+                if (f.a != 0 && looks_for_owners) {
+                    STEP("has a slot an owner?");
+                    f.a = s.slot[0].owner != 0 || s.slot[1].owner != 0 ? 1 : 0;
+                }
+                if (f.a != 0) {
                     CALL(Verb::take_slot);
                     f.a = s.process[p].result;
                     if (f.a != 0) break;
@@ -126,7 +133,7 @@ struct Attach : Slots {
         STEP("is_clean?");
         f.a = s.clean;
         STEP(".rt is reset");
-        s.valid = 0;
+        s.valid = s.scavenges = 0;
         for (Slot& slot : s.slot) {
             s.forgotten |= slot.unfinished;
             slot.attached = slot.unfinished = 0;
@@ -135,12 +142,18 @@ struct Attach : Slots {
         ++s.session;
         STEP("clean = 0");
         s.clean = 0;
-        if (f.a == 0) {
-            STEP("recovery begins");
-            s.recovering = static_cast<std::uint8_t>(p + 1);
-            STEP("recovery ends");
-            s.recovering = s.forgotten = 0;
-        }
+        if (f.a == 0) CALL(Verb::recover);
+        MODEL_END;
+    }
+
+    // models Pool::recover
+    Move recover(State& s, int p, Frame& f, Said& said) const {
+        MODEL_BEGIN;
+        STEP("recovery begins");
+        s.recovering = static_cast<std::uint8_t>(p + 1);
+        s.forgotten = 1;  // half rebuilt
+        STEP("recovery ends");
+        s.recovering = s.forgotten = s.unflushed = 0;
         MODEL_END;
     }
 
@@ -161,6 +174,8 @@ struct Attach : Slots {
             s.shared = 0;
             s.alone = static_cast<std::uint8_t>(p + 1);
             if (scavenges_at_close) CALL(Verb::scavenge_dead);
+            STEP("has anybody died?");
+            if (recovers_at_close && s.scavenges != 0) CALL(Verb::recover);
             STEP("clean = 1");
             s.clean = 1;
         }

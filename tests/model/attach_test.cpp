@@ -41,14 +41,25 @@ TEST(TakeSlot, that_looks_again_when_it_has_the_lock_forgets_nothing) {
 TEST(Attach, without_scavenging_at_the_end_calls_a_pool_clean_that_is_not) {
     Attach model = mended();
     model.scavenges_at_close = false;
-    expect_fault("no scavenging", model, "a pool with unfinished work is called clean");
+    expect_fault("no scavenging", model, "a pool is called clean that the dead have not flushed");
 }
 
-TEST(Attach, without_the_valid_mark_works_in_a_pool_that_was_not_recovered) {
+TEST(Attach, to_a_session_in_which_nobody_is_any_more_works_in_a_pool_that_was_not_recovered) {
     Attach model = mended();
-    model.waits_for_the_mark = false;
+    model.looks_for_owners = false;
     model.starts_clean = false;
-    expect_fault("no valid mark", model, "somebody works in a pool that was not recovered");
+    expect_fault("joins a session of before a power loss", model,
+                 "somebody works in a pool that was not recovered");
+    model.starts_clean = true;
+    model.most_deaths = 2;
+    expect_fault("joins a session that is half rebuilt", model,
+                 "somebody works in a pool that was not recovered");
+}
+
+TEST(Attach, without_a_recovery_at_the_end_calls_a_pool_clean_that_is_not_flushed) {
+    Attach model = mended();
+    model.recovers_at_close = false;
+    expect_fault("no recovery at the end", model, "a pool is called clean that the dead have not flushed");
 }
 
 TEST(Reader, that_asks_once_or_twice_is_refused_beside_writers) {

@@ -12,6 +12,7 @@ struct StepWords {
     enum class Verb : std::uint8_t {
         worker,
         begin,
+        enter_unless_broken,
         commit,
         abandon,
         drop,
@@ -20,7 +21,7 @@ struct StepWords {
         note_death
     };
     struct Slot {
-        std::uint8_t attached, step, estate, in_step, died_in, unused;
+        std::uint8_t attached, step, estate, in_step, died_in, broke_one;
         Row<std::uint8_t, items> stored, acknowledged;  // in which step, and 0 where there is nothing
     };
     struct State {
@@ -29,8 +30,12 @@ struct StepWords {
         std::uint8_t committed, broken, begun, step_lock, deaths, wrong;
     };
 
+    /// Of a slot's step: its owner is only about to enter that.
+    static constexpr std::uint8_t is_entering = 8;
+
     static bool open_step_of(const State& s, int i) {
-        return s.slot[i].attached != 0 && s.slot[i].step > s.committed;
+        const Slot& slot = s.slot[i];
+        return slot.attached != 0 && (slot.step & is_entering) == 0 && slot.step > s.committed;
     }
     static bool is_dead(const State& s, int i) { return s.slot[i].attached != 0 && s.process[i].dead != 0; }
     static bool is_broken(const State& s) { return s.broken > s.committed; }
@@ -85,6 +90,7 @@ struct StepWords {
         f.b = s.slot[f.a].step;
         STEP("broken_step = min(broken_step, step)");
         if (!is_broken(s) || s.broken > f.b) s.broken = f.b;
+        if (f.b == 1) s.slot[f.a].broke_one = 1;
         MODEL_END;
     }
 };

@@ -14,6 +14,7 @@ struct Slots {
         work,
         read,
         enter_alone,
+        recover,
         take_slot,
         clean_up_after_dead,
         detach,
@@ -28,7 +29,8 @@ struct Slots {
         Row<std::uint8_t, workers> is_in;
         std::uint8_t shared, alone,
             detaching;  // locks: who has the attach lock, shared and exclusive; the detach lock
-        std::uint8_t clean, valid, session, forgotten, recovering, deaths, unattended, wrong;
+        std::uint8_t clean, valid, session, forgotten, recovering, scavenges, deaths, unattended, wrong,
+            unflushed;  // words of the dead, on line media
     };
     bool looks_again_at_slot =
         false;  // whether its owner has come and died since, before the slot is begun anew
@@ -91,6 +93,8 @@ struct Slots {
         MODEL_BEGIN;
         STEP("is_dead?");
         if (!is_dead(s, f.a)) RETURN(0);
+        STEP("scavenges + 1");
+        s.scavenges = 1;
         STEP("scavenge");
         s.slot[f.a].unfinished = 0;
         STEP("attached of the dead = 0");

@@ -6,19 +6,10 @@
 
 namespace pmemcpy::model {
 
-/// What begin does about a step that somebody has died in.
-enum class Begin : std::uint8_t {
-    looks_first,            // and then enters, as review found it
-    starts_over_in_it,      // looks again after entering, and starts over without leaving
-    starts_over,            // leaves before it starts over
-    starts_over_once,       // and goes on when somebody living keeps the step broken
-    enters_under_the_lock,  // looks again after entering, and leaves; then drops and enters under one StepLock
-};
-
 struct Step : StepWords {
     enum class Task : std::uint8_t {
         none,
-        notice_deaths,
+        come,  // to an open pool
         begin_one,
         begin_two,
         store_first,
@@ -30,9 +21,12 @@ struct Step : StepWords {
 
     static constexpr std::uint8_t abandoned = 3;  // acknowledged, of what was given up
 
-    Begin begins = Begin::looks_first;
-    bool takes_lock = false;     // to commit, and to abandon
-    bool minds_refusals = true;  // of a commit, by a process that has begun the step
+    // What the protocol says is needed: each can be left out.
+    bool says_that_it_enters = true;  // before it looks whether a step is broken
+    bool is_turned_away = true;       // by one that drops, as long as it only enters
+    bool takes_lock = true;           // to commit, and to abandon
+    bool drops_the_broken = true;     // and later steps; else all that are not committed
+    bool exchanges_the_note = true;   // of the step that it has dropped, and looks again
     int most_deaths = 1;
     Row<Row<Task, 5>, workers> tasks{};
 
@@ -65,6 +59,8 @@ struct Step : StepWords {
                 return "a process that has begun a step is told that nobody has";
             case 5:
                 return "a step was committed with what had been abandoned";
+            case 6:
+                return "a step before a broken one was dropped with it";
             default:
                 return nullptr;
         }
@@ -73,9 +69,9 @@ struct Step : StepWords {
 
     Move run(State& s, int p, Frame& f, Said& said) const {
         using Function = Move (Step::*)(State&, int, Frame&, Said&) const;
-        static constexpr std::array<Function, 8> functions = {
-            &Step::worker, &Step::begin,         &Step::commit,        &Step::abandon,
-            &Step::drop,   &Step::scavenge_dead, &Step::notice_deaths, &Step::note_death};
+        static constexpr std::array<Function, 9> functions = {
+            &Step::worker, &Step::begin,         &Step::enter_unless_broken, &Step::commit,    &Step::abandon,
+            &Step::drop,   &Step::scavenge_dead, &Step::notice_deaths,       &Step::note_death};
         return (this->*functions.at(f.function))(s, p, f, said);
     }
 
@@ -83,7 +79,7 @@ struct Step : StepWords {
         Slot& mine = s.slot[p];
         MODEL_BEGIN;
         for (f.a = 0; f.a < tasks[p].size(); ++f.a) {
-            if (tasks[p][f.a] == Task::notice_deaths) CALL(Verb::notice_deaths);
+            if (tasks[p][f.a] == Task::come) CALL(Verb::scavenge_dead);
             if (tasks[p][f.a] == Task::begin_one) CALL(Verb::begin, 1);
             if (tasks[p][f.a] == Task::begin_two) CALL(Verb::begin, 2);
             if (tasks[p][f.a] == Task::commit_one) CALL(Verb::commit);
@@ -104,31 +100,60 @@ struct Step : StepWords {
         MODEL_END;
     }
 
-    // models Store::begin
+    // models Store::begin and go_on_in
     Move begin(State& s, int p, Frame& f, Said& said) const {
-        auto& [at, function, step, was_broken, tries, unused, unused_too] = f;
+        auto& [at, function, step, is_in_one, locked, unused, unused_too] = f;
         Slot& mine = s.slot[p];
         MODEL_BEGIN;
         STEP("is_committed(step)?");
         if (step <= s.committed) RETURN(0);
-        for (;;) {
-            STEP("broken_step() != 0?");
-            was_broken = is_broken(s) ? 1 : 0;
-            if (was_broken != 0) CALL(Verb::drop, begins == Begin::enters_under_the_lock ? step : 0);
-            if (was_broken != 0 && begins == Begin::enters_under_the_lock) break;
-            STEP("slot.step = step");
+        is_in_one = mine.in_step > s.committed ? 1 : 0;
+        if (is_in_one != 0) {
+            STEP("slot.step = step, of one that is in one");
             mine.step = step;
-            if (begins == Begin::looks_first) break;
-            STEP("broken_step() != 0 after entering?");
-            if (!is_broken(s)) break;
-            if (begins == Begin::starts_over_once && ++tries == 2) break;
-            if (begins == Begin::starts_over_in_it) continue;
-            STEP("slot.step = 0, to start over");
-            mine.step = 0;
+            STEP("broken_step() == 0?");
+            if (is_broken(s)) CALL(Verb::drop, step);
+        } else {
+            CALL(Verb::enter_unless_broken, step);
+            if (s.process[p].result == 0) CALL(Verb::drop, step);
         }
-        STEP("begun_step = max(begun_step, step)");
-        s.begun = std::max(s.begun, step);
-        mine.in_step = step;
+        locked = s.step_lock == p + 1 ? 1 : 0;
+        STEP("is_committed(step) now?");
+        if (step <= s.committed) {
+            mine.step = mine.in_step;
+        } else {
+            STEP("begun_step = max(begun_step, step)");
+            s.begun = std::max(s.begun, step);
+            mine.in_step = step;
+        }
+        if (locked != 0) {
+            STEP("unlock StepLock");
+            s.step_lock = 0;
+        }
+        MODEL_END;
+    }
+
+    // models Pool::enter_step_unless_broken
+    Move enter_unless_broken(State& s, int p, Frame& f, Said& said) const {
+        Slot& mine = s.slot[p];
+        MODEL_BEGIN;
+        for (;;) {
+            if (says_that_it_enters) {
+                STEP("slot.step = step, entering");
+                mine.step = static_cast<std::uint8_t>(f.a | is_entering);
+            }
+            STEP("broken_step() == 0?");
+            f.b = is_broken(s) ? 1 : 0;
+            if (f.b != 0) {
+                STEP("slot.step = 0");
+                mine.step = 0;
+                RETURN(0);
+            }
+            STEP("slot.step: entering becomes step");
+            if (says_that_it_enters && mine.step != (f.a | is_entering)) continue;
+            mine.step = f.a;
+            RETURN(1);
+        }
         MODEL_END;
     }
 
@@ -150,7 +175,7 @@ struct Step : StepWords {
         was_in = mine.in_step;
         STEP("begun_step < step?");
         if (s.begun == 0) {
-            if (was_in != 0 && s.committed == 0 && minds_refusals) s.wrong = 4;
+            if (was_in != 0 && s.committed == 0) s.wrong = 4;
             if (locked != 0) s.step_lock = 0;
             RETURN(0);
         }
@@ -167,7 +192,7 @@ struct Step : StepWords {
             STEP("unlock StepLock");
             s.step_lock = 0;
         }
-        if (broken != 1 || was_in == 0) {
+        if (broken != 1) {
             STEP("slot.step = 0");
             mine.step = 0;
         }
@@ -175,6 +200,8 @@ struct Step : StepWords {
     }
 
     static void judge(State& s, unsigned dead_before) {
+        bool is_whole = true;  // nobody has died in it, and nobody has given it up
+        for (const Slot& slot : s.slot) is_whole = is_whole && slot.died_in != 1 && slot.broke_one == 0;
         for (int i = 0; i < workers; ++i) {
             const Slot& slot = s.slot[i];
             bool is_there = false;
@@ -185,6 +212,7 @@ struct Step : StepWords {
                 is_there |= slot.stored[k] != 0;
                 lacks |= slot.stored[k] == 0;
             }
+            if (is_whole && lacks) s.wrong = 6;
             if (slot.in_step != 0 && lacks) s.wrong = 1;
             if (is_there && lacks) s.wrong = 2;
             if (is_there && (dead_before >> i & 1U) != 0) s.wrong = 3;
@@ -213,12 +241,14 @@ struct Step : StepWords {
         CALL(Verb::drop);
         for (std::size_t k = 0; k < items; ++k)
             if (s.committed == 0 && mine.stored[k] == 1) mine.acknowledged[k] = abandoned;
+        STEP("unlock StepLock");
+        s.step_lock = 0;
         MODEL_END;
     }
 
-    // models Store::drop_abandoned_step and Pool::forget_broken_step
+    // models Store::drop_abandoned_step, Pool::turn_away_entering and Pool::forget_broken_step; the caller unlocks the StepLock
     Move drop(State& s, int p, Frame& f, Said& said) const {
-        auto& [at, function, enters, i, k, in_it, unused] = f;
+        auto& [at, function, enters, i, k, broken, seen] = f;
         MODEL_BEGIN;
         if (s.step_lock != p + 1) {
             STEP("StepLock");
@@ -226,32 +256,38 @@ struct Step : StepWords {
             s.step_lock = static_cast<std::uint8_t>(p + 1);
         }
         CALL(Verb::scavenge_dead);
-        STEP("broken_step() == 0?");
-        in_it = is_broken(s) ? 0 : 1;
-        for (i = 0; i < workers && in_it == 0; ++i) {
-            if (i == p) continue;
-            STEP("is another in the step?");
-            if (open_step_of(s, i) && s.process[i].dead == 0) in_it = 1;
+        for (i = 0; i < workers && is_turned_away; ++i) {
+            STEP("is another entering?");
+            seen = s.slot[i].step;
+            if ((seen & is_entering) == 0) continue;
+            STEP("slot.step: entering becomes 0");
+            if (s.slot[i].step == seen) s.slot[i].step = 0;
         }
-        if (in_it == 0) {
+        for (;;) {
+            STEP("broken_step() == 0?");
+            broken = is_broken(s) ? s.broken : 0;
+            for (i = 0; i < workers && broken != 0; ++i) {
+                if (i == p) continue;
+                STEP("is another in the step?");
+                if (open_step_of(s, i) && s.process[i].dead == 0) broken = 0;
+            }
+            if (broken == 0) break;
             for (i = 0; i < workers; ++i) {
                 for (k = 0; k < items; ++k) {
                     if (s.slot[i].stored[k] == 0) continue;
-                    STEP("drop_uncommitted");
-                    if (s.slot[i].stored[k] > s.committed) s.slot[i].stored[k] = 0;
+                    STEP("drop_from");
+                    if (s.slot[i].stored[k] >= (drops_the_broken ? broken : s.committed + 1))
+                        s.slot[i].stored[k] = 0;
                 }
             }
-            STEP("begun_step = committed_step");
-            s.begun = s.committed;
-            STEP("broken_step = 0");
-            s.broken = 0;
+            STEP("begun_step = max(committed_step, broken_step - 1)");
+            s.begun = std::max<std::uint8_t>(s.committed, static_cast<std::uint8_t>(broken - 1));
+            STEP("broken_step: what was dropped becomes 0");
+            if (s.broken == broken || !exchanges_the_note) s.broken = 0;
+            if (!exchanges_the_note) break;
         }
-        if (enters != 0) {
-            STEP("slot.step = step, under the lock");
-            s.slot[p].step = enters;
-        }
-        STEP("unlock StepLock");
-        s.step_lock = 0;
+        STEP("slot.step = step, under the lock");
+        s.slot[p].step = enters;
         MODEL_END;
     }
 };
