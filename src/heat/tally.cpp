@@ -1,5 +1,6 @@
 #include "heat/tally.hpp"
 
+#include "os/access.hpp"
 #include "os/names.hpp"
 #include "os/process.hpp"
 #include "pool/runtime.hpp"
@@ -90,7 +91,7 @@ void make_file(const os::File& pool, const std::array<std::uint8_t, 16>& uuid) {
     os::File file =
         os::File::create_unnamed(slash == std::string::npos ? "." : path.substr(0, slash + 1), 0600);
     file.allocate(0, sizeof(HeatFile));  // else a full device is a signal, later
-    pool::share_like(file, pool, mode_for(pool.mode_bits()));
+    os::share_like(file, pool, mode_for(pool.mode_bits()));
     {
         const os::Mapping map(file, sizeof(HeatFile));
         auto& fresh = *reinterpret_cast<HeatFile*>(map.base());
