@@ -270,13 +270,21 @@ void Runtime::reset() {
 
 void Runtime::validate(const std::array<std::uint8_t, 16>& uuid) {
     header().uuid = uuid;
+    header().boot = os::boot_id();
     persist::Medium(Durability::none).store(&header().valid, runtime_valid);
 }
 
 void Runtime::invalidate() { persist::Medium(Durability::none).store(&header().valid, 0); }
 
 bool Runtime::is_valid(const std::array<std::uint8_t, 16>& uuid) const {
-    return persist::Medium::load(&header().valid) == runtime_valid && header().uuid == uuid;
+    return persist::Medium::load(&header().valid) == runtime_valid && header().uuid == uuid &&
+           is_of_this_boot();
+}
+
+// On a disk the file outlives a power loss with its mark, and the session that the mark vouches for does not.
+bool Runtime::is_of_this_boot() const {
+    const std::uint64_t boot = os::boot_id();
+    return boot == 0 || header().boot == 0 || header().boot == boot;
 }
 
 bool Runtime::is_dead(std::uint64_t i) const {
