@@ -44,6 +44,8 @@ struct Info {
     std::uint64_t step = 0;          ///< 0: none
     std::uint64_t written_ns = 0;    ///< newest write, since 1970-01-01 UTC
     std::uint64_t attributes = 0;
+    std::uint64_t version =
+        0;  ///< of a value: another one with each store; of arrays their blocks have theirs
 };
 
 /// Who created a variable or group, and when. A new value under an id creates nothing, a rename neither; what was erased and

@@ -11,30 +11,6 @@ namespace pmemcpy {
 
 namespace {
 
-/// What is under that name goes again, unless it was given another one.
-class Draft {
-public:
-    explicit Draft(PMEM& pool) : pool_(pool), id_(copy::name_of_ones_own(pool, ".copying-")) {}
-    ~Draft() {
-        try {
-            erase();
-        } catch (const Error&) {
-            // The error that led here is the one to tell.
-        }
-    }
-    Draft(const Draft&) = delete;
-    Draft& operator=(const Draft&) = delete;
-
-    const std::string& id() const noexcept { return id_; }
-    void erase() {
-        if (pool_.exists(id_)) pool_.erase(id_);
-    }
-
-private:
-    PMEM& pool_;
-    std::string id_;
-};
-
 void copy_value(const PMEM& source, const std::string& from, PMEM& target, const std::string& to) {
     source.load_encoded(from,
                         [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
@@ -46,12 +22,26 @@ void copy_value(const PMEM& source, const std::string& from, PMEM& target, const
 
 namespace copy {
 
-std::string name_of_ones_own(const PMEM& pool, const std::string& prefix) {
+std::string name_of_ones_own(const PMEM& pool, const std::string& prefix, const std::string& ending) {
     std::random_device random;
     for (;;) {
-        std::string name = prefix + std::to_string(std::uint64_t{random()} << 32 | random());
+        std::string name = prefix + std::to_string(std::uint64_t{random()} << 32 | random()) + ending;
         if (!pool.exists(name)) return name;
     }
+}
+
+Draft::Draft(PMEM& pool) : pool_(pool), id_(name_of_ones_own(pool, ".copying-")) {}
+
+Draft::~Draft() {
+    try {
+        erase();
+    } catch (const Error&) {
+        // The error that led here is the one to tell.
+    }
+}
+
+void Draft::erase() {
+    if (pool_.exists(id_)) pool_.erase(id_);
 }
 
 void fill(const PMEM& source, const std::string& from, PMEM& target, const std::string& draft,
@@ -77,7 +67,7 @@ void fill(const PMEM& source, const std::string& from, PMEM& target, const std::
 
 void copy_variable(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
                    bool force, const Copied& copied) {
-    Draft draft(target);
+    const copy::Draft draft(target);
     copy::fill(source, from, target, draft.id(), copied);
     rename_variable(target, draft.id(), to, force);
 }
@@ -96,7 +86,7 @@ void copy_attributes(const PMEM& source, const std::string& from, PMEM& target, 
 
 void rename_variable(PMEM& pool, const std::string& from, const std::string& to, bool force) {
     if (!force || !pool.exists(to)) return pool.rename(from, to);
-    Draft old(pool);
+    copy::Draft old(pool);
     pool.rename(to, old.id());
     try {
         pool.rename(from, to);

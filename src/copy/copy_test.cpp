@@ -1,15 +1,9 @@
-#include <pmemcpy/copy.hpp>
-
-#include <gtest/gtest.h>
+#include "copy/copying_suite.hpp"
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
 
-#include "tests/folder.hpp"
-
-using namespace pmemcpy;
 using namespace pmemcpy;
 
 namespace {
@@ -22,76 +16,6 @@ struct Sample {
 }  // namespace
 
 PMEMCPY_STRUCT(Sample, x, id);
-
-namespace {
-
-class copying : public testing::Test {
-protected:
-    copying() {
-        open(source, "source");
-        open(target, "target");
-    }
-
-    void open(PMEM& pmem, const std::string& name) const {
-        Options options;
-        options.max_bytes = 64 << 20;
-        options.chunk_bytes = 64 << 10;
-        options.verify_loads = true;
-        pmem.mmap(folder_ / name, options);
-    }
-
-    void copy(const std::string& id, bool force = false) {
-        copy_variable(source, id, target, id, force, [&](std::uint64_t bytes) { copied_bytes += bytes; });
-    }
-
-    template <class T>
-    std::vector<T> loaded(const PMEM& pmem, const std::string& id) const {
-        const Dimensions dims = pmem.load_dims(id);
-        std::vector<T> data(dims.elements());
-        pmem.load(id, data.data(), Box::whole(dims));
-        return data;
-    }
-
-    /// The copy holds the same, in blocks of the same boxes, and nothing is damaged or left over.
-    template <class T>
-    void expect_same(const std::string& id) {
-        const Info a = source.info(id), b = target.info(id);
-        EXPECT_EQ(a.type, b.type);
-        EXPECT_EQ(a.dims, b.dims);
-        EXPECT_EQ(a.is_unlimited, b.is_unlimited);
-        EXPECT_EQ(a.order, b.order);
-        EXPECT_EQ(a.codec, b.codec);
-        EXPECT_EQ(a.serializer, b.serializer);
-        EXPECT_EQ(a.is_contiguous, b.is_contiguous);
-        EXPECT_EQ(a.is_frozen, b.is_frozen);
-        EXPECT_EQ(a.fill_value, b.fill_value);
-        EXPECT_EQ(source.attributes(id), target.attributes(id));
-        const auto from = source.blocks(id), to = target.blocks(id);
-        ASSERT_EQ(from.size(), to.size());
-        for (std::size_t i = 0; i < from.size(); ++i) {
-            EXPECT_EQ(from[i].box, to[i].box);
-            EXPECT_EQ(from[i].codec, to[i].codec);
-        }
-        EXPECT_EQ(loaded<T>(source, id), loaded<T>(target, id));
-        EXPECT_TRUE(target.verify().empty());
-        EXPECT_EQ(target.ids("."), std::vector<std::string>{});
-    }
-
-    static std::vector<double> numbers(std::size_t count, double first = 0) {
-        std::vector<double> data(count);
-        std::iota(data.begin(), data.end(), first);
-        return data;
-    }
-
-    PMEM source;
-    PMEM target;
-    std::uint64_t copied_bytes = 0;
-
-private:
-    Folder folder_;
-};
-
-}  // namespace
 
 TEST_F(copying, keeps_the_blocks_of_an_array) {
     source.alloc<double>("u", {4, 6});

@@ -1,5 +1,7 @@
 #include "heat/tally.hpp"
 
+#include "os/access.hpp"
+#include "os/guard.hpp"
 #include "os/names.hpp"
 #include "os/process.hpp"
 #include "pool/runtime.hpp"
@@ -55,11 +57,21 @@ std::string path_of(const os::File& pool) { return pool::path_beside(pool, ".hea
 // Whoever may read the pool may see the numbers, and who may write it counts.
 unsigned mode_for(unsigned pool_mode) { return (pool_mode & 0666) | 0600; }
 
+// Any user of the directory may cut the file off at any moment: memory that is gone reads as if nothing had been counted.
+template <class F>
+auto guarded(const os::Mapping& map, const F& f) {
+    decltype(f()) result{};
+    static_cast<void>(os::guarded(map.base(), sizeof(HeatFile), [&] { result = f(); }));
+    return result;
+}
+
 bool is_its(const os::Mapping& map, const std::array<std::uint8_t, 16>& uuid) {
     const auto& file = *reinterpret_cast<const HeatFile*>(map.base());
-    return std::atomic_ref(const_cast<std::uint64_t&>(file.magic)).load(std::memory_order_acquire) ==
-               heat_magic &&
-           file.uuid == uuid;
+    return guarded(map, [&] {
+        return std::atomic_ref(const_cast<std::uint64_t&>(file.magic)).load(std::memory_order_acquire) ==
+                   heat_magic &&
+               file.uuid == uuid;
+    });
 }
 
 std::optional<os::Mapping> found(const os::File& pool, const std::array<std::uint8_t, 16>& uuid,
@@ -90,7 +102,7 @@ void make_file(const os::File& pool, const std::array<std::uint8_t, 16>& uuid) {
     os::File file =
         os::File::create_unnamed(slash == std::string::npos ? "." : path.substr(0, slash + 1), 0600);
     file.allocate(0, sizeof(HeatFile));  // else a full device is a signal, later
-    pool::share_like(file, pool, mode_for(pool.mode_bits()));
+    os::share_like(file, pool, mode_for(pool.mode_bits()));
     {
         const os::Mapping map(file, sizeof(HeatFile));
         auto& fresh = *reinterpret_cast<HeatFile*>(map.base());
@@ -128,6 +140,11 @@ std::shared_ptr<Tally> Tally::open(const os::File& pool, const std::array<std::u
 
 void Tally::remove(const os::File& pool) { os::remove_file(path_of(pool)); }
 
+template <class F>
+void Tally::change(const F& f) const {
+    static_cast<void>(os::guarded(map_.base(), sizeof(HeatFile), f));
+}
+
 Thing* Tally::bucket_of(std::uint64_t key) const {
     return &file().things[(key * 0x9e3779b97f4a7c15ULL >> 40) % bucket_count * bucket_things];
 }
@@ -141,10 +158,9 @@ Thing* Tally::find(std::uint64_t key) const {
 }
 
 // Two may make the same thing twice at once; then the second stays unread and is forgotten.
-Thing& Tally::make(std::uint64_t key) const {
+Thing& Tally::make(std::uint64_t key, std::uint64_t now) const {
     if (Thing* const there = find(key)) return *there;
     Thing* const bucket = bucket_of(key);
-    const std::uint64_t now = now_ms();
     Thing* coldest = bucket;
     double least = 0;
     for (std::size_t i = 0; i < bucket_things; ++i) {
@@ -163,82 +179,102 @@ Thing& Tally::make(std::uint64_t key) const {
     return *coldest;
 }
 
+// The rest works in memory that may vanish: it is left by a long jump then, and owns nothing.
+
 void Tally::add(Count count, std::uint64_t by) const {
-    count_up(file().counts[static_cast<std::size_t>(count)], by);
+    change([&] { count_up(file().counts[static_cast<std::size_t>(count)], by); });
 }
 
 void Tally::add(std::uint32_t target, Flow flow, std::uint64_t by) const {
-    count_up(file().flows[target % target_count][static_cast<std::size_t>(flow)], by);
+    change([&] { count_up(file().flows[target % target_count][static_cast<std::size_t>(flow)], by); });
 }
 
 void Tally::read(std::uint64_t key, double half_life_s, double reads) const {
-    const std::atomic_ref word(make(key).reads);
     const std::uint64_t now = now_ms();
-    std::uint64_t before = word.load(std::memory_order_relaxed);
-    while (!word.compare_exchange_weak(before, packed(reads_now(before, now, half_life_s) + reads, now),
-                                       std::memory_order_relaxed)) {
-    }
+    change([&] {
+        const std::atomic_ref word(make(key, now).reads);
+        std::uint64_t before = word.load(std::memory_order_relaxed);
+        while (!word.compare_exchange_weak(before, packed(reads_now(before, now, half_life_s) + reads, now),
+                                           std::memory_order_relaxed)) {
+        }
+    });
 }
 
 std::uint64_t Tally::mark(std::uint64_t block, std::uint64_t set, std::uint64_t clear) const {
-    make(block);
+    const std::uint64_t now = now_ms();
+    change([&] { make(block, now); });
     return mark_known(block, set, clear);
 }
 
 std::uint64_t Tally::mark_known(std::uint64_t block, std::uint64_t set, std::uint64_t clear) const {
-    Thing* const thing = find(block);
-    if (thing == nullptr) return 0;
-    const std::atomic_ref marks(thing->marks);
-    std::uint64_t before = marks.load(std::memory_order_relaxed);
-    while (((before & ~clear) | set) != before &&
-           !marks.compare_exchange_weak(before, (before & ~clear) | set, std::memory_order_relaxed)) {
-    }
-    return before;
+    return guarded(map_, [&]() -> std::uint64_t {
+        Thing* const thing = find(block);
+        if (thing == nullptr) return 0;
+        const std::atomic_ref marks(thing->marks);
+        std::uint64_t before = marks.load(std::memory_order_relaxed);
+        while (((before & ~clear) | set) != before &&
+               !marks.compare_exchange_weak(before, (before & ~clear) | set, std::memory_order_relaxed)) {
+        }
+        return before;
+    });
 }
 
 void Tally::begin_counting() const {
     const auto clear = [](std::uint64_t& word) { std::atomic_ref(word).store(0, std::memory_order_relaxed); };
-    for (std::uint64_t& word : file().counts) clear(word);
-    for (auto& target : file().flows) {
-        for (std::uint64_t& word : target) clear(word);
-    }
-    std::atomic_ref(file().since_ns).store(os::wall_ns(), std::memory_order_relaxed);
+    const std::uint64_t now_ns = os::wall_ns();
+    change([&] {
+        for (std::uint64_t& word : file().counts) clear(word);
+        for (auto& target : file().flows) {
+            for (std::uint64_t& word : target) clear(word);
+        }
+        std::atomic_ref(file().since_ns).store(now_ns, std::memory_order_relaxed);
+    });
 }
 
 void Tally::set_least_score(std::uint32_t target, std::uint32_t score) const {
-    std::atomic_ref(file().least_score[target % target_count]).store(score, std::memory_order_relaxed);
+    change([&] {
+        std::atomic_ref(file().least_score[target % target_count]).store(score, std::memory_order_relaxed);
+    });
 }
 
-std::uint64_t Tally::count(Count count) const { return load(file().counts[static_cast<std::size_t>(count)]); }
+std::uint64_t Tally::word(const std::uint64_t& word) const {
+    return guarded(map_, [&] { return load(word); });
+}
+
+std::uint64_t Tally::count(Count count) const { return word(file().counts[static_cast<std::size_t>(count)]); }
 
 std::uint64_t Tally::flow(std::uint32_t target, Flow flow) const {
-    return load(file().flows[target % target_count][static_cast<std::size_t>(flow)]);
+    return word(file().flows[target % target_count][static_cast<std::size_t>(flow)]);
 }
 
 std::uint32_t Tally::least_score(std::uint32_t target) const {
     return static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(load(file().least_score[target % target_count]), tier::most_heat));
+        std::min<std::uint64_t>(word(file().least_score[target % target_count]), tier::most_heat));
 }
 
-std::uint64_t Tally::since_ns() const { return load(file().since_ns); }
+std::uint64_t Tally::since_ns() const { return word(file().since_ns); }
 
 std::uint64_t Tally::marks_of(std::uint64_t block) const {
-    const Thing* const thing = find(block);
-    return thing == nullptr ? 0 : load(thing->marks);
+    return guarded(map_, [&] {
+        const Thing* const thing = find(block);
+        return thing == nullptr ? 0 : load(thing->marks);
+    });
 }
 
 std::optional<tier::Past> Tally::past_of(std::uint64_t key, double half_life_s) const {
-    const Thing* const thing = find(key);
-    if (thing == nullptr) return std::nullopt;
-    const std::uint64_t word = load(thing->reads);
-    const std::uint64_t marks = load(thing->marks);
     const std::uint64_t now = now_ms();
-    tier::Past past;
-    if ((marks & mark_no_more) != 0) past.need = tier::Need::no_more;
-    if ((marks & mark_soon) != 0) past.need = tier::Need::soon;
-    past.reads = reads_now(word, now, half_life_s);
-    past.used_ms = now - age_ms(word, now);
-    return past;
+    return guarded(map_, [&]() -> std::optional<tier::Past> {
+        const Thing* const thing = find(key);
+        if (thing == nullptr) return std::nullopt;
+        const std::uint64_t word = load(thing->reads);
+        const std::uint64_t marks = load(thing->marks);
+        tier::Past past;
+        if ((marks & mark_no_more) != 0) past.need = tier::Need::no_more;
+        if ((marks & mark_soon) != 0) past.need = tier::Need::soon;
+        past.reads = reads_now(word, now, half_life_s);
+        past.used_ms = now - age_ms(word, now);
+        return past;
+    });
 }
 
 }  // namespace pmemcpy::heat

@@ -15,7 +15,7 @@ namespace pmemcpy::heat {
 /// The key of a variable; a block's is its version.
 constexpr std::uint64_t key_of_variable(std::uint64_t incarnation) { return incarnation | 1ULL << 63; }
 
-/// What all processes together count. Any thread may call anything.
+/// What all processes together count. Any thread may call anything. Where somebody has cut off the file, nothing is counted.
 class Tally {
 public:
     /// The file beside a pool; of who may write the pool made, if it is missing or another pool's. Null where it cannot be had: then
@@ -50,9 +50,12 @@ public:
 
 private:
     explicit Tally(os::Mapping map) : map_(std::move(map)) {}
+    template <class F>
+    void change(const F& f) const;
+    std::uint64_t word(const std::uint64_t& word) const;
     HeatFile& file() const { return *reinterpret_cast<HeatFile*>(map_.base()); }
     Thing* find(std::uint64_t key) const;
-    Thing& make(std::uint64_t key) const;
+    Thing& make(std::uint64_t key, std::uint64_t now_ms) const;
     Thing* bucket_of(std::uint64_t key) const;
 
     os::Mapping map_;

@@ -1,5 +1,6 @@
 #include "heat/tally.hpp"
 
+#include "os/calls.hpp"
 #include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace pmemcpy::heat {
@@ -86,6 +88,35 @@ TEST_F(tally, may_vanish_and_may_hold_anything) {
     EXPECT_LE(it->least_score(0), tier::most_heat);
     it->read(7, hour_s);
     EXPECT_NEAR(reads(*it, 7), 1, 0.01);
+}
+
+// A process that has it open counts in memory: where that was cut off, each load in the pool was a signal.
+TEST_F(tally, of_a_file_that_is_cut_off_is_no_signal_and_counts_nothing) {
+    const auto it = open();
+    it->read(7, hour_s);
+    std::filesystem::resize_file(path_ + ".heat", 0);
+    it->add(Count::loads);
+    it->add(2, Flow::reads, 1);
+    it->read(7, hour_s);
+    it->mark(7, mark_soon, 0);
+    it->begin_counting();
+    it->set_least_score(0, 1);
+    EXPECT_EQ(reads(*it, 7), -1);
+    EXPECT_EQ(it->count(Count::loads) + it->flow(2, Flow::reads) + it->least_score(0) + it->since_ns(), 0U);
+    EXPECT_EQ(it->marks_of(7), 0U);
+
+    // Between the look at its length and the look into it.
+    static std::string cut_off;
+    std::filesystem::remove(path_ + ".heat");
+    open()->read(7, hour_s);
+    cut_off = path_ + ".heat";
+    os::Calls fake = os::system_calls();
+    fake.mmap = [](void* at, std::size_t length, int access, int flags, int fd, off_t offset) {
+        if (fd >= 0 && !cut_off.empty()) std::filesystem::resize_file(std::exchange(cut_off, ""), 0);
+        return os::system_calls().mmap(at, length, access, flags, fd, offset);
+    };
+    const os::ScopedCalls scope(fake);
+    EXPECT_EQ(open(1, true), nullptr);
 }
 
 TEST_F(tally, leaves_what_is_no_such_file_alone_and_goes_without) {

@@ -5,6 +5,7 @@
 #include "layout/payload_files.hpp"
 #include "layout/payload_name.hpp"
 #include "layout/trouble.hpp"
+#include "os/access.hpp"
 #include "os/directory.hpp"
 #include "os/guard.hpp"
 #include "os/lock.hpp"
@@ -118,7 +119,7 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
         }
         is_there = true;
         os::File* const file = &begun->file;
-        pool::share_like(*file, heap_.pool().file(), (heap_.pool().file().mode_bits() & 0666) | payload_mark);
+        os::share_like(*file, heap_.pool().file(), (heap_.pool().file().mode_bits() & 0666) | payload_mark);
         allocate(*file, total);
         Writing copy(*file, mark.bytes, std::min<std::size_t>(write_bytes, piece_bytes));
         for (std::uint64_t at = 0; at < mark.bytes; at += piece_bytes) {

@@ -3,6 +3,7 @@
 #include "layout/inventory.hpp"
 #include "layout/payload_name.hpp"
 #include "layout/trouble.hpp"
+#include "os/access.hpp"
 #include "os/directory.hpp"
 #include "os/space.hpp"
 
@@ -81,7 +82,7 @@ os::File PayloadFiles::make(const Extent& extent) {
         if (!file) throw Error(Code::io_error, data_.path() + " was removed while the pool was open");
         exists = true;
         // Whoever may use the pool may use the payload, whatever this process's umask is.
-        pool::share_like(*file, heap_.pool().file(), (heap_.pool().file().mode_bits() & 0666) | payload_mark);
+        os::share_like(*file, heap_.pool().file(), (heap_.pool().file().mode_bits() & 0666) | payload_mark);
         allocate(*file, extent.length);
         if (!seat_.is_below() &&
             (pool.durability() == Durability::line || pool.durability() == Durability::byte)) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "os/process.hpp"
+
 namespace pmemcpy::os {
 
 namespace {
@@ -79,5 +81,22 @@ Acl writers_only(const Acl& acl, unsigned owner, unsigned group) {
     }
     return made;
 }
+
+bool give_group_of(File& file, const File& model) {
+    const unsigned group = model.owning_group();
+    if (file.owning_group() == group) return true;
+    return group != unknown_id && file.try_give_to(unchanged_id, group);
+}
+
+void share_like(File& file, const File& model, unsigned bits) {
+    bool has_group = file.owning_group() == model.owning_group();
+    if (!has_group) {
+        const auto acl = acl_of(file);
+        has_group = (acl && acl->is_extended()) || give_group_of(file, model);
+    }
+    file.set_mode_bits(has_group ? bits : bits_without_group(bits));
+}
+
+bool is_mine_to_change(const File& file) { return file.owner() == user_id() || user_id() == 0; }
 
 }  // namespace pmemcpy::os

@@ -60,4 +60,21 @@ std::optional<Acl> default_acl_of(const File& directory);
 void set_acl(const File& file, const Acl& acl);
 void set_default_acl(const File& directory, const Acl& acl);
 
+/// Gives a file or directory of this process's user the group of another one, and these bits, whatever the umask says and which
+/// groups the process is in. Where it may not give that group, the group that the file has is let in as all others are. A list
+/// of users that the directory has given it stays.
+void share_like(File& file, const File& model, unsigned bits);
+
+/// What the group's bits of a file are where its group is not the one that they are meant for.
+constexpr unsigned bits_without_group(unsigned bits) { return (bits & ~070U) | (bits & 07U) << 3; }
+
+/// Makes the group of a file that of another one. False where this process may not.
+bool give_group_of(File& file, const File& model);
+
+/// Whether this process may change the rights of a file: it is its user's, or the process is root.
+bool is_mine_to_change(const File& file);
+
+/// So the kernel shows users and groups that this process's user namespace does not know.
+inline constexpr unsigned unknown_id = 65534;
+
 }  // namespace pmemcpy::os

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
+#include "base/hash.hpp"
 #include "os/calls.hpp"
 #include "os/directory.hpp"
 #include "os/file.hpp"
@@ -30,6 +31,14 @@ std::uint64_t process_id() { return static_cast<std::uint64_t>(calls().getpid())
 std::uint64_t pid_namespace() {
     const auto there = identity_at("/proc/self/ns/pid");
     return there ? there->inode : 0;
+}
+
+std::uint64_t boot_id() {
+    static const std::uint64_t id = [] {
+        const auto text = read_text("/proc/sys/kernel/random/boot_id");
+        return text ? base::xxh3_64(text->data(), text->size()) : 0;
+    }();
+    return id;
 }
 
 namespace {

@@ -10,6 +10,8 @@ namespace pmemcpy::os {
 std::uint64_t process_id();
 /// Names the namespace in which that is its number, for as long as the machine runs; 0 where it cannot be told.
 std::uint64_t pid_namespace();
+/// Names this run of the kernel, in all its containers alike; 0 where it cannot be told. Asks the kernel once in a process.
+std::uint64_t boot_id();
 /// Whether a process of this one's namespace is stopped: by a signal or a debugger. False where it cannot be told.
 bool is_stopped(std::uint64_t process);
 /// Whom the kernel takes this process for when it opens files.

@@ -1,6 +1,5 @@
 #include "pool/beside.hpp"
 
-#include "os/access.hpp"
 #include "os/names.hpp"
 #include "os/process.hpp"
 
@@ -31,21 +30,6 @@ void throw_something_else(const os::File& file) {
         Code::already_exists,
         file.path() +
             " is no file that a pool keeps beside itself, and has the name of one; rename it, or the pool");
-}
-
-bool give_group_of(os::File& file, const os::File& pool) {
-    const unsigned group = pool.owning_group();
-    if (file.owning_group() == group) return true;
-    return group != unknown_id && file.try_give_to(os::unchanged_id, group);
-}
-
-void share_like(os::File& file, const os::File& pool, unsigned bits) {
-    bool has_group = file.owning_group() == pool.owning_group();
-    if (!has_group) {
-        const auto acl = os::acl_of(file);
-        has_group = (acl && acl->is_extended()) || give_group_of(file, pool);
-    }
-    file.set_mode_bits(has_group ? bits : bits_without_group(bits));
 }
 
 }  // namespace pmemcpy::pool

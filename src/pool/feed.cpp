@@ -1,6 +1,7 @@
 #include "pool/feed.hpp"
 
 #include "base/hash.hpp"
+#include "os/access.hpp"
 #include "os/names.hpp"
 #include "os/process.hpp"
 #include "pool/pool.hpp"
@@ -80,7 +81,7 @@ void Feed::remove_file() const {
 os::File Feed::open_for_ring() const {
     try {
         os::File file = os::File::open(path(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-        share_like(file, pool_.file(), feed_mode(pool_.file().mode_bits()));
+        os::share_like(file, pool_.file(), feed_mode(pool_.file().mode_bits()));
         return file;
     } catch (const Error& error) {
         if (error.kind() != Code::already_exists) throw;

@@ -77,16 +77,16 @@ public:
             if (is_by_list() || !acl || acl->is_extended()) return false;
         }
         if (acl && acl->is_extended()) return false;
-        return (file.mode_bits() & 0777) == (is_same_group ? bits_ : bits_without_group(bits_));
+        return (file.mode_bits() & 0777) == (is_same_group ? bits_ : os::bits_without_group(bits_));
     }
 
     /// Of a file of this process's user, or if that is root.
     void give_to(os::File& file) const {
         const auto acl = os::acl_of(file);
         const bool has_list = acl && acl->is_extended();  // which the directory gives to what is made in it
-        if (os::user_id() == 0 && file.owner() != pool_.owner() && pool_.owner() != unknown_id)
+        if (os::user_id() == 0 && file.owner() != pool_.owner() && pool_.owner() != os::unknown_id)
             file.try_give_to(pool_.owner(), pool_.owning_group());
-        const bool is_same_group = give_group_of(file, pool_);
+        const bool is_same_group = os::give_group_of(file, pool_);
         if (of_pool_ && (has_list || !bits_suffice_for(file.owner(), is_same_group))) {
             try {
                 return os::set_acl(file, list());
@@ -95,7 +95,7 @@ public:
                 if (is_by_list() || has_list) throw;
             }
         }
-        file.set_mode_bits(is_same_group ? bits_ : bits_without_group(bits_));
+        file.set_mode_bits(is_same_group ? bits_ : os::bits_without_group(bits_));
     }
 
 private:
@@ -110,8 +110,6 @@ private:
     bool is_for_all_;
     std::optional<os::Acl> of_pool_;
 };
-
-bool is_mine_to_change(const os::File& file) { return file.owner() == os::user_id() || os::user_id() == 0; }
 
 // It has no name before it is as it should be, so that a death leaves none that keeps others out.
 os::File make_new(const std::string& path, const Rights& rights) {
@@ -171,7 +169,7 @@ os::File open_for_first(const std::string& path, const os::File& pool) {
     }
     if (is_usable && rights.are_of(*there)) return std::move(*there);
     try {
-        if (is_usable && is_mine_to_change(*there)) {
+        if (is_usable && os::is_mine_to_change(*there)) {
             rights.give_to(*there);
             return std::move(*there);
         }
@@ -200,7 +198,7 @@ std::optional<os::File> open_for_another(const std::string& path, const os::File
     if (!there) return there;
     refuse_planted(*there, pool);
     const Rights rights(pool);
-    if (is_mine_to_change(*there) && !rights.are_of(*there)) {
+    if (os::is_mine_to_change(*there) && !rights.are_of(*there)) {
         try {
             rights.give_to(*there);
         } catch (const Error&) {
@@ -272,11 +270,19 @@ void Runtime::reset() {
 
 void Runtime::validate(const std::array<std::uint8_t, 16>& uuid) {
     header().uuid = uuid;
+    header().boot = os::boot_id();
     persist::Medium(Durability::none).store(&header().valid, runtime_valid);
 }
 
 bool Runtime::is_valid(const std::array<std::uint8_t, 16>& uuid) const {
-    return persist::Medium::load(&header().valid) == runtime_valid && header().uuid == uuid;
+    return persist::Medium::load(&header().valid) == runtime_valid && header().uuid == uuid &&
+           is_of_this_boot();
+}
+
+// On a disk the file outlives a power loss with its mark, and the session that the mark vouches for does not.
+bool Runtime::is_of_this_boot() const {
+    const std::uint64_t boot = os::boot_id();
+    return boot == 0 || header().boot == 0 || header().boot == boot;
 }
 
 bool Runtime::is_dead(std::uint64_t i) const {

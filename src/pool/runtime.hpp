@@ -75,6 +75,7 @@ struct RuntimeHeader {
     std::uint64_t valid;  // runtime_valid once everything else is set up
     std::array<std::uint8_t, 16> uuid;
     std::uint64_t slots_used;  // no slot at or above this was ever attached in this session
+    std::uint64_t boot;        // os::boot_id() of the process that set `valid`
     alignas(64) std::uint64_t sync_started;
     alignas(64) std::uint64_t sync_completed;
     alignas(64) std::uint64_t scavenges;  // times that somebody has cleaned up after a dead owner
@@ -85,8 +86,8 @@ struct RuntimeHeader {
     std::array<LockNote, noted_locks> locks;
 };
 static_assert(sizeof(RuntimeHeader) <= page_bytes);
-// Another one when processes of an older release could not share a session: the last time when chunks came to be claimed without a lock.
-inline constexpr std::uint64_t runtime_valid = 0x2e72742d6c697633ULL;
+// Another one when processes of an older release could not share a session: the last time when the boot came to stand beside it.
+inline constexpr std::uint64_t runtime_valid = 0x2e72742d6c697634ULL;
 inline constexpr std::uint64_t runtime_bytes = page_bytes + slot_count * sizeof(Slot);
 // Whole huge pages, as hugetlbfs wants it; elsewhere what nobody touches takes no space.
 inline constexpr std::uint64_t runtime_file_bytes = base::align_up(runtime_bytes, os::huge_page_bytes);
@@ -130,6 +131,7 @@ public:
 
 private:
     Runtime(os::File file, os::Mapping map);
+    bool is_of_this_boot() const;
     void allocate(std::uint64_t offset, std::uint64_t bytes);
 
     os::File file_;

@@ -1,5 +1,6 @@
 #include "shares/ledger.hpp"
 
+#include "os/access.hpp"
 #include "os/directory.hpp"
 #include "os/guard.hpp"
 #include "os/lock.hpp"
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace pmemcpy::shares {
@@ -24,20 +26,38 @@ constexpr std::array words = {&Slot::share,          &Slot::together_bytes,  &Sl
 // Each node has its own: what processes of several nodes map of one file is not the same memory.
 std::string name_of_ledger() { return "pmemcpy-ledger." + os::host_name(); }
 
-// Whoever may put blocks there may count them. Opened before it is made, as the kernel may forbid to make what another user has made in a
-// directory that all may write.
+// Opened before it is made, as the kernel may forbid to make what another user has made in a directory that all may write.
 std::optional<os::File> open_file(const os::File& directory, bool read_only) {
     const std::string name = name_of_ledger();
     if (auto there = os::File::open_in(directory, name, read_only ? O_RDONLY : O_RDWR)) return there;
     if (read_only) return std::nullopt;
     try {
-        auto made = os::File::open_in(directory, name, O_RDWR | O_CREAT | O_EXCL, 0600);
-        if (made) made->set_mode_bits((directory.mode_bits() & 0666) | 0600);
-        return made;
+        return os::File::open_in(directory, name, O_RDWR | O_CREAT | O_EXCL, 0600);
     } catch (const Error& error) {
         if (error.kind() != Code::already_exists) throw;
         return os::File::open_in(directory, name, O_RDWR);
     }
+}
+
+// Or the beginning of one, which its maker has not finished: empty, or zeros of the whole length. All else is somebody's own file.
+bool is_ledger(const os::File& file) {
+    if (!file.is_regular()) return false;
+    const std::uint64_t bytes = file.size();
+    if (bytes == 0) return true;
+    std::uint64_t magic = 0;
+    if (bytes < sizeof magic) return false;
+    file.read_exactly(&magic, sizeof magic, offsetof(LedgerFile, magic));
+    return magic == ledger_magic || (magic == 0 && bytes == sizeof(LedgerFile));
+}
+
+// All users that may put blocks there may count them. Each opener that may change the rights looks at them: the maker may have died before
+// it set them, and the directory may let in others since.
+void let_in_all(os::File& file, const os::File& directory) {
+    const unsigned bits = (directory.mode_bits() & 0666) | 0600;
+    if (!os::is_mine_to_change(file)) return;
+    const bool is_same_group = file.owning_group() == directory.owning_group();
+    if (is_same_group && (file.mode_bits() & 0777) == bits) return;
+    os::share_like(file, directory, bits);
 }
 
 }  // namespace
@@ -46,10 +66,13 @@ std::optional<Ledger> Ledger::open(const std::string& path, bool read_only) {
     try {
         const os::File directory = os::File::open(path, O_RDONLY | O_DIRECTORY);
         auto file = open_file(directory, read_only);
-        if (!file || !file->is_regular()) return std::nullopt;
+        if (!file || !is_ledger(*file)) return std::nullopt;
         if (read_only && file->size() < sizeof(LedgerFile)) return std::nullopt;
-        // Zeros are a ledger in which nobody is. Two that make one at once do the same.
-        if (!read_only) file->allocate(0, sizeof(LedgerFile));
+        if (!read_only) {
+            let_in_all(*file, directory);
+            // Zeros are a ledger in which nobody is. Two that make one at once do the same.
+            file->allocate(0, sizeof(LedgerFile));
+        }
         os::Mapping map(*file, sizeof(LedgerFile),
                         {.access = read_only ? os::Access::read : os::Access::read_write});
         Ledger ledger(std::move(*file), std::move(map));

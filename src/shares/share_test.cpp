@@ -178,6 +178,40 @@ TEST_F(share, a_ledger_that_is_cut_off_or_something_else_is_no_signal_and_no_led
     EXPECT_EQ(fs::file_size(folder_.path() / "x"), 1U);
 }
 
+// Opening grew such a file to the length of a ledger, and put a ledger's mark over zeros at its begin.
+TEST_F(share, a_file_of_somebody_elses_with_its_name_stays_as_it_is) {
+    static_cast<void>(open(1));
+    const std::string path = file();
+    for (const std::string& content : {std::string("mine"), std::string("what a user has written"),
+                                       std::string(100, '\0'), std::string(20000, '\0')}) {
+        fs::remove(path);
+        std::ofstream(path) << content;
+        fs::permissions(path, fs::perms(0640));
+        EXPECT_EQ(open(2), nullptr) << content.size();
+        EXPECT_EQ(fs::file_size(path), content.size());
+        EXPECT_EQ(fs::status(path).permissions(), fs::perms(0640));
+        std::ifstream in(path, std::ios::binary);
+        EXPECT_TRUE(std::string(std::istreambuf_iterator<char>(in), {}) == content);
+    }
+}
+
+// A process made it for its own user, and was killed before it let the others in: they were shut out for ever.
+TEST_F(share, lets_in_others_where_its_maker_did_not_come_to_it) {
+    fs::permissions(folder_.path(), fs::perms::all);
+    static_cast<void>(open(1));
+    const std::string path = file();
+    fs::remove(path);
+    ::close(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
+    EXPECT_NE(open(1), nullptr);
+    EXPECT_EQ(fs::status(path).permissions(), fs::perms(0666));
+    if (::getuid() != 0) GTEST_SKIP() << "only root can be another user";
+    const pid_t other = ::fork();
+    if (other == 0) ::_exit(::setuid(12345) == 0 && open(2) != nullptr ? 0 : 1);
+    int status = -1;
+    ::waitpid(other, &status, 0);
+    EXPECT_EQ(status, 0);
+}
+
 TEST_F(share, any_words_in_it_are_some_shares) {
     const auto mine = open(1);
     const auto its = open(2);

@@ -133,6 +133,7 @@ Info Store::describe_value(std::string_view id, const ValueSeen& seen) const {
     info.stored_bytes = seen.record.extent.length != 0 ? seen.record.extent.length : seen.record.bytes;
     info.step = seen.record.step;
     info.written_ns = seen.record.written_ns;
+    info.version = seen.record.header.version;
     return info;
 }
 

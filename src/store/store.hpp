@@ -9,6 +9,7 @@
 #include "layout/directory_layout.hpp"
 #include "layout/inventory.hpp"
 #include "layout/targets.hpp"
+#include "os/access.hpp"
 #include "os/map.hpp"
 #include "pool/pool.hpp"
 #include "store/in_transit.hpp"
@@ -180,7 +181,7 @@ public:
     void check_may_be_asked() const;
     /// Errors: permission_denied for what is beside the pool and somebody's who may not write it.
     void refuse_foreign(const os::File& file) const { pool::refuse_foreign(file, pool_.file()); }
-    void share_like(os::File& file, unsigned bits) const { pool::share_like(file, pool_.file(), bits); }
+    void share_like(os::File& file, unsigned bits) const { os::share_like(file, pool_.file(), bits); }
 
     // targets.cpp, move.cpp, room.cpp
     /// Nothing where the pool has none.

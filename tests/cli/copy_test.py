@@ -166,6 +166,16 @@ class Mv(WithTwo):
         self.assertFalse({"list", "ocean/TEMP", "ocean"} & set(self.json("ls", "-g", self.pool)))
         self.assertEqual(self.raw(self.other, "ocean/TEMP"), temp)
 
+    def test_moves_what_a_killed_one_has_set_aside(self) -> None:
+        temp = self.raw(self.pool, "ocean/TEMP")
+        self.text("mv", f"{self.pool}:ocean/TEMP", f"{self.pool}:ocean/.moved-17-TEMP")
+        self.text("mv", f"{self.pool}:ocean/TEMP", self.other)
+        self.assertEqual(self.ids(self.other), ["ocean/TEMP"])
+        self.assertEqual(self.raw(self.other, "ocean/TEMP"), temp)
+        self.text("mv", f"{self.pool}:answer", f"{self.pool}:.moved-17-answer")
+        self.text("mv", f"{self.pool}:answer", f"{self.pool}:reply")
+        self.assertEqual(self.text("cat", self.pool, "reply"), "42\n")
+
     def test_keeps_what_cannot_be_moved(self) -> None:
         self.assertIn("shell's mv", self.refused(2, "mv", self.pool, self.other))
         self.refused(1, "mv", f"{self.pool}:nobody", self.other)

@@ -46,16 +46,10 @@ void move_all(const std::vector<Transfer>& transfers, PMEM& target, bool force, 
             erase_group(*transfer.source, from);
             continue;
         }
-        if (transfer.source == &target) {
-            rename_variable(target, from, transfer.to, force);
-        } else {
-            copy_variable(*transfer.source, from, target, transfer.to, force, [&](std::uint64_t bytes) {
-                interrupts.check();
-                progress.show(done_bytes += bytes, all_bytes);
-            });
-            target.sync();  // or a power loss could take both
-            transfer.source->erase(from);
-        }
+        move_variable(*transfer.source, from, target, transfer.to, force, [&](std::uint64_t bytes) {
+            interrupts.check();
+            progress.show(done_bytes += bytes, all_bytes);
+        });
         done.push_back({{"from", from}, {"to", transfer.to}, {"bytes", transfer.info.bytes}});
     }
 }
@@ -79,7 +73,10 @@ int mv(const Arguments& arguments, bool json) {
                                                             "moves while nobody has it open",
                                                             from.pool));
         }
-        const auto more = plan(pools.at(from.pool), from, to.id);
+        PMEM& source = pools.at(from.pool);
+        // An mv that was killed may have left something set aside.
+        give_back_moved(source, from.id.back() == '/' ? from.id.substr(0, from.id.size() - 1) : from.id);
+        const auto more = plan(source, from, to.id);
         transfers.insert(transfers.end(), more.begin(), more.end());
     }
     check(transfers, target, arguments.force);
@@ -113,9 +110,15 @@ void add_mv(CLI::App& command, Invocation& invocation) {
             "sees the "
             "one or the other. With --force there is a moment when neither is seen.\n"
             "\n"
-            "A group is moved variable by variable, and so is what goes to another pool: that is copied as "
+            "A group is moved variable by variable. A variable that goes to another pool is copied as "
             "pmemcpy cp "
-            "does it, and then erased. Whoever is killed in between leaves the variable in both pools.\n")
+            "does it, renamed to .moved-, a number and its id, compared with the copy, and erased. If "
+            "another "
+            "process stores into it meanwhile, it gets its name back, and mv fails with status 7. An mv that "
+            "is "
+            "killed may leave it in both pools; the next mv of it gives it its name back, and needs --force "
+            "to "
+            "replace the copy.\n")
         .runs([arguments](bool json) { return mv(*arguments, json); });
 }
 
