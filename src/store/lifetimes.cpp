@@ -129,13 +129,13 @@ std::function<void()> Store::at_end_of_job() {
     // What a step leaves the next who opens the pool looks at.
     if (pool_.read_only() || in_step()) return {};
     const bool has_scratch = with_scratch() != nullptr;
-    if (!has_scratch && !withdraws_) return {};
+    if (!has_scratch && leaves_ == Leaves::pool) return {};
     return [this, has_scratch] {
         if (has_scratch) {
             erase_scratch();
             end_scratch();
         }
-        if (withdraws_) remove_if_unused();
+        if (leaves_ != Leaves::pool) take_pool_away();
     };
 }
 

@@ -246,22 +246,30 @@ void Store::close() {
     pool_.detach(catalog_, at_end_of_job());
 }
 
-// The last one in, while others wait to get in: what nobody has put anything into by now is used by nobody.
-void Store::remove_if_unused() noexcept try {
-    if (!made_ || pool_.file().identity() != made_->file || !pool_.file().is_regular() || scopes() != 0)
-        return;
-    bool is_used = false;
+bool Store::is_unused() const {
+    bool is_used = scopes() != 0;
     catalog_.for_each([&](const std::string& id, Link entry) {
         if (id != "/" && catalog_.definition(entry)) is_used = true;
         catalog_.for_each_attribute(entry, [&](const std::string& name, Link) {
             if (!name.starts_with(reserved_prefix)) is_used = true;
         });
     });
-    if (is_used) return;
+    return !is_used;
+}
+
+// By the last one in, while others wait to get in: nobody has put anything into it behind the look, and nobody has it open.
+void Store::take_pool_away() noexcept try {
+    if (pool_.file().identity() != made_->file || !pool_.file().is_regular()) return;
+    if (leaves_ == Leaves::nothing) {
+        for (const std::string& id : ids("", false)) erase(id);
+        if (hierarchy()) set_hierarchy(nullptr);
+    } else if (!is_unused()) {
+        return;
+    }
     remove_alone({pool_.path(), directory_layout_ ? directory_layout_->path() : ""}, pool_.file());
     if (made_->directories) made_->directories->take_back();
 } catch (const std::exception&) {
-    // It stays, as an empty pool.
+    // It stays, with what is in it.
 }
 
 void Store::sync() {

@@ -67,7 +67,12 @@ public:
     // open.cpp
     void close();
     /// The pool goes when it is closed, if this object made it, nothing is in it, and no other has it open for writing.
-    void withdraw() { withdraws_ = true; }
+    void withdraw() { leaves_ = made_ ? Leaves::nothing_unused : Leaves::pool; }
+    /// The same with all that is in it, whoever made it.
+    void discard() {
+        made_ = Made{pool_.file().identity()};
+        leaves_ = Leaves::nothing;
+    }
     bool has_views() const { return weak_from_this().use_count() > 1; }
     void sync();
     PoolInfo info() const;
@@ -646,7 +651,8 @@ private:
     void tell_of_store();
     void forget_gone(std::unordered_set<std::uint64_t>& versions, const std::string& id) const;
     std::function<void()> at_end_of_job();
-    void remove_if_unused() noexcept;
+    void take_pool_away() noexcept;
+    bool is_unused() const;
     void erase_scratch() noexcept;
     void end_scratch() noexcept;
     std::shared_ptr<Tiering> with_scratch() const;
@@ -698,7 +704,7 @@ private:
     mutable std::unordered_map<std::uint64_t, std::shared_ptr<Directory>> directories_;  // by definition link
     bool closed_ = false;
     std::optional<Made> made_;  // when open() has made the pool for this object
-    bool withdraws_ = false;
+    enum class Leaves : std::uint8_t { pool, nothing_unused, nothing } leaves_ = Leaves::pool;
 };
 
 }  // namespace pmemcpy::store
