@@ -4,8 +4,8 @@
 
 namespace pmemcpy::exchange {
 
-/// What is written elsewhere until it is whole: in a folder beside the file, called as the file with `.part` and six letters behind it. A lock
-/// says that the folder is in use, so the next export to that directory removes what a killed one has left.
+/// What is written elsewhere until it is whole: in a folder beside the file, called as the file with `.part` and six letters behind it.
+/// A lock says that the folder is in use, so the next export to that directory removes what a killed one has left.
 class Part {
 public:
     /// Errors: already_exists.

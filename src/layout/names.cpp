@@ -90,8 +90,8 @@ void Names::put(const os::File& folder, const std::string& name, std::uint64_t n
     }
 }
 
-// The two change places at once, and what has come out is looked at then: no other process touches it under its passing name. False if the
-// name is to be looked at again.
+// The two change places at once, and what has come out is looked at then: no other process touches it under its passing name. False
+// if the name is to be looked at again.
 bool Names::replace(const os::File& folder, const std::string& name, const std::string& payload) const {
     const std::string passing = draw_passing();
     if (!os::link_in(data_, payload, data_, passing)) return false;
@@ -107,8 +107,8 @@ bool Names::replace(const os::File& folder, const std::string& name, const std::
     return true;
 }
 
-// False if no payload has the name any more. A user's file that has come since the look gets its name back, unless the user has given that to
-// another one: then it stays in `.data`.
+// False if no payload has the name any more. A user's file that has come since the look gets its name back, unless the user has given
+// that to another one: then it stays in `.data`.
 bool Names::take_away(const os::File& folder, const std::string& name) const {
     const std::string passing = draw_passing();
     if (!os::rename_new_in(folder, name, data_, passing)) return false;

@@ -13,8 +13,8 @@
 namespace pmemcpy::layout {
 
 /// Readable names: `dir/a/b` is a hard link to the payload of "a/b", where there is one that other programs can read.
-/// Derived from the records: whatever stands in the way of a name, the name is left out, and nothing is said. A user may put a file of his own
-/// there at any moment: a payload's name is taken out of the way first, and what was taken is looked at then.
+/// Derived from the records: whatever stands in the way of a name, the name is left out, and nothing is said. A user may put a file of
+/// his own there at any moment: a payload's name is taken out of the way first, and what was taken is looked at then.
 ///
 /// A component of an id becomes a name as it is, unless it begins with a dot, is longer than 255 bytes, or looks like
 /// what it would become then: `#` and its XXH3-64 in 16 hexadecimal digits.

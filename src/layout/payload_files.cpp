@@ -1,3 +1,4 @@
+// Length: a file and what is counted of it change together; in two places nobody would see in which order.
 #include "layout/payload_files.hpp"
 
 #include "layout/inventory.hpp"
@@ -210,8 +211,8 @@ void PayloadFiles::free(const Extent& extent) {
         if (!give_up(extent.offset, name)) return;
         release(named->size);
         if (seat_.is_below() || (held && held->link_count() == 0)) return;
-        // Somebody died while he changed a name, or a name leads here that should not any more. Asked behind the end of the name by which
-        // others give it more.
+        // Somebody died while he changed a name, or a name leads here that should not any more. Asked behind the end of the name by
+        // which others give it more.
         names_are_stale_ = true;
         sweep_passing();
     } catch (const Error&) {
@@ -410,8 +411,8 @@ std::uint64_t PayloadFiles::count() const {
     return bytes;
 }
 
-// Only while nobody is between a file and what is counted of it: else what he has counted already would be lost, or counted twice. Where
-// somebody always is, the word stays, which may be too high.
+// Only while nobody is between a file and what is counted of it: else what he has counted already would be lost, or counted twice.
+// Where somebody always is, the word stays, which may be too high.
 void PayloadFiles::count_anew(std::uint64_t own_uncounted) {
     const pool::Pool& pool = heap_.pool();
     for (int tries = 0; tries < most_counts; ++tries) {

@@ -174,7 +174,8 @@ private:
             if (describe) describe(draft_);
             if (before) carry_hint(store_, result, store_, draft_);
             if (!is_wanted_()) throw Stopped{};
-            // Only what was looked at gives way: a variable of that name which a user has stored meanwhile keeps it, and the rename is refused.
+            // Only what was looked at gives way: a variable that a user has stored under that name meanwhile keeps it, and the rename is
+            // refused.
             if (before) store_.erase_if(result, *before);
             store_.rename(draft_, result);
         } catch (...) {

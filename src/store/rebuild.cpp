@@ -68,8 +68,8 @@ std::string leaves_out(const Hierarchy& hierarchy) {
     return {};
 }
 
-// Half a pool has another name. What a killed process has left is taken away by the next, with what it has below itself as far as that can be
-// reached, unless another fills it just now.
+// Half a pool has another name. What a killed process has left is taken away by the next, with what it has below itself as far as that
+// can be reached, unless another fills it just now.
 void remove_leftover(const std::string& path) {
     Options options;
     options.mode = Mode::update;

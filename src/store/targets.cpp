@@ -246,9 +246,9 @@ void Store::put_note(const std::string& text) {
     }
 }
 
-// A block that lies where nobody looks any more would be lost. So targets leave in two steps: from the first one on nobody chooses them, and
-// what is in them is found; and they are empty when all have ended that had chosen one before. Crash: they are in the note still, and leave
-// with the next change.
+// A block that lies where nobody looks any more would be lost. So targets leave in two steps: from the first one on nobody chooses them,
+// and what is in them is found; and they are empty when all have ended that had chosen one before. Crash: they are in the note still, and
+// leave with the next change.
 void Store::turn_away_from(const std::vector<layout::Mount>& leaving, const std::string& note) {
     refuse_removal(leaving);
     const std::string before = this->note("/", hierarchy_note).value_or("");
