@@ -110,10 +110,17 @@ bool Names::replace(const os::File& folder, const std::string& name, const std::
 // False if no payload has the name any more. A user's file that has come since the look gets its name back, unless the user has given
 // that to another one: then it stays in `.data`.
 bool Names::take_away(const os::File& folder, const std::string& name) const {
-    const std::string passing = draw_passing();
-    if (!os::rename_new_in(folder, name, data_, passing)) return false;
-    if (drop(passing)) return true;
-    os::rename_new_in(data_, passing, folder, name);
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        const std::string passing = draw_passing();
+        if (!os::rename_new_in(folder, name, data_, passing)) {
+            if (!os::look_in(data_, passing))
+                return false;  // else of a dead process that had the same owner's number
+            continue;
+        }
+        if (drop(passing)) return true;
+        os::rename_new_in(data_, passing, folder, name);
+        return false;
+    }
     return false;
 }
 
