@@ -171,7 +171,7 @@ os::Calls with_a_user_behind_the_look(const char* name, std::function<void()> ac
     calls.fstatat = [](int at, const char* path, struct stat* status, int flags) {
         const int result = os::system_calls().fstatat(at, path, status, flags);
         if (std::strcmp(path, looked_at) == 0) {
-            if (const auto act = std::exchange(after_the_look, nullptr)) act();
+            if (const auto user = std::exchange(after_the_look, nullptr)) user();
         }
         return result;
     };

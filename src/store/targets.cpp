@@ -131,9 +131,13 @@ std::vector<layout::Mount> those_without(const std::vector<layout::Mount>& mount
     return rest;
 }
 
-// With targets that are about to leave: first, and not in the hierarchy.
-std::string text_between(Note note, const std::vector<layout::Mount>& leaving) {
-    if (note.yaml.empty()) note.yaml = to_yaml(Hierarchy{.targets = {{.name = "pool"}}});
+// With targets that are about to leave: first, and not in the hierarchy. Where that goes as a whole, the pool alone is in it so long.
+std::string text_between(Note note, const std::vector<layout::Mount>& leaving, const std::string& before) {
+    if (note.yaml.empty()) {
+        Hierarchy alone;
+        alone.targets = {parse_hierarchy(parse_note(before).yaml).targets.front()};
+        note.yaml = to_yaml(alone);
+    }
     note.mounts.insert(note.mounts.begin(), leaving.begin(), leaving.end());
     return text_of(note);
 }
@@ -223,7 +227,8 @@ void Store::put_hierarchy(const Hierarchy* hierarchy) {
     if (hierarchy != nullptr) note = {number(*hierarchy, before), to_yaml(*hierarchy)};
     for (const layout::Mount& mount : note.mounts) targets_.prepare(mount);
     const std::vector<layout::Mount> leaving = those_without(before, note.mounts);
-    if (!leaving.empty()) turn_away_from(leaving, text_between(note, leaving));
+    if (!leaving.empty())
+        turn_away_from(leaving, text_between(note, leaving, this->note("/", hierarchy_note).value_or("")));
     // Behind a page cache a power loss may bring back blocks that have left a target, and take the note or leave it: so no target leaves before
     // they are durable where they are now, and none gets blocks before it is durable itself.
     const bool needs_sync = pool_.probe().needs_sync;
