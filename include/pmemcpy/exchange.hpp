@@ -66,8 +66,9 @@ ExchangeReport import_file(const std::string& pool_path, const std::string& file
                            const ImportOptions& options = {});
 
 /// Exports a pool, a group or one variable to a new file.
-/// Crash: the file appears when it is whole; until then it is `file` with `.part` and a number behind it. A Zarr directory
-///     that is overwritten changes places with the new one in one moment.
+/// Crash: the file appears when it is whole; until then it lies in a directory called as `file` with `.part` and six letters behind
+///     it, which the next export beside it removes if this one is killed. A Zarr directory that is overwritten changes places with
+///     the new one in one moment.
 /// Sharing: what others store meanwhile may be in it or not, array by array.
 /// Errors: not_found, permission_denied, already_exists (the file, without `overwrite`); invalid_argument for a format that
 ///     cannot be told from the name, and for .npy unless it is one variable; unsupported for what the format cannot hold at

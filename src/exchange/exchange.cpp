@@ -1,8 +1,5 @@
 #include <pmemcpy/exchange.hpp>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -14,8 +11,16 @@
 
 #include "exchange/formats.hpp"
 #include "exchange/kernel_error.hpp"
+#include "exchange/part.hpp"
 
 namespace pmemcpy {
+
+bool exchange::is_zarr(const std::string& directory) {
+    constexpr std::array documents = {"zarr.json", ".zgroup", ".zarray"};
+    return std::any_of(documents.begin(), documents.end(), [&](const char* name) {
+        return std::filesystem::exists(std::filesystem::path(directory) / name);
+    });
+}
 
 namespace {
 
@@ -38,12 +43,6 @@ constexpr std::array names{Name{Format::hdf5, "hdf5", {".h5", ".hdf5", ".he5"}},
 
 constexpr const char* known =
     "hdf5 (.h5 .hdf5 .he5), netcdf (.nc .cdf .nc4), netcdf3, zarr (.zarr), npy, npz";
-constexpr std::array zarr_documents = {"zarr.json", ".zgroup", ".zarray"};
-
-bool is_zarr(const fs::path& directory) {
-    return std::any_of(zarr_documents.begin(), zarr_documents.end(),
-                       [&](const char* name) { return fs::exists(directory / name); });
-}
 
 std::optional<Format> format_by_extension(const std::string& file) {
     std::string extension =
@@ -73,7 +72,7 @@ bool is_hdf5(std::ifstream& in) {
 // What is in a file says more than its name; only NetCDF-4 has no other way to be told from the HDF5 that it is.
 Format format_of_existing(const std::string& file) {
     if (fs::is_directory(file)) {
-        if (is_zarr(file)) return Format::zarr;
+        if (exchange::is_zarr(file)) return Format::zarr;
         throw Error(Code::unsupported,
                     file +
                         " is a directory without zarr.json, so no Zarr; nothing else that can be "
@@ -128,10 +127,10 @@ void write(Format format, const std::string& file, Holding& holding) {
     }
 }
 
-/// The pool to import into, made if it is missing; one that was made goes again unless it is kept.
+/// The pool to import into, made if it is missing; one that was made goes again unless it is kept, or others have put something into it.
 class Target {
 public:
-    Target(const std::string& path, std::uint64_t max_bytes) : path_(path) {
+    Target(const std::string& path, std::uint64_t max_bytes) {
         Options options;
         options.mode = Mode::update;
         try {
@@ -147,10 +146,11 @@ public:
     }
     ~Target() {
         if (!is_new_) return;
-        pool_ = PMEM();
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-        fs::remove(path_ + ".rt", ignored);
+        try {
+            pool_.withdraw();
+        } catch (const Error&) {
+            // What failed is told; an empty pool stays.
+        }
     }
     Target(const Target&) = delete;
     Target& operator=(const Target&) = delete;
@@ -162,86 +162,8 @@ public:
     }
 
 private:
-    std::string path_;
     PMEM pool_;
     bool is_new_ = false;
-};
-
-/// What is written under another name until it is whole.
-class Part {
-public:
-    Part(const std::string& file, bool overwrite)
-        : file_(file.ends_with('/') ? file.substr(0, file.size() - 1) : file),
-          overwrite_(overwrite),
-          part_(file_ + ".part" + std::to_string(::getpid())) {
-        check_free();
-        std::error_code ignored;
-        fs::remove_all(part_, ignored);
-    }
-    ~Part() {
-        std::error_code ignored;
-        fs::remove_all(part_, ignored);
-    }
-    Part(const Part&) = delete;
-    Part& operator=(const Part&) = delete;
-
-    const std::string& path() const { return part_; }
-
-    /// The bytes come to the medium before the name does.
-    void become_whole() {
-        const int fd = ::open(part_.c_str(), O_RDONLY | O_CLOEXEC);
-        if (fd < 0) exchange::fail_kernel("cannot open " + part_, errno);
-        const bool is_directory = fs::is_directory(part_);
-        const int error = (is_directory ? ::syncfs(fd) : ::fsync(fd)) == 0 ? 0 : errno;
-        ::close(fd);
-        if (error != 0) exchange::fail_kernel("cannot write " + part_, error);
-        check_free();
-        if (!overwrite_) return take_free_name();
-        std::error_code failed;
-        // A directory takes no other's place: the two change names at once, and the old one goes with the part. Where the
-        // file system cannot do that, the old one first gets out of the way.
-        const std::string old = part_ + ".old";
-        const bool is_replaced = is_directory && fs::exists(fs::symlink_status(file_));
-        if (is_replaced) {
-            if (::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, file_.c_str(), RENAME_EXCHANGE) == 0) return;
-            fs::rename(file_, old, failed);
-        }
-        if (!failed) fs::rename(part_, file_, failed);
-        if (failed) {
-            std::error_code ignored;
-            if (is_replaced && fs::exists(old, ignored)) fs::rename(old, file_, ignored);
-            fail_rename(failed.value());
-        }
-        if (is_replaced) fs::remove_all(old, failed);
-    }
-
-private:
-    /// Whoever makes a file of that name in the last moment keeps it.
-    void take_free_name() const {
-        if (::renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, file_.c_str(), RENAME_NOREPLACE) == 0) return;
-        if (errno == EEXIST) fail_taken();
-        if (errno != EINVAL) fail_rename(errno);  // which says that this file system (NFS) knows no such flag
-        std::error_code failed;
-        fs::rename(part_, file_, failed);
-        if (failed) fail_rename(failed.value());
-    }
-    [[noreturn]] void fail_taken() const {
-        throw Error(Code::already_exists, file_ + " is there already; choose another name, or overwrite it");
-    }
-    [[noreturn]] void fail_rename(int error) const {
-        exchange::fail_kernel("cannot give " + part_ + " the name " + file_, error);
-    }
-    void check_free() const {
-        if (!overwrite_ && fs::exists(fs::symlink_status(file_))) fail_taken();
-        if (fs::is_directory(file_) && !is_zarr(file_) && !fs::is_empty(file_)) {
-            throw Error(Code::already_exists,
-                        file_ + " is a directory with something else in it; remove it yourself");
-        }
-    }
-
-    std::string file_;
-    bool overwrite_;
-    std::string part_;
 };
 
 }  // namespace
@@ -298,7 +220,7 @@ ExchangeReport export_file(const std::string& pool_path, const std::string& file
     pool.mmap(pool_path, reading);
     ExchangeReport report;
     Holding holding(pool, options, report);
-    Part part(file, options.overwrite);
+    exchange::Part part(file, options.overwrite);
     write(format, part.path(), holding);
     part.become_whole();
     return report;

@@ -18,6 +18,8 @@ void read_netcdf(const std::string& path, Intake& intake);
 /// `classic`: in CDF-5, whatever the data came from.
 void write_netcdf(const std::string& path, Holding& holding, bool classic);
 
+/// Whether a directory is one, by what is in it.
+bool is_zarr(const std::string& directory);
 void read_zarr(const std::string& path, Intake& intake);
 void write_zarr(const std::string& path, Holding& holding);
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <pmemcpy/error.hpp>
+#include <random>
 
 #include "index/modes.hpp"
 #include "index/object.hpp"
@@ -16,7 +17,6 @@
 #include "os/fork.hpp"
 #include "os/lock.hpp"
 #include "os/names.hpp"
-#include "os/process.hpp"
 
 namespace pmemcpy::index {
 
@@ -92,11 +92,13 @@ std::shared_ptr<Engine> Keeper::opened() {
     if (store_.index_word("/").value_or("none") == "none")
         throw Error(Code::not_found, "the pool has no index any more");
     for (int tries = 0;; ++tries) {
-        const std::uint64_t generation = generations_.newest().value_or(1);
+        const std::uint64_t generation = newest_or_first();
         try {
             engine_ = begin(generation);
-            if (is_of_this_pool(*engine_)) {
+            // Of two that begin with none at once one has made the newer one.
+            if (generations_.newest() == generation && is_of_this_pool(*engine_)) {
                 generation_ = generation;
+                copied_position_.reset();
                 return engine_;
             }
         } catch (const Error& error) {
@@ -107,8 +109,15 @@ std::shared_ptr<Engine> Keeper::opened() {
         engine_.reset();
         if (tries == most_generations_tried)
             throw Error(Code::busy, generations_.directory() + ": others keep replacing the index");
-        if (generations_.newest().value_or(1) == generation) generations_.make(generation + 1);
+        if (generations_.newest() == generation) generations_.make(generation + 1);
     }
+}
+
+// What has been looked at for an index that was removed says nothing of the next: so no number comes again.
+std::uint64_t Keeper::newest_or_first() const {
+    if (const auto newest = generations_.newest()) return *newest;
+    std::random_device random;
+    return std::uint64_t{random() >> 2} << 32 | random();
 }
 
 std::shared_ptr<Engine> Keeper::begin(std::uint64_t generation) {
@@ -300,6 +309,23 @@ void Keeper::look_at(Writing& writing, std::uint64_t place) {
     if (is_named_anew) writing.put(Table::objects, key, *id);
 }
 
+/// One process at a time looks at everything, or writes a copy.
+class Keeper::LookingAtAll {
+public:
+    explicit LookingAtAll(const Keeper& keeper) {
+        make_file(keeper.store_, keeper.lock_path());
+        file_ = os::File::open(keeper.lock_path(), O_RDWR | O_NOFOLLOW);
+        in_child_ = os::ClosedInChild(file_);  // else a child that lives on keeps everybody from it
+        is_held_ = os::try_lock(file_, os::LockKind::exclusive, 0, 1);
+    }
+    explicit operator bool() const { return is_held_; }
+
+private:
+    os::File file_;
+    os::ClosedInChild in_child_;
+    bool is_held_ = false;
+};
+
 bool Keeper::complete(const std::function<bool()>& stops) {
     const auto engine = this->engine();
     try {
@@ -323,10 +349,8 @@ bool Keeper::try_to_complete(const std::function<bool()>& stops) {
         generation = generation_;
     }
     has_own_modes_ = store_.has_own_index_words();
-    make_file(store_, lock_path());
-    os::File lock_file = os::File::open(lock_path(), O_RDWR | O_NOFOLLOW);
-    const os::ClosedInChild in_child(lock_file);  // else a child that lives on keeps everybody from it
-    if (!os::try_lock(lock_file, os::LockKind::exclusive, 0, 1)) return false;
+    const LookingAtAll alone(*this);
+    if (!alone) return false;
     std::vector<std::uint64_t> places;
     store_.for_each_place([&](std::uint64_t place, const std::string&) { places.push_back(place); });
     std::sort(places.begin(), places.end());
@@ -377,8 +401,7 @@ bool Keeper::publish_copy() {
     const std::lock_guard lock(mutex_);
     const auto engine = opened();
     try {
-        write_copy(*engine);
-        return true;
+        return write_copy(*engine);
     } catch (const Error& error) {
         // Not found: another process has just made a new generation, and removed this one.
         if (error.kind() == Code::not_found) return false;
@@ -388,16 +411,21 @@ bool Keeper::publish_copy() {
     }
 }
 
-void Keeper::write_copy(const Engine& engine) {
+// False if another process is at it, or looks at everything.
+bool Keeper::write_copy(const Engine& engine) {
     const About about = about_in(*engine.read());
-    if (about.is_complete == 0 || copied_position_ == about.position) return;
+    if (about.is_complete == 0 || copied_position_ == about.position) return true;
+    const LookingAtAll alone(*this);
+    if (!alone) return false;
     const std::string path = generations_.copy_path(generation_);
-    const std::string fresh = path + "." + std::to_string(os::process_id());
+    // One at a time, so it may have a fixed name; what a killed process has left is removed by the next.
+    const std::string fresh = path + ".new";
     os::remove_file(fresh);
     engine.copy_to(fresh);
     share(store_, os::File::open(fresh, O_RDWR | O_NOFOLLOW));
     os::rename_file(fresh, path);
     copied_position_ = about.position;
+    return true;
 }
 
 void Keeper::sync() { engine()->sync(); }

@@ -54,7 +54,7 @@ public:
     /// One that is damaged is not: the next call makes another one.
     bool complete(const std::function<bool()>& stops);
     /// For who may read the pool but not write: a copy that never changes, if the last one is older than the index. False when the index is
-    /// damaged or replaced: the next call finds another one.
+    /// damaged or replaced, and the next call finds another one; or while another process is at it.
     bool publish_copy();
     /// It survives a power loss.
     void sync();
@@ -64,11 +64,12 @@ public:
     std::string lock_path() const { return generations_.directory() + "/lock"; }
 
 private:
-    class Batch;
+    class LookingAtAll;
     std::shared_ptr<Engine> opened();
     void give_up(const std::shared_ptr<Engine>& damaged);
-    void write_copy(const Engine& engine);
+    bool write_copy(const Engine& engine);
     bool try_to_complete(const std::function<bool()>& stops);
+    std::uint64_t newest_or_first() const;
     std::shared_ptr<Engine> begin(std::uint64_t generation);
     bool is_of_this_pool(Engine& engine);
     /// What the index says of itself once it has come to this position of the feed; nothing before.

@@ -1,6 +1,8 @@
 #include "layout/claim.hpp"
 
 #include "os/directory.hpp"
+#include "os/fork.hpp"
+#include "os/lock.hpp"
 #include "os/names.hpp"
 #include "os/process.hpp"
 
@@ -13,6 +15,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 
 namespace pmemcpy::layout {
 namespace {
@@ -40,18 +43,66 @@ std::optional<Claim> read_claim(const os::File& directory) {
     return claim;
 }
 
-void write_claim(const os::File& directory, pool::Pool& pool) {
-    const os::Identity self = pool.file().identity();
-    const std::string text = "pool " + std::to_string(self.device) + " " + std::to_string(self.inode) + "\n" +
-                             os::real_path(pool.path()).value_or(pool.path()) + "\n";
-    const std::string passing = std::string(claim_name) + "." + std::to_string(self.inode);
-    os::remove_in(directory, passing);
-    auto file = os::File::open_in(directory, passing, O_RDWR | O_CREAT | O_EXCL, 0644);
-    if (!file) throw Error(Code::io_error, directory.path() + " was removed while a pool was being opened");
-    file->write_exactly(text.data(), text.size(), 0);
-    file->sync_all();
-    os::rename_in(directory, passing, directory, claim_name);
-}
+/// The right to change what a directory says of whose it is: the lock on the file that becomes the claim.
+class Claiming {
+public:
+    Claiming(const os::File& directory, pool::Pool& pool) : directory_(directory) {
+        std::optional<pool::Patience> patience;
+        for (;;) {
+            in_child_.reset();
+            file_ = open(pool);
+            in_child_.emplace(file_);
+            const bool is_held = os::try_lock(file_, os::LockKind::exclusive, 0, 1);
+            // The one that another process had locked may be the claim by now, or gone.
+            const auto named = os::look_in(directory_, passing_name);
+            if (is_held && named && named->identity == file_.identity()) return;
+            if (is_held) continue;
+            if (!patience) patience.emplace(directory_.path(), "claiming it for a pool", file_, 0, nullptr);
+            patience->nap();
+        }
+    }
+    ~Claiming() {
+        try {
+            if (!is_said_) os::remove_in(directory_, passing_name);
+        } catch (const Error&) {
+            // The next one takes it for its own.
+        }
+    }
+    Claiming(const Claiming&) = delete;
+    Claiming& operator=(const Claiming&) = delete;
+
+    void say(const std::string& text) {
+        file_.resize(0);
+        file_.write_exactly(text.data(), text.size(), 0);
+        file_.sync_all();
+        is_said_ = os::rename_in(directory_, passing_name, directory_, claim_name);
+        if (!is_said_) fail_removed();
+    }
+
+private:
+    static constexpr const char* passing_name = "claiming";
+
+    os::File open(pool::Pool& pool) const {
+        if (auto left = os::File::open_in(directory_, passing_name, O_RDWR)) return std::move(*left);
+        try {
+            auto made = os::File::open_in(directory_, passing_name, O_RDWR | O_CREAT | O_EXCL, 0600);
+            if (!made) fail_removed();
+            made->set_mode_bits((pool.file().mode_bits() & 0666) | 0644);
+            return std::move(*made);
+        } catch (const Error& error) {
+            if (error.kind() != Code::already_exists) throw;
+            return open(pool);
+        }
+    }
+    [[noreturn]] void fail_removed() const {
+        throw Error(Code::io_error, directory_.path() + " was removed while a pool was being opened");
+    }
+
+    const os::File& directory_;
+    os::File file_;
+    std::optional<os::ClosedInChild> in_child_;
+    bool is_said_ = false;
+};
 
 }  // namespace
 
@@ -94,11 +145,18 @@ std::optional<std::string> claimant_of(const os::File& directory) {
     return there->path;
 }
 
+// Looked at again under the lock: of two pool files with the same identity one has the payloads.
 void claim(const os::File& directory, pool::Pool& pool) {
+    const os::Identity self = pool.file().identity();
+    const std::string path = os::real_path(pool.path()).value_or(pool.path());
+    const auto is_said = [&](const std::optional<Claim>& claim) {
+        return claim && claim->identity == self && claim->path == path;
+    };
+    if (is_said(read_claim(directory))) return;
+    Claiming claiming(directory, pool);
     const auto there = read_claim(directory);
-    const bool is_own = there && there->identity == pool.file().identity();
-    if (is_own && there->path == os::real_path(pool.path()).value_or(pool.path())) return;
-    if (there && !is_own) {
+    if (is_said(there)) return;
+    if (there && !(there->identity == self)) {
         const auto other = os::File::open_if_exists(there->path, O_RDONLY);
         if (other && other->identity() == there->identity) {
             throw Error(Code::busy,
@@ -108,7 +166,8 @@ void claim(const os::File& directory, pool::Pool& pool) {
                             "makes a pool of its own with all blocks");
         }
     }
-    write_claim(directory, pool);
+    claiming.say("pool " + std::to_string(self.device) + " " + std::to_string(self.inode) + "\n" + path +
+                 "\n");
 }
 
 }  // namespace pmemcpy::layout

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 namespace pmemcpy::layout {
 
@@ -95,8 +96,18 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
     }
     const std::uint64_t total = mark.bytes + sizeof(Trailer);
     std::string torn = torn_name(mark.version);
+    std::optional<pool::Pool::Uncounted> uncounted(std::in_place,
+                                                   heap_.pool());  // until the file has its length
     reserve(total);
     bool is_there = false;
+    bool is_counted = true;
+    const auto take_back = [&] {
+        if (!std::exchange(is_counted, false)) return;
+        if (!uncounted) uncounted.emplace(heap_.pool());
+        if (is_there) os::remove_in(data_, torn);
+        release(total);
+        uncounted.reset();
+    };
     try {
         make_headroom(total);
         std::optional<BegunCopy> begun;
@@ -114,20 +125,20 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
             }
             const bool is_made = has_copy(mark);
             if (!is_made && if_busy == IfBusy::wait && (!written || written(0))) continue;
-            release(total);
+            take_back();
             return is_made;
         }
         is_there = true;
         os::File* const file = &begun->file;
         os::share_like(*file, heap_.pool().file(), (heap_.pool().file().mode_bits() & 0666) | payload_mark);
         allocate(*file, total);
+        uncounted.reset();
         Writing copy(*file, mark.bytes, std::min<std::size_t>(write_bytes, piece_bytes));
         for (std::uint64_t at = 0; at < mark.bytes; at += piece_bytes) {
             const std::uint64_t length = std::min(piece_bytes, mark.bytes - at);
             copy.write(from + at, length);
             if (written && !written(length)) {
-                os::remove_in(data_, torn);
-                release(total);
+                take_back();
                 return false;
             }
         }
@@ -136,18 +147,17 @@ bool PayloadFiles::make_copy(const CopyMark& mark, const std::byte* from,
         const Trailer trailer = trailer_of(mark);
         file->write_exactly(&trailer, sizeof trailer, mark.bytes);
         if (needs_sync_) file->sync_data();
+        uncounted.emplace(heap_.pool());  // who lists the files might meet both names, or none
         const bool is_first = os::rename_new_in(data_, torn, data_, name);
-        if (!is_first) {
-            os::remove_in(data_, torn);
-            release(total);
-        }
+        uncounted.reset();
+        if (!is_first) take_back();
+        is_counted = false;  // it is the copy's from here on
         if (needs_sync_) {
             if (auto data = os::File::open_in(data_, ".", O_RDONLY | O_DIRECTORY)) data->sync_all();
         }
         return is_first || has_copy(mark);
     } catch (...) {
-        if (is_there) os::remove_in(data_, torn);
-        release(total);
+        take_back();
         throw;
     }
 }
@@ -180,6 +190,7 @@ std::vector<std::uint64_t> PayloadFiles::copies() const {
 void PayloadFiles::remove_copy(std::uint64_t version) {
     const std::string name = name_of_payload(copy_bit | version);
     const auto named = os::look_in(data_, name);
+    const pool::Pool::Uncounted uncounted(heap_.pool());
     if (!named || named->what != os::Named::regular || !give_up(version, name)) return;
     cache_.drop(copy_bit | version);
     release(named->size);
@@ -192,6 +203,7 @@ void PayloadFiles::remove_torn_copies() {
             if (!is_torn_copy(name)) continue;
             auto file = os::File::open_in(data_, name, O_RDWR);
             if (!file || !os::try_lock(*file, os::LockKind::exclusive, 0, 1)) continue;
+            const pool::Pool::Uncounted uncounted(heap_.pool());
             if (os::remove_in(data_, name)) release(file->size());
         }
     }
@@ -210,7 +222,7 @@ std::optional<PayloadFiles::BegunCopy> PayloadFiles::begin_copy(const std::strin
             of_another.emplace(std::move(*left));
             return std::nullopt;
         }
-        if (os::remove_in(data_, name)) release(left->size());
+        if (os::remove_in(data_, name)) subtract(left->size());
     }
     auto file = os::File::open_in(data_, name, O_RDWR | O_CREAT | O_EXCL, 0600);
     if (!file) throw Error(Code::io_error, data_.path() + " was removed while the pool was open");

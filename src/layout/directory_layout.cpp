@@ -16,7 +16,7 @@ DirectoryLayout::DirectoryLayout(heap::Heap& heap, Targets& targets, const Place
       root_(os::File::open(place.directory, O_RDONLY | O_DIRECTORY)),
       data_(open_data(root_)),
       payloads_(heap, data_),
-      names_(root_, data_),
+      names_(root_, data_, &heap.pool()),
       payload_of_(std::move(payload_of)) {
     targets_.set_home(&payloads_);
 }
@@ -71,6 +71,7 @@ void DirectoryLayout::heal(const std::function<std::vector<std::string>()>& all_
     for (const std::string& id : all_ids()) {
         if (payload_of(id)) named.push_back(id);
     }
+    payloads_.sweep_passing();
     names_.keep_only(named);
     // Looked at once more: others may have stored something that was new to us, and we have taken its name away.
     for (const std::string& id : all_ids()) {

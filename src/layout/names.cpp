@@ -75,24 +75,64 @@ void Names::link(std::string_view id, std::uint64_t number) const {
 
 void Names::put(const os::File& folder, const std::string& name, std::uint64_t number) const {
     const std::string payload = name_of_payload(number);
-    if (os::link_in(data_, payload, folder, name)) return;
-    const auto there = os::look_in(folder, name);
-    const auto wanted = os::look_in(data_, payload);
-    if (!wanted || (there && there->identity == wanted->identity)) return;
-    if (there && there->what == os::Named::directory) {
-        os::remove_directory_in(folder, name);  // left by a group that was erased
-    } else if (there && !is_payload(*there)) {
-        return;  // somebody's own: it stays
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        if (os::link_in(data_, payload, folder, name)) return;
+        const auto there = os::look_in(folder, name);
+        const auto wanted = os::look_in(data_, payload);
+        if (!wanted || (there && there->identity == wanted->identity)) return;
+        if (there && there->what == os::Named::directory) {
+            if (!os::remove_directory_in(folder, name)) return;  // else left by a group that was erased
+        } else if (there && !is_payload(*there)) {
+            return;  // somebody's own: it stays
+        } else if (there && replace(folder, name, payload)) {
+            return;
+        }
     }
-    const std::string passing = passing_name_of(number);
-    os::link_in(data_, payload, data_, passing);
-    try {
-        os::rename_in(data_, passing, folder, name);
-    } catch (const Error&) {
+}
+
+// The two change places at once, and what has come out is looked at then: no other process touches it under its passing name. False
+// if the name is to be looked at again.
+bool Names::replace(const os::File& folder, const std::string& name, const std::string& payload) const {
+    const std::string passing = draw_passing();
+    if (!os::link_in(data_, payload, data_, passing)) return false;
+    if (!os::exchange_in(data_, passing, folder, name)) {
         os::remove_in(data_, passing);
-        throw;
+        take_away(folder, name);  // ext2 can exchange nothing
+        return false;
     }
-    os::remove_in(data_, passing);  // a rename onto the same file does nothing, and says it did
+    if (drop(passing)) return true;
+    // A user's, which has come since the look: it gets its name back.
+    if (!os::exchange_in(data_, passing, folder, name)) os::rename_new_in(data_, passing, folder, name);
+    drop(passing);
+    return true;
+}
+
+// False if no payload has the name any more. A user's file that has come since the look gets its name back, unless the user has given
+// that to another one: then it stays in `.data`.
+bool Names::take_away(const os::File& folder, const std::string& name) const {
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        const std::string passing = draw_passing();
+        if (!os::rename_new_in(folder, name, data_, passing)) {
+            if (!os::look_in(data_, passing))
+                return false;  // else of a dead process that had the same owner's number
+            continue;
+        }
+        if (drop(passing)) return true;
+        os::rename_new_in(data_, passing, folder, name);
+        return false;
+    }
+    return false;
+}
+
+bool Names::drop(const std::string& passing) const {
+    const auto there = os::look_in(data_, passing);
+    return there && is_payload(*there) && os::remove_in(data_, passing);
+}
+
+// Another one each time, by which it is known whose it is: PayloadFiles::sweep_passing() leaves those of the living.
+std::string Names::draw_passing() const {
+    const std::uint64_t owner = pool_ == nullptr ? 0 : pool_->owner();
+    return passing_name_of(owner << 32 | (drawn_.fetch_add(1) & 0xffffffff));
 }
 
 void Names::unlink(std::string_view id) const {
@@ -101,7 +141,7 @@ void Names::unlink(std::string_view id) const {
     try {
         const auto folder = folder_of(without_last(components), Missing::leave);
         const auto there = folder ? os::look_in(*folder, components.back()) : std::nullopt;
-        if (there && is_payload(*there)) os::remove_in(*folder, components.back());
+        if (there && is_payload(*there)) take_away(*folder, components.back());
     } catch (const Error&) {
         return;  // no such name, or not ours
     }
@@ -146,7 +186,7 @@ void Names::keep_only(const std::vector<std::string>& ids) const {
                 if (there->what == os::Named::directory) {
                     folders.push_back({std::move(path), i, false});
                 } else if (is_payload(*there) && !wanted.contains(path)) {
-                    folders[i].has_lost = os::remove_in(*folder, name);
+                    folders[i].has_lost = take_away(*folder, name) || folders[i].has_lost;
                 }
             }
         } catch (const Error&) {

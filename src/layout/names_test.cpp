@@ -1,13 +1,17 @@
 #include "layout/names.hpp"
 
 #include "layout/payload_name.hpp"
+#include "os/calls.hpp"
 #include "os/directory.hpp"
 #include "tests/folder.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <fstream>
+#include <functional>
 #include <sstream>
+#include <utility>
 
 namespace pmemcpy::layout {
 namespace {
@@ -154,6 +158,70 @@ TEST_F(names, are_mended_as_a_whole) {
     EXPECT_FALSE(is_there("gone"));
     EXPECT_FALSE(is_there("z"));
     EXPECT_EQ(os::names_in(data_).size(), 3u) << "payloads are not names";
+}
+
+/// What a user does right after the library has looked at a name.
+std::function<void()> after_the_look;
+const char* looked_at = nullptr;
+
+os::Calls with_a_user_behind_the_look(const char* name, std::function<void()> act) {
+    looked_at = name;
+    after_the_look = std::move(act);
+    os::Calls calls = os::system_calls();
+    calls.fstatat = [](int at, const char* path, struct stat* status, int flags) {
+        const int result = os::system_calls().fstatat(at, path, status, flags);
+        if (std::strcmp(path, looked_at) == 0) {
+            if (const auto user = std::exchange(after_the_look, nullptr)) user();
+        }
+        return result;
+    };
+    return calls;
+}
+
+// A user's file that came between the look at a name and the change of it was destroyed.
+TEST_F(names, leave_a_file_that_a_user_puts_there_after_the_look) {
+    payload(1);
+    payload(2);
+    const auto put = [&] {
+        std::ofstream(here_ / "new") << "mine";
+        fs::rename(here_ / "new", here_ / "x");
+    };
+    names_.link("x", 1);
+    {
+        const os::ScopedCalls scoped(with_a_user_behind_the_look("x", put));
+        names_.link("x", 2);
+    }
+    EXPECT_EQ(read("x"), "mine");
+    fs::remove(here_ / "x");
+    names_.link("x", 1);
+    {
+        const os::ScopedCalls scoped(with_a_user_behind_the_look("x", put));
+        names_.unlink("x");
+    }
+    EXPECT_EQ(read("x"), "mine");
+    fs::remove(here_ / "x");
+    names_.link("x", 1);
+    {
+        const os::ScopedCalls scoped(with_a_user_behind_the_look("x", put));
+        names_.keep_only({});
+    }
+    EXPECT_EQ(read("x"), "mine");
+    EXPECT_EQ(os::names_in(data_).size(), 2u) << "nothing passing is left";
+}
+
+TEST_F(names, change_also_where_two_names_cannot_be_exchanged) {
+    payload(1);
+    payload(2);
+    os::Calls calls = os::system_calls();
+    calls.renameat2 = [](int from_at, const char* from, int to_at, const char* to, unsigned flags) {
+        if ((flags & RENAME_EXCHANGE) != 0) return errno = EINVAL, -1;
+        return os::system_calls().renameat2(from_at, from, to_at, to, flags);
+    };
+    const os::ScopedCalls scoped(calls);
+    names_.link("x", 1);
+    names_.link("x", 2);
+    EXPECT_EQ(read("x"), "2");
+    EXPECT_EQ(os::names_in(data_).size(), 2u) << "nothing passing is left";
 }
 
 TEST_F(names, of_a_payload_that_is_gone_are_left_out) {

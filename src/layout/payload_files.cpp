@@ -1,3 +1,4 @@
+// Length: a file and what is counted of it change together; in two places nobody would see in which order.
 #include "layout/payload_files.hpp"
 
 #include "layout/inventory.hpp"
@@ -5,6 +6,7 @@
 #include "layout/trouble.hpp"
 #include "os/access.hpp"
 #include "os/directory.hpp"
+#include "os/process.hpp"
 #include "os/space.hpp"
 
 #include <pmemcpy/error.hpp>
@@ -22,6 +24,17 @@ using persist::Medium;
 namespace {
 
 constexpr std::size_t looked_at_per_mapping = 2;
+constexpr int most_counts = 8;  // each one: others have made or removed a file meanwhile
+
+// Of a name of an earlier session nobody is the owner, or a process that has changed no name yet under that number.
+bool is_alive(pool::Pool& pool, std::uint64_t owner) {
+    const std::uint64_t slot = (owner & 0x1fff) - 1;
+    const pool::Runtime& runtime = pool.runtime();
+    if (slot >= Medium::load(&runtime.header().slots_used)) return false;
+    const pool::Slot& its = runtime.slot(slot);
+    return pool::Pool::owner_of(slot, Medium::load(&its.incarnation)) == owner &&
+           Medium::load(&its.attached) != 0 && (slot == pool.slot_index() || !runtime.is_dead(slot));
+}
 
 bool is_less_than_nothing(std::uint64_t bytes) { return static_cast<std::int64_t>(bytes) < 0; }
 
@@ -74,6 +87,7 @@ Bytes PayloadFiles::map(const Extent& extent, bool create) {
 os::File PayloadFiles::make(const Extent& extent) {
     const pool::Pool& pool = heap_.pool();
     const std::string name = name_of_payload(extent.offset);
+    const pool::Pool::Uncounted uncounted(heap_.pool());  // until the file has its length
     reserve(extent.length);
     bool exists = false;
     try {
@@ -119,7 +133,7 @@ std::optional<os::File> PayloadFiles::create(const std::string& name) {
         if (error.kind() != Code::already_exists) throw;
     }
     const auto left = os::look_in(data_, name);
-    if (os::remove_in(data_, name) && left) release(left->size);
+    if (os::remove_in(data_, name) && left) subtract(left->size);
     return open();
 }
 
@@ -170,6 +184,7 @@ void PayloadFiles::shrink(Extent& extent, std::uint64_t length) {
     auto file = os::File::open_in(data_, name_of_payload(extent.offset), O_RDWR);
     if (!file) return;
     cache_.drop(extent.offset);  // the next mapping ends where the file does
+    const pool::Pool::Uncounted uncounted(heap_.pool());
     file->resize(length);
     release(extent.length - length);
     extent.length = length;
@@ -191,15 +206,37 @@ void PayloadFiles::free(const Extent& extent) {
     try {
         const std::string name = name_of_payload(extent.offset);
         const auto named = os::look_in(data_, name);
-        if (!named || named->what != os::Named::regular || !give_up(extent.offset, name)) return;
-        if (named->link_count >
-            1) {  // whoever was renaming died, or a name leads here that should not any more
-            os::remove_in(data_, passing_name_of(extent.offset));
-            names_are_stale_ = true;
-        }
+        if (!named || named->what != os::Named::regular) return;
+        const auto held = hold(name);
+        const pool::Pool::Uncounted uncounted(heap_.pool());
+        if (!give_up(extent.offset, name)) return;
         release(named->size);
+        if (seat_.is_below() || (held && held->link_count() == 0)) return;
+        // Somebody died while he changed a name, or a name leads here that should not any more. Asked behind the end of the name by
+        // which others give it more.
+        names_are_stale_ = true;
+        sweep_passing();
     } catch (const Error&) {
         // The caller is giving up space, often in a destructor, and can do nothing about it.
+    }
+}
+
+// Without a right to read it. Nothing where this process may open no more files: then all names are looked at.
+std::optional<os::File> PayloadFiles::hold(const std::string& name) const {
+    if (seat_.is_below()) return std::nullopt;
+    try {
+        return os::File::open_in(data_, name, O_PATH);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+void PayloadFiles::sweep_passing() const {
+    for (const std::string& name : os::names_in(data_)) {
+        const auto number = number_of_passing(name);
+        if (!number || is_alive(heap_.pool(), *number >> 32)) continue;
+        const auto there = os::look_in(data_, name);
+        if (there && is_payload(*there)) os::remove_in(data_, name);
     }
 }
 
@@ -217,6 +254,8 @@ void PayloadFiles::keep_only(const std::vector<Extent>& extents, std::uint64_t f
     for (const std::string& name : names) {
         const auto number = number_of_payload(name);
         if (number ? live.contains(*number) || *number >= from : !is_payload_name(name)) continue;
+        if (const auto there = os::look_in(data_, name); !number && there && !is_payload(*there))
+            continue;  // a user's
         give_up(number.value_or(~std::uint64_t{0}), name);
     }
     count_anew();
@@ -224,14 +263,17 @@ void PayloadFiles::keep_only(const std::vector<Extent>& extents, std::uint64_t f
 }
 
 // Added before a file exists and subtracted after it is gone, so that a death in between leaves too much, which
-// counting anew corrects before anybody is told that the pool is full.
+// counting anew corrects before anybody is told that the pool is full. Within an Uncounted, as release() is.
 void PayloadFiles::reserve(std::uint64_t bytes) {
     const persist::Medium& m = heap_.pool().medium();
     m.fetch_add(word_, bytes);
-    if (!has_room()) {
-        release(bytes);
-        count_anew();
+    const auto begin_anew = [&] {
+        subtract(bytes);
+        count_anew(1);
         m.fetch_add(word_, bytes);
+    };
+    if (!has_room()) {
+        begin_anew();
         if (!has_room()) {
             release(bytes);
             throw_full(bytes);
@@ -240,8 +282,7 @@ void PayloadFiles::reserve(std::uint64_t bytes) {
     if (!seat_.is_below()) return;
     tell_used();
     if (!part_has_room(bytes)) {
-        count_anew();
-        m.fetch_add(word_, bytes);
+        begin_anew();
         tell_used();
         if (!part_has_room(bytes)) {
             release(bytes);
@@ -352,23 +393,40 @@ bool PayloadFiles::has_room_beside(std::uint64_t chunks) const {
     return used_bytes() <= limit;
 }
 
-// Somebody may have counted between the end of a file and this, and then it is taken off twice.
+// Too little was counted where a power loss took the word and left the files.
 void PayloadFiles::release(std::uint64_t bytes) {
-    const std::uint64_t left = heap_.pool().medium().fetch_add(word_, ~bytes + 1) - bytes;
-    if (is_less_than_nothing(left)) return count_anew();
+    if (is_less_than_nothing(subtract(bytes))) return count_anew(1);
     tell_used();
 }
 
-void PayloadFiles::count_anew() {
-    std::uint64_t before = Medium::load(word_);
+std::uint64_t PayloadFiles::subtract(std::uint64_t bytes) const {
+    return heap_.pool().medium().fetch_add(word_, ~bytes + 1) - bytes;
+}
+
+std::uint64_t PayloadFiles::count() const {
     std::uint64_t bytes = 0;
     for (const std::string& name : os::names_in(data_)) {
-        if (!number_of_payload(name) && !is_torn_copy(name))
-            continue;  // which may be one that is just being made
+        if (!number_of_payload(name) && !is_torn_copy(name)) continue;
         if (const auto named = os::look_in(data_, name)) bytes += named->size;
     }
-    // Others that added or took away meanwhile are right.
-    static_cast<void>(heap_.pool().medium().compare_exchange(word_, before, bytes));
+    return bytes;
+}
+
+// Only while nobody is between a file and what is counted of it: else what he has counted already would be lost, or counted twice.
+// Where somebody always is, the word stays, which may be too high.
+void PayloadFiles::count_anew(std::uint64_t own_uncounted) {
+    const pool::Pool& pool = heap_.pool();
+    for (int tries = 0; tries < most_counts; ++tries) {
+        const auto seen = pool.all_is_counted(own_uncounted);
+        std::uint64_t before = Medium::load(word_);
+        if (seen) {
+            const std::uint64_t bytes = count();
+            if (pool.all_is_counted(own_uncounted) == seen &&
+                pool.medium().compare_exchange(word_, before, bytes))
+                break;
+        }
+        os::yield();
+    }
     tell_used();
 }
 

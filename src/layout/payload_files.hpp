@@ -90,6 +90,8 @@ public:
 
     /// What killed processes have left of copies.
     void remove_torn_copies();
+    /// What they have left of readable names that they were changing.
+    void sweep_passing() const;
 
     const Seat& seat() const { return seat_; }
     /// Everything stored by anybody is on the medium when this returns: for Pool::sync.
@@ -124,8 +126,10 @@ private:
     std::uint64_t inventoried() const;
     void reserve(std::uint64_t bytes);
     void release(std::uint64_t bytes);
+    std::uint64_t subtract(std::uint64_t bytes) const;
     void allocate(os::File& file, std::uint64_t bytes) const;
-    void count_anew();
+    void count_anew(std::uint64_t own_uncounted = 0);
+    std::uint64_t count() const;
     static bool is_torn_copy(const std::string& name);
     bool has_room() const;
     bool has_room_beside(std::uint64_t chunks) const;
@@ -134,6 +138,7 @@ private:
     [[noreturn]] void throw_part_full(std::uint64_t bytes) const;
     std::string reserved_text() const;
     std::optional<os::File> open(const heap::Extent& extent) const;
+    std::optional<os::File> hold(const std::string& name) const;
     void forget_removed();
 
     heap::Heap& heap_;

@@ -17,6 +17,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -186,6 +188,76 @@ TEST_F(payload_files, are_counted_anew_where_one_was_taken_off_twice) {
     const Extent d = store("dd");
     files_->free(d);
     EXPECT_EQ(files_->used_bytes(), 1u);
+}
+
+/// What another process does in the middle of a call.
+std::function<void()> meanwhile;
+
+// Whoever makes a payload has counted it before its file is there. Another process that counted all files meanwhile took it off again.
+TEST_F(payload_files, that_are_just_being_made_stay_counted) {
+    PayloadFiles others(*heap_, data_);
+    meanwhile = [&] { others.remove_torn_copies(); };  // which counts
+    os::Calls calls = os::system_calls();
+    calls.openat = [](int at, const char* path, int flags, mode_t mode) {
+        if ((flags & O_CREAT) != 0) {
+            if (const auto act = std::exchange(meanwhile, nullptr)) act();
+        }
+        return os::system_calls().openat(at, path, flags, mode);
+    };
+    const os::ScopedCalls scoped(calls);
+    const Extent extent = store("some text");
+    EXPECT_EQ(files_->used_bytes(), 9u);
+    meanwhile = [&] { others.remove_torn_copies(); };
+    store("more");
+    EXPECT_EQ(files_->used_bytes(), 13u);
+    files_->free(extent);
+    EXPECT_EQ(files_->used_bytes(), 4u);
+}
+
+// And one that counted between the end of a file and the subtraction of its bytes had them subtracted twice.
+TEST_F(payload_files, that_are_just_being_removed_are_subtracted_once) {
+    const Extent extent = store("some text");
+    store("more");
+    PayloadFiles others(*heap_, data_);
+    meanwhile = [&] { others.remove_torn_copies(); };
+    os::Calls calls = os::system_calls();
+    calls.unlinkat = [](int at, const char* path, int flags) {
+        const int result = os::system_calls().unlinkat(at, path, flags);
+        if (const auto act = std::exchange(meanwhile, nullptr)) act();
+        return result;
+    };
+    const os::ScopedCalls scoped(calls);
+    files_->free(extent);
+    EXPECT_EQ(files_->used_bytes(), 4u);
+}
+
+// Its names were counted before it lost the one by which others give it more: a name that came in between kept its space.
+TEST_F(payload_files, that_get_a_name_while_they_are_freed_have_the_names_looked_at) {
+    const Extent extent = store("some text");
+    meanwhile = [&] { fs::create_hard_link(path(extent), here_ / "a name"); };
+    os::Calls calls = os::system_calls();
+    calls.unlinkat = [](int at, const char* path, int flags) {
+        if (const auto act = std::exchange(meanwhile, nullptr)) act();
+        return os::system_calls().unlinkat(at, path, flags);
+    };
+    const os::ScopedCalls scoped(calls);
+    files_->free(extent);
+    EXPECT_TRUE(files_->take_names_are_stale());
+}
+
+TEST_F(payload_files, what_the_dead_have_left_of_names_goes_and_what_a_user_has_there_stays) {
+    const Extent extent = store("some text");
+    const std::uint64_t living = pool_->owner() << 32;
+    const std::uint64_t dead = (pool_->owner() ^ (std::uint64_t{1} << 13)) << 32;  // before in the same slot
+    for (const std::uint64_t number : {living, dead})
+        fs::create_hard_link(path(extent), here_ / (".data/" + passing_name_of(number)));
+    std::ofstream(here_ / (".data/" + passing_name_of(dead + 1))) << "mine";
+    files_->sweep_passing();
+    EXPECT_TRUE(fs::exists(here_ / (".data/" + passing_name_of(living))));
+    EXPECT_FALSE(fs::exists(here_ / (".data/" + passing_name_of(dead))));
+    files_->keep_only({extent});
+    EXPECT_FALSE(fs::exists(here_ / (".data/" + passing_name_of(living))));
+    EXPECT_TRUE(fs::exists(here_ / (".data/" + passing_name_of(dead + 1))));
 }
 
 // Power went after a file below the pool was made and before its record and the number that was drawn were on the

@@ -33,9 +33,11 @@ std::optional<std::uint64_t> number_of_payload(std::string_view name) {
     return number;
 }
 
-bool is_payload_name(std::string_view name) {
-    if (name.size() > digits && name.substr(digits) == passing) name = name.substr(0, digits);
-    return number_of_payload(name).has_value();
+std::optional<std::uint64_t> number_of_passing(std::string_view name) {
+    return name.ends_with(passing) ? number_of_payload(name.substr(0, name.size() - passing.size()))
+                                   : std::nullopt;
 }
+
+bool is_payload_name(std::string_view name) { return number_of_payload(name) || number_of_passing(name); }
 
 }  // namespace pmemcpy::layout

@@ -19,8 +19,11 @@ inline bool is_payload(const os::Named& named) {
 
 /// The name of a payload file in `.data`: its number in 16 hexadecimal digits.
 std::string name_of_payload(std::uint64_t number);
-/// The name it has while it is put in the place of another readable name.
+/// The name that a file has while it takes the place of another readable name, or leaves its own. In `.data` only what lies under
+/// such a name may be a user's, and without the mark.
 std::string passing_name_of(std::uint64_t number);
+/// The number in such a name, or nothing.
+std::optional<std::uint64_t> number_of_passing(std::string_view name);
 
 /// The name it has below a pool that does not need it any more, while the target's inventory still names it.
 std::string kept_name_of(std::uint64_t number);

@@ -70,8 +70,12 @@ NewDirectories::NewDirectories(const Place& place, unsigned permissions) : place
 }
 
 NewDirectories::~NewDirectories() {
+    if (!kept_) take_back();
+}
+
+void NewDirectories::take_back() noexcept {
     try {
-        if (kept_ || os::exists(place_.records)) return;  // ours, or that of somebody who was faster
+        if (os::exists(place_.records)) return;  // that of somebody who was faster
         if (made_data_) os::remove_directory(place_.directory + "/" + data_name);
         if (made_root_) os::remove_directory(place_.directory);
     } catch (const Error&) {
@@ -96,7 +100,10 @@ void remove_payloads(const Place& place) {
     if (!data) return;
     Names(root, *data).keep_only({});
     for (const std::string& name : os::names_in(*data)) {
-        if (is_payload_name(name)) os::remove_in(*data, name);
+        if (!is_payload_name(name)) continue;
+        const auto there = os::look_in(*data, name);
+        const bool is_users = number_of_passing(name) && there && !is_payload(*there);
+        if (!is_users) os::remove_in(*data, name);
     }
 }
 

@@ -39,6 +39,8 @@ public:
     /// An earlier pool has left something, so that the new one must begin with a recovery.
     bool have_leftovers() const { return have_leftovers_; }
     void keep() { kept_ = true; }
+    /// Takes away what this object made of them, once the pool is gone.
+    void take_back() noexcept;
 
 private:
     Place place_;

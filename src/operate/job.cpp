@@ -47,8 +47,7 @@ public:
           hint_(hint),
           functions_(functions),
           is_wanted_(is_wanted),
-          draft_(std::string(draft_prefix) + std::to_string(lock_number(id))),
-          old_(draft_ + "-old") {}
+          draft_(std::string(draft_prefix) + std::to_string(lock_number(id))) {}
 
     Made run() {
         made_.content = store_.content_fingerprint(id_);
@@ -140,17 +139,21 @@ private:
         return made;
     }
 
-    void refuse_taken(const std::string& result) const {
+    // What an earlier run has made. Errors: already_exists, where something else has the name.
+    std::optional<Oid> earlier(const std::string& result) const {
+        std::optional<Oid> there;
         std::string source;
         try {
+            there = store_.oid(result);
             store_.get_attribute(result, source_attribute,
                                  [&](const Type&, SerializerType, std::span<const std::byte> bytes) {
                                      source.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
                                  });
+            if (store_.oid(result) != *there) source.clear();  // it was of another one
         } catch (const Error& error) {
             if (error.kind() != Code::not_found) throw;
         }
-        if (source == id_) return;
+        if (!there || source == id_) return there;
         throw Error(Code::already_exists, "'" + result + "' is there and did not come of '" + id_ +
                                               "', so it is left as it is; give it another name");
     }
@@ -158,8 +161,7 @@ private:
     // Made under another name, with all that belongs to it, and then given its own.
     void publish(const std::string& result, const std::string& operations, const OperationArray& made,
                  const std::function<void(const std::string&)>& describe = {}) {
-        const bool is_there = store_.exists(result);
-        if (is_there) refuse_taken(result);
+        const std::optional<Oid> before = earlier(result);
         erase_if_there(store_, draft_);
         try {
             fill(made);
@@ -170,9 +172,12 @@ private:
                           datetime64<TimeUnit::nanosecond>{static_cast<std::int64_t>(os::wall_ns())});
             set_attribute(store_, draft_, "operation_program", os::program_name());
             if (describe) describe(draft_);
-            if (is_there) carry_hint(store_, result, store_, draft_);
+            if (before) carry_hint(store_, result, store_, draft_);
             if (!is_wanted_()) throw Stopped{};
-            replace(result);
+            // Only what was looked at gives way: a variable that a user has stored under that name meanwhile keeps it, and the rename is
+            // refused.
+            if (before) store_.erase_if(result, *before);
+            store_.rename(draft_, result);
         } catch (...) {
             erase_if_there(store_, draft_);
             throw;
@@ -189,17 +194,6 @@ private:
         store_.store(draft_, made.type, made.data.data(), Box::whole(made.dims), {});
     }
 
-    void replace(const std::string& result) {
-        erase_if_there(store_, old_);
-        try {
-            store_.rename(result, old_);
-        } catch (const Error& error) {
-            if (error.kind() != Code::not_found) throw;
-        }
-        store_.rename(draft_, result);
-        erase_if_there(store_, old_);
-    }
-
     void persist(const std::string& end) {
         if (store_.targets().size() < 2) return store_.sync();
         store_.flush(end, {}, [&](const FlushProgress&) { return is_wanted_(); });
@@ -212,7 +206,6 @@ private:
     const Functions& functions_;
     const IsWanted& is_wanted_;
     const std::string draft_;
-    const std::string old_;
     Made made_;
 };
 

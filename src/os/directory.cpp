@@ -104,6 +104,15 @@ bool rename_new_in(const File& from_directory, const std::string& from, const Fi
     throw_failure(("rename '" + from + "' to").c_str(), path_of(to_directory, to), errno);
 }
 
+bool exchange_in(const File& directory, const std::string& name, const File& other_directory,
+                 const std::string& other) {
+    if (calls().renameat2(directory.fd(), name.c_str(), other_directory.fd(), other.c_str(),
+                          RENAME_EXCHANGE) == 0)
+        return true;
+    if (errno == ENOENT || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) return false;
+    throw_failure(("exchange '" + name + "' with").c_str(), path_of(other_directory, other), errno);
+}
+
 bool may_in(const File& directory, const std::string& name, int permissions) {
     return calls().faccessat(directory.fd(), name.c_str(), permissions, AT_EACCESS) == 0;
 }

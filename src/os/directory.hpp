@@ -42,6 +42,9 @@ bool rename_in(const File& from_directory, const std::string& from, const File& 
 /// The same, but false too if `to` is taken.
 bool rename_new_in(const File& from_directory, const std::string& from, const File& to_directory,
                    const std::string& to);
+/// Each gets the other's name, in one moment. False if one of them is not there, or where the file system cannot do that.
+bool exchange_in(const File& directory, const std::string& name, const File& other_directory,
+                 const std::string& other);
 /// Whether the kernel would let this process do all of `permissions` (R_OK, W_OK, X_OK of unistd.h). Only to say so in time: what counts
 /// is the call that follows.
 bool may_in(const File& directory, const std::string& name, int permissions);

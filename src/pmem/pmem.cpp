@@ -79,6 +79,11 @@ void PMEM::munmap() {
     if (is_ours && leaving->durability() == Durability::page) leaving->sync();
 }
 
+void PMEM::withdraw() {
+    opened().withdraw();
+    munmap();
+}
+
 bool PMEM::is_mapped() const noexcept { return store_ != nullptr; }
 
 store::Store& PMEM::opened() const {

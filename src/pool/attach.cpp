@@ -254,6 +254,8 @@ void Pool::begin_slot(Slot& slot) {
     m.store(&slot.intent, 0);
     m.store(&slot.is_done, 0);
     m.fill(slot.reserved.data(), 0, sizeof slot.reserved);
+    m.store(&slot.uncounted, 0);
+    m.fill(slot.placing.data(), 0, sizeof slot.placing);
     m.store(&slot.pin_count, 0);
     m.fill(slot.pins.data(), 0, sizeof slot.pins);
     m.store(&slot.pid, self_.pid);

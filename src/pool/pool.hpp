@@ -111,6 +111,37 @@ public:
     /// Something was taken, first of what is reserved.
     void use_reserved(std::uint64_t target, std::uint64_t bytes);
 
+    /// While it lives, this process is between what it counts of a file outside and the file itself: who counts all files would count wrong.
+    class Uncounted {
+    public:
+        explicit Uncounted(Pool& pool);
+        ~Uncounted();
+        Uncounted(const Uncounted&) = delete;
+        Uncounted& operator=(const Uncounted&) = delete;
+
+    private:
+        Pool& pool_;
+    };
+    /// Nothing while some living process is, or another thread than the caller, which is in `own` of them. Else a number that is another
+    /// one after anybody was.
+    std::optional<std::uint64_t> all_is_counted(std::uint64_t own) const;
+
+    /// While it lives, this process chooses a target and puts something there. It looks at the hierarchy behind the beginning.
+    class Placing {
+    public:
+        explicit Placing(Pool& pool);
+        ~Placing();
+        Placing(const Placing&) = delete;
+        Placing& operator=(const Placing&) = delete;
+
+    private:
+        Pool& pool_;
+        std::uint64_t* word_ = nullptr;
+    };
+    /// Waits until nobody puts anything any more where he saw that he might before this call. Under the HierarchyLock.
+    /// Errors: busy behind a process that is stopped.
+    void await_placings();
+
     /// Throws busy when anybody is attached. Keeps others out as long as this object lives.
     void check_alone();
     std::uint64_t count_attached() const;

@@ -57,8 +57,10 @@ struct Slot {
     std::array<std::uint64_t, reservable_targets>
         reserved;  // by target: bytes that only its owner may take from what is free
     std::uint64_t step_c;
-    Holder heir;  // the process that cleans up after this slot's dead owner
-    std::array<std::uint64_t, 27> unused;
+    Holder heir;                           // the process that cleans up after this slot's dead owner
+    std::uint64_t uncounted;               // see Pool::Uncounted: how many there are
+    std::array<std::uint64_t, 2> placing;  // see Pool::Placing: how many there are, by the hierarchy's word
+    std::array<std::uint64_t, 24> unused;
     std::array<std::uint64_t, pins_per_slot> pins;  // Links of pinned blocks, 0: free
 };
 static_assert(sizeof(Slot) == 4096);
@@ -84,6 +86,7 @@ struct RuntimeHeader {
     std::uint64_t reservations;  // times that somebody has reserved space in this session
     std::uint64_t renaming;      // Link: the entry that a process renames, which holds the name lock; 0: none
     std::array<LockNote, noted_locks> locks;
+    alignas(64) std::uint64_t uncounted;  // times that somebody has begun to be: see Pool::Uncounted
 };
 static_assert(sizeof(RuntimeHeader) <= page_bytes);
 // Another one when processes of an older release could not share a session: the last time when the boot came to stand beside it.

@@ -1,5 +1,6 @@
 #include "store/changes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace pmemcpy::store {
@@ -7,6 +8,12 @@ namespace pmemcpy::store {
 namespace {
 
 constexpr std::uint64_t most_changes = 4096;  // behind more than these everything is looked at
+
+// A variable that is stored into all the time is looked at once.
+void take_each_once(std::vector<std::uint64_t>& places) {
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+}
 
 }  // namespace
 
@@ -26,12 +33,20 @@ void Changed::take(std::vector<std::string>& ids) {
     const bool are_all = changes.next != position_ + most_changes;
     if (changes.lost || !are_all || (changes.committed && is_all_pending_)) return take_all(ids);
     position_ = changes.next;
+    take_each_once(changes.offsets);
     // Asked before the looks: what is not committed by then has its commit said behind these changes.
     const bool step_is_open = store_->step_is_open();
-    if (changes.committed) changes.offsets.insert(changes.offsets.end(), pending_.begin(), pending_.end());
-    if (!step_is_open) pending_.clear();
+    const std::vector<std::uint64_t> before =
+        step_is_open ? pending_ : std::exchange(pending_, std::vector<std::uint64_t>{});
+    if (step_is_open) {
+        pending_.insert(pending_.end(), changes.offsets.begin(), changes.offsets.end());
+        take_each_once(pending_);
+    }
+    if (changes.committed) {
+        changes.offsets.insert(changes.offsets.end(), before.begin(), before.end());
+        take_each_once(changes.offsets);
+    }
     for (const std::uint64_t place : changes.offsets) {
-        if (step_is_open) pending_.push_back(place);
         if (auto id = store_->id_at(place)) ids.push_back(std::move(*id));
     }
 }

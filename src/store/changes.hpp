@@ -14,7 +14,7 @@ class Changed {
 public:
     explicit Changed(std::shared_ptr<Store> store) : store_(std::move(store)) {}
 
-    /// Appends the ids of variables and groups, in no order, some of them more than once. What is stored in a step has changed
+    /// Appends the ids of variables and groups, in no order, each once. What is stored in a step has changed
     /// when that is committed.
     void take(std::vector<std::string>& ids);
     const std::shared_ptr<Store>& store() const { return store_; }

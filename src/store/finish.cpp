@@ -12,8 +12,6 @@
 #include "store/store.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <vector>
 
 namespace pmemcpy::store {
@@ -49,17 +47,6 @@ public:
 private:
     std::uint32_t& sum_;
 };
-
-// What a program has left that was killed before its file was whole; nobody else writes there.
-void remove_parts(const os::File& directory) {
-    for (const std::string& name : os::names_in(directory)) {
-        const auto dot = name.rfind(".part");
-        const bool is_part = dot != std::string::npos && dot + 5 < name.size() &&
-                             name.find_first_not_of("0123456789", dot + 5) == std::string::npos;
-        std::error_code ignored;  // it lies there the longer
-        if (is_part) std::filesystem::remove_all(directory.path() + "/" + name, ignored);
-    }
-}
 
 }  // namespace
 
@@ -136,7 +123,6 @@ bool Store::finish_files(std::string_view id, Tops* looked, const std::function<
     const auto directory = finished_directory(*t, true);
     if (!directory)
         throw Error(Code::io_error, "the directory of finished files of " + path() + " was removed");
-    remove_parts(*directory);
     const unsigned mode_bits = pool_.file().mode_bits();
     Handed finished(*directory);
     const Tops now = tops();

@@ -122,6 +122,7 @@ bool Store::flush_block(const std::string& id, const BlockRecord& block,
 
 bool Store::flush_claimed(const std::string& id, const BlockRecord& block,
                           const std::function<bool(std::uint64_t)>& written, IfBusy if_busy) {
+    const pool::Pool::Placing placing(pool_);
     const auto t = tiering();
     if (!t || t->flush_level == 0) return false;
     const Pin pin(heap_, block.link);

@@ -124,13 +124,18 @@ void Store::forget_gone(std::unordered_set<std::uint64_t>& versions, const std::
     std::erase_if(versions, [&](std::uint64_t version) { return !there.contains(version); });
 }
 
-// Nothing where nothing is scratch, so that nobody waits for it.
+// Nothing where there is nothing to do, so that nobody waits for it.
 std::function<void()> Store::at_end_of_job() {
     // What a step leaves the next who opens the pool looks at.
-    if (pool_.read_only() || in_step() || !with_scratch()) return {};
-    return [this] {
-        erase_scratch();
-        end_scratch();
+    if (pool_.read_only() || in_step()) return {};
+    const bool has_scratch = with_scratch() != nullptr;
+    if (!has_scratch && leaves_ == Leaves::pool) return {};
+    return [this, has_scratch] {
+        if (has_scratch) {
+            erase_scratch();
+            end_scratch();
+        }
+        if (leaves_ != Leaves::pool) take_pool_away();
     };
 }
 

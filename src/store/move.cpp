@@ -36,7 +36,9 @@ bool Store::move_block(const std::string& id, Directory& directory, const BlockR
     if ((from.block.flags & catalog::block_in_place) != 0 || !is_committed(from.block.step)) return false;
     const Pin pin(heap_, from.link);
     if (!pin) return false;
+    const pool::Pool::Placing placing(pool_);
     const auto t = tiering();
+    if (target != heap_.home() && (!t || !t->level_of(target))) return false;  // dropped since it was chosen
     if (t && t->flush_level > 0 && target == t->numbers[t->flush_level] &&
         (t->has_background() || targets_.files_of(target)->has_copy(mark_of(from))))
         return move_to_copy(id, directory, from, target, if_busy);

@@ -51,11 +51,19 @@ void Store::erase(std::string_view id) {
 }
 
 bool Store::erase_this(const Oid& oid) {
-    check_writable();
     try {
-        const std::string id = name_of(oid);
-        const auto named = catalog_.find_named(id);
-        if (!named || named->entry.word != oid.place) return false;  // renamed or erased just then
+        return erase_if(name_of(oid), oid);
+    } catch (const Error& error) {
+        if (error.kind() != Code::not_found) throw;
+        return false;
+    }
+}
+
+bool Store::erase_if(std::string_view id, const Oid& oid) {
+    check_writable();
+    const auto named = catalog_.find_named(id);
+    if (!named || named->entry.word != oid.place) return false;  // renamed or erased just then
+    try {
         erase_named(*named, id);
         return true;
     } catch (const Error& error) {

@@ -67,6 +67,16 @@ bool is_something_else(const std::string& runtime_file) {
     }
 }
 
+// Under the lock of a process that is alone in the pool. Another pool may have its name by now.
+void remove_alone(const layout::Place& place, const os::File& file) {
+    if (os::identity_at(place.records) != file.identity()) return;
+    if (place.is_directory()) layout::remove_payloads(place);
+    // First: once the name is free, another pool may have it, and what lies beside it is that one's.
+    const std::string beside = pool::path_beside(file, ".rt");
+    if (!is_something_else(beside)) os::remove_file(beside);
+    os::remove_file(place.records);
+}
+
 // Removes a pool that nobody uses; opening it alone tells. Where another process has done so, or put one of its own there, this one finds out
 // when it makes its own.
 void make_way(const layout::Place& place) {
@@ -80,20 +90,15 @@ void make_way(const layout::Place& place) {
     }
     check_layout(*old, place);
     old->check_alone();
-    if (os::identity_at(path) != old->file().identity()) return;
-    if (place.is_directory()) layout::remove_payloads(place);
-    // First: once the name is free, another pool may have it, and what lies beside it is that one's.
-    const std::string beside = pool::path_beside(old->file(), ".rt");
-    if (!is_something_else(beside)) os::remove_file(beside);
-    os::remove_file(path);
+    remove_alone(place, old->file());
 }
 
-// Makes the pool if the mode allows it. Says which file it made.
-std::optional<os::Identity> create_if_asked(const layout::Place& place, const Options& options) {
+// Makes the pool if the mode allows it. Says what it made.
+std::optional<Made> create_if_asked(const layout::Place& place, const Options& options) {
     const std::string& path = place.records;
     if (os::is_character_device(path)) {
-        if (!format_if_asked(place, options)) return std::nullopt;
-        return os::identity_at(path);
+        const auto device = format_if_asked(place, options) ? os::identity_at(path) : std::nullopt;
+        return device ? std::optional(Made{*device}) : std::nullopt;
     }
     const bool there = os::exists(path);
     switch (options.mode) {
@@ -121,13 +126,13 @@ std::optional<os::Identity> create_if_asked(const layout::Place& place, const Op
         const spaces::Newcomer newcomer = newcomer_at(place);
         pool::Shape shape = shape_of(place, options);
         shape.max_bytes = newcomer.admit(options.max_bytes);
-        std::optional<layout::NewDirectories> directories;
+        Made made;
         if (place.is_directory()) {
-            directories.emplace(place, options.permissions);
-            shape.begins_unclean = directories->have_leftovers();
+            made.directories = std::make_shared<layout::NewDirectories>(place, options.permissions);
+            shape.begins_unclean = made.directories->have_leftovers();
         }
-        const os::Identity made = pool::Pool::create(path, shape);
-        if (directories) directories->keep();
+        made.file = pool::Pool::create(path, shape);
+        if (made.directories) made.directories->keep();
         newcomer.settle();
         return made;
     } catch (const Error& error) {
@@ -169,10 +174,12 @@ std::shared_ptr<Store> Store::open(const std::string& path, const Options& optio
         try {
             const auto made = create_if_asked(place, options);
             was_there = true;
-            if (made) seen = made;
+            if (made) seen = made->file;
             auto store = std::make_shared<Store>(place, options, nullptr, committed);
-            if (made && options.mode != Mode::create_or_update && store->pool_.file().identity() != *made)
+            if (made && options.mode != Mode::create_or_update &&
+                store->pool_.file().identity() != made->file)
                 throw_replaced(place.records);
+            store->made_ = made;
             if (made && options.prepare) store->prepare(0);
             if (is_new != nullptr) *is_new = made.has_value();
             return store;
@@ -235,7 +242,34 @@ void Store::close() {
     if (std::exchange(closed_, true) || pool_.is_forked()) return;
     pool_.check_length();
     settle_names();
+    heal_names();
     pool_.detach(catalog_, at_end_of_job());
+}
+
+bool Store::is_unused() const {
+    bool is_used = scopes() != 0;
+    catalog_.for_each([&](const std::string& id, Link entry) {
+        if (id != "/" && catalog_.definition(entry)) is_used = true;
+        catalog_.for_each_attribute(entry, [&](const std::string& name, Link) {
+            if (!name.starts_with(reserved_prefix)) is_used = true;
+        });
+    });
+    return !is_used;
+}
+
+// By the last one in, while others wait to get in: nobody has put anything into it behind the look, and nobody has it open.
+void Store::take_pool_away() noexcept try {
+    if (pool_.file().identity() != made_->file || !pool_.file().is_regular()) return;
+    if (leaves_ == Leaves::nothing) {
+        for (const std::string& id : ids("", false)) erase(id);
+        if (hierarchy()) set_hierarchy(nullptr);
+    } else if (!is_unused()) {
+        return;
+    }
+    remove_alone({pool_.path(), directory_layout_ ? directory_layout_->path() : ""}, pool_.file());
+    if (made_->directories) made_->directories->take_back();
+} catch (const std::exception&) {
+    // It stays, with what is in it.
 }
 
 void Store::sync() {

@@ -68,28 +68,18 @@ std::string leaves_out(const Hierarchy& hierarchy) {
     return {};
 }
 
-// With what it has below itself, as far as that can be reached.
-void remove_pool(const std::string& path) {
+// Half a pool has another name. What a killed process has left is taken away by the next, with what it has below itself as far as that
+// can be reached, unless another fills it just now.
+void remove_leftover(const std::string& path) {
+    Options options;
+    options.mode = Mode::update;
     try {
-        Options options;
-        options.mode = Mode::update;
         const auto store = store::Store::open(path, options);
-        for (const std::string& id : store->ids("", false)) store->erase(id);
-        store->sync();
-        if (store->hierarchy()) store->set_hierarchy(nullptr);
+        store->discard();
         store->close();
     } catch (const Error&) {
-        // Killed before it was a pool, or its targets are away.
+        // There is none, or it is damaged: then it is replaced.
     }
-    os::remove_file(path);
-    for (const char* ending : {".rt", ".heat"}) os::remove_file(path + ending);
-}
-
-// Half a pool has another name. What a killed one has left is taken away by the next, unless that is being filled just now.
-void remove_leftover(const std::string& path) {
-    if (!os::exists(path)) return;
-    pool::Pool(path, false, MapSync::off).check_alone();
-    remove_pool(path);
 }
 
 std::string folder_of(const std::string& path) {
@@ -164,7 +154,7 @@ Rebuilt rebuild(const std::string& from, const std::string& to_name, const Rebui
     }
     constexpr std::uint64_t room_for_records = 64 << 20;
     Options pool_options;
-    pool_options.mode = Mode::exclusive;
+    pool_options.mode = Mode::replace;
     pool_options.layout = Layout::file;
     pool_options.permissions = os::File::open(directory.path() + "/" + inventory->name, O_RDONLY).mode_bits();
     pool_options.chunk_bytes = inventory->head.chunk_bytes;
@@ -175,8 +165,8 @@ Rebuilt rebuild(const std::string& from, const std::string& to_name, const Rebui
     if (options.max_bytes != 0) pool_options.max_bytes = options.max_bytes;
     const std::string passing = to + ".rebuilding";
     remove_leftover(passing);
+    const auto store = store::Store::open(passing, pool_options);
     try {
-        const auto store = store::Store::open(passing, pool_options);
         if (hierarchy) store->set_hierarchy(&*hierarchy);
         store->restore(*inventory, directory, result, [&] {
             if (options.progress)
@@ -184,16 +174,22 @@ Rebuilt rebuild(const std::string& from, const std::string& to_name, const Rebui
         });
         store->sync();
         store->close();
+        for (const char* ending : {".rt", ".heat"}) os::remove_file(passing + ending);
         const os::File folder = os::File::open(folder_of(to), O_RDONLY | O_DIRECTORY);
         const auto name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
         if (!os::rename_new_in(folder, name(passing), folder, name(to)))
             throw Error(Code::already_exists, "somebody else has made " + to + " meanwhile");
         os::File::open(folder_of(to), O_RDONLY | O_DIRECTORY).sync_all();
     } catch (...) {
-        remove_pool(passing);
+        store->discard();
+        try {
+            store->close();
+        } catch (const Error&) {
+            // Then it is left as after a death.
+        }
+        remove_leftover(passing);
         throw;
     }
-    for (const char* ending : {".rt", ".heat"}) os::remove_file(passing + ending);
     return result;
 }
 

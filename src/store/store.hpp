@@ -8,6 +8,7 @@
 #include "heat/tally.hpp"
 #include "layout/directory_layout.hpp"
 #include "layout/inventory.hpp"
+#include "layout/place.hpp"
 #include "layout/targets.hpp"
 #include "os/access.hpp"
 #include "os/map.hpp"
@@ -46,6 +47,12 @@ using heap::Link;
 /// Attributes with such names are what the library itself notes with the pool, as how its index is kept: seen by nobody else, and set by nobody else.
 inline constexpr std::string_view reserved_prefix = "pmemcpy:";
 
+/// A pool that was made just now.
+struct Made {
+    os::Identity file;
+    std::shared_ptr<layout::NewDirectories> directories{};  // null in the file layout
+};
+
 /// The verbs on variables: each only puts what the rooms below can do into the right order.
 class Store : public std::enable_shared_from_this<Store> {
 public:
@@ -60,6 +67,13 @@ public:
 
     // open.cpp
     void close();
+    /// The pool goes when it is closed, if this object made it, nothing is in it, and no other has it open for writing.
+    void withdraw() { leaves_ = made_ ? Leaves::nothing_unused : Leaves::pool; }
+    /// The same with all that is in it, whoever made it.
+    void discard() {
+        made_ = Made{pool_.file().identity()};
+        leaves_ = Leaves::nothing;
+    }
     bool has_views() const { return weak_from_this().use_count() > 1; }
     void sync();
     PoolInfo info() const;
@@ -107,6 +121,8 @@ public:
     void erase(std::string_view id);
     /// That very object, whatever its name is, and nothing that has come into its place. False when it is gone.
     bool erase_this(const Oid& oid);
+    /// What has this name, if it is that object. False when it is another one, or nothing.
+    bool erase_if(std::string_view id, const Oid& oid);
     void rename(std::string_view from, std::string_view to);
     std::vector<std::string> ids(std::string_view prefix, bool groups) const;
     Info info(std::string_view id) const;
@@ -520,7 +536,9 @@ private:
     bool give_way(Tiering& tiering, const std::array<tier::Level, tier::most_targets>& ledger);
     void tell_others(std::uint32_t target, TargetInfo& info) const;
     std::uint64_t chunks_for_records() const;
-    void refuse_removal(const std::vector<layout::Mount>& mounts) const;
+    void turn_away_from(const std::vector<layout::Mount>& leaving, const std::string& note);
+    void put_note(const std::string& text);
+    void refuse_removal(const std::vector<layout::Mount>& leaving) const;
     /// Holding the HierarchyLock.
     void put_hierarchy(const Hierarchy* hierarchy);
     void finish_hierarchy();
@@ -634,6 +652,8 @@ private:
     void tell_of_store();
     void forget_gone(std::unordered_set<std::uint64_t>& versions, const std::string& id) const;
     std::function<void()> at_end_of_job();
+    void take_pool_away() noexcept;
+    bool is_unused() const;
     void erase_scratch() noexcept;
     void end_scratch() noexcept;
     std::shared_ptr<Tiering> with_scratch() const;
@@ -684,6 +704,8 @@ private:
     mutable std::mutex directories_mutex_;
     mutable std::unordered_map<std::uint64_t, std::shared_ptr<Directory>> directories_;  // by definition link
     bool closed_ = false;
+    std::optional<Made> made_;  // when open() has made the pool for this object
+    enum class Leaves : std::uint8_t { pool, nothing_unused, nothing } leaves_ = Leaves::pool;
 };
 
 }  // namespace pmemcpy::store

@@ -121,6 +121,27 @@ std::vector<layout::Mount> number(const Hierarchy& hierarchy, const std::vector<
     return mounts;
 }
 
+std::vector<layout::Mount> those_without(const std::vector<layout::Mount>& mounts,
+                                         const std::vector<layout::Mount>& others) {
+    std::vector<layout::Mount> rest;
+    std::copy_if(mounts.begin(), mounts.end(), std::back_inserter(rest), [&](const layout::Mount& mount) {
+        return std::none_of(others.begin(), others.end(),
+                            [&](const layout::Mount& m) { return m.number == mount.number; });
+    });
+    return rest;
+}
+
+// With targets that are about to leave: first, and not in the hierarchy. Where that goes as a whole, the pool alone is in it so long.
+std::string text_between(Note note, const std::vector<layout::Mount>& leaving, const std::string& before) {
+    if (note.yaml.empty()) {
+        Hierarchy alone;
+        alone.targets = {parse_hierarchy(parse_note(before).yaml).targets.front()};
+        note.yaml = to_yaml(alone);
+    }
+    note.mounts.insert(note.mounts.begin(), leaving.begin(), leaving.end());
+    return text_of(note);
+}
+
 // Odd while the note is changed: whoever dies meanwhile leaves it so, and nobody relies any more on what he has read before. Under the
 // HierarchyLock. Never flushed: recovery finds the note.
 class Changing {
@@ -205,51 +226,64 @@ void Store::put_hierarchy(const Hierarchy* hierarchy) {
     Note note;
     if (hierarchy != nullptr) note = {number(*hierarchy, before), to_yaml(*hierarchy)};
     for (const layout::Mount& mount : note.mounts) targets_.prepare(mount);
-    refuse_removal(note.mounts);
-    std::vector<std::uint32_t> leave;
-    for (const layout::Mount& mount : before) {
-        const auto stays = std::any_of(note.mounts.begin(), note.mounts.end(),
-                                       [&](const layout::Mount& m) { return m.number == mount.number; });
-        if (!stays) leave.push_back(mount.number);
-    }
+    const std::vector<layout::Mount> leaving = those_without(before, note.mounts);
+    if (!leaving.empty())
+        turn_away_from(leaving, text_between(note, leaving, this->note("/", hierarchy_note).value_or("")));
     // Behind a page cache a power loss may bring back blocks that have left a target, and take the note or leave it: so no target leaves before
     // they are durable where they are now, and none gets blocks before it is durable itself.
     const bool needs_sync = pool_.probe().needs_sync;
-    if (needs_sync && !leave.empty()) pool_.sync();
+    if (needs_sync && !leaving.empty()) pool_.sync();
     // As long as the note names their target, for who dies here leaves them to nobody. They are hints: losing them loses nothing but time.
-    for (const std::uint32_t number : leave) forget_copies(number);
-    {
-        const Changing changing(pool_);
-        if (hierarchy == nullptr) {
-            remove_note("/", hierarchy_note);
-            heat::Tally::remove(pool_.file());
-        } else {
-            set_note("/", hierarchy_note, text_of(note));
-        }
-    }
+    for (const layout::Mount& mount : leaving) forget_copies(mount.number);
+    put_note(hierarchy == nullptr ? std::string() : text_of(note));
+    if (hierarchy == nullptr) heat::Tally::remove(pool_.file());
     if (needs_sync) pool_.sync();
     if (const auto tally = this->tally(); tally && hierarchy != nullptr) tally->begin_counting();
 }
 
-// A block that lies where nobody looks any more would be lost.
-void Store::refuse_removal(const std::vector<layout::Mount>& mounts) const {
-    for (const layout::Mount& old : this->mounts()) {
-        const auto stays = std::any_of(mounts.begin(), mounts.end(),
-                                       [&](const layout::Mount& m) { return m.number == old.number; });
-        if (stays) continue;
-        for (const std::string& id : ids("", false)) {
-            const auto directory = directory_of(id);
-            if (!directory) continue;
-            const std::lock_guard one_thread(directory->mutex());
-            if (!directory->refresh()) continue;
-            for (const auto& [handle, block] : directory->blocks()) {
-                if (block.block.extent.target != old.number) continue;
+// Under the HierarchyLock. Empty: none.
+void Store::put_note(const std::string& text) {
+    const Changing changing(pool_);
+    if (text.empty()) {
+        remove_note("/", hierarchy_note);
+    } else {
+        set_note("/", hierarchy_note, text);
+    }
+}
+
+// A block that lies where nobody looks any more would be lost. So targets leave in two steps: from the first one on nobody chooses them,
+// and what is in them is found; and they are empty when all have ended that had chosen one before. Crash: they are in the note still, and
+// leave with the next change.
+void Store::turn_away_from(const std::vector<layout::Mount>& leaving, const std::string& note) {
+    refuse_removal(leaving);
+    const std::string before = this->note("/", hierarchy_note).value_or("");
+    put_note(note);
+    try {
+        pool_.await_placings();
+        refuse_removal(leaving);
+    } catch (...) {
+        put_note(before);
+        throw;
+    }
+}
+
+// Blocks of steps that are not committed count too.
+void Store::refuse_removal(const std::vector<layout::Mount>& leaving) const {
+    catalog_.for_each([&](const std::string& id, Link entry) {
+        const auto definition = catalog_.definition(entry);
+        const auto directory = definition && is_array(*definition) ? directory_of(*definition) : nullptr;
+        if (!directory) return;
+        const std::lock_guard one_thread(directory->mutex());
+        if (!directory->refresh()) return;
+        for (const auto& [handle, block] : directory->blocks()) {
+            for (const layout::Mount& mount : leaving) {
+                if (block.block.extent.target != mount.number) continue;
                 throw Error(Code::busy,
-                            "target '" + old.name + "' holds blocks of '" + id +
+                            "target '" + mount.name + "' holds blocks of '" + id +
                                 "', so it cannot be left out; `pmemcpy stage` brings them elsewhere");
             }
         }
-    }
+    });
 }
 
 void Store::meet_targets() {
@@ -271,7 +305,10 @@ std::shared_ptr<Tiering> Store::tiering() const {
     if (const auto text = note("/", hierarchy_note)) {
         const Note its = parse_note(*text);
         hierarchy = parse_hierarchy(its.yaml);
-        for (const layout::Mount& mount : its.mounts) numbers.push_back(mount.number);
+        // Targets that are about to leave come first, and nobody chooses them.
+        const std::size_t below = std::min(its.mounts.size(), hierarchy.targets.size() - 1);
+        for (std::size_t i = its.mounts.size() - below; i < its.mounts.size(); ++i)
+            numbers.push_back(its.mounts[i].number);
     }
     tiering_ = std::make_shared<Tiering>(std::move(hierarchy), std::move(numbers), word);
     tiering_->leaving.resize(tiering_->numbers.size());

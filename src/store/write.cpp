@@ -75,6 +75,9 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
     std::uint64_t version = 0;
     pool::Feed::UnderWay under_way(feed());
     with_space([&] {
+        // Until the block is published. Where there is no hierarchy yet, it stays in the pool, also if one is made meanwhile.
+        std::optional<pool::Pool::Placing> placing;
+        if (Medium::load(&pool_.state().hierarchy.value) != 0) placing.emplace(pool_);
         Block block{};
         block.step = step_.load();
         block.raw_bytes = selection.elements() * d.type.size();
@@ -93,7 +96,7 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
         for (bool filled = false; !filled;) {
             catalog::Draft& draft = drafts[place].emplace(heap_, length);
             draft.write_header(RecordKind::block, 0, length, d.incarnation, 0);
-            const std::uint32_t target = target_for(id, box, block.raw_bytes);
+            const std::uint32_t target = placing ? target_for(id, box, block.raw_bytes) : heap_.home();
             try {
                 fill_block(d, data, chosen, draft, block, target);
                 filled = true;

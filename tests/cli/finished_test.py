@@ -91,9 +91,10 @@ class Finished(WithPool):
     def test_what_a_killed_program_has_left_goes(self) -> None:
         self.set_hierarchy("as: zarr, on: exit")
         self.text("drain", self.pool)
-        part = self.files / "ocean.zarr.part4711"
+        part = self.files / "ocean.zarr.partAbCdEf"
         part.mkdir()
-        (part / "zarr.json").write_text("{}")
+        (part / ".pmemcpy-export").touch()
+        (part / "ocean.zarr").write_text("{}")
         self.text("cp", f"{self.pool}:line", f"{self.pool}:another")
         self.assertFalse(part.exists())
 

@@ -3,18 +3,27 @@
 
 #include <pmemcpy/tiers.hpp>
 
+#include "os/calls.hpp"
 #include "tests/conformance/outcome.hpp"
 #include "tests/conformance/two_targets.hpp"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace pmemcpy {
 namespace {
@@ -61,6 +70,80 @@ TEST_F(tiers, a_long_hierarchy_may_be_the_last_that_is_done_to_a_pool) {
     }
     PMEM pool = open();
     EXPECT_EQ(hierarchy_of(pool)->targets.size(), 6U);
+}
+
+std::function<void()> meanwhile;
+
+// A block that was on its way to a target when that left the hierarchy was published there, and nobody found it any more.
+TEST_F(tiers, a_target_that_a_block_is_on_its_way_to_stays) {
+    PMEM pool = open();
+    Hierarchy h = hierarchy();
+    h.rules = {{.match = "A", .pin = "nvme"}};
+    set_hierarchy(pool, h);
+    alloc(pool, "A");
+    PMEM other = open(0, Mode::update);
+    Hierarchy without = TwoTargets::hierarchy(Buffering::none, 5);
+    without.promotion = Promotion::never;
+    std::thread leaves;
+    Code refusal{};
+    meanwhile = [&] {
+        leaves = std::thread(
+            [&] { refusal = code_of([&] { set_hierarchy(other, without); }, "holds blocks of 'A'"); });
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    };
+    os::Calls calls = os::system_calls();
+    calls.fallocate = [](int fd, int mode, off_t offset, off_t length) {
+        if (const auto act = std::exchange(meanwhile, nullptr)) act();
+        return os::system_calls().fallocate(fd, mode, offset, length);
+    };
+    {
+        const os::ScopedCalls scoped(calls);
+        store(pool, 0, 1.0, "A");
+        leaves.join();
+    }
+    EXPECT_EQ(refusal, Code::busy);
+    EXPECT_EQ(hierarchy_of(other)->targets.size(), 3U);
+    EXPECT_EQ(count_in(pool, "A", "nvme"), 1u);
+    expect(other, 0, 1.0, "A");
+    pool.erase("A");
+    set_hierarchy(other, without);
+    alloc(pool, "A");
+    store(pool, 0, 2.0, "A");
+    expect(other, 0, 2.0, "A");
+}
+
+// A target leaves in two steps; whoever comes after a death between them goes on.
+TEST_F(tiers, targets_that_leave_while_processes_die_take_nothing_along) {
+    {
+        PMEM pool = open();
+        set_hierarchy(pool, hierarchy());
+        alloc(pool, "A");
+        store(pool, 0, 1.0, "A");
+    }
+    for (int kill = 0; kill < 12; ++kill) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            PMEM pool = open(0, Mode::update);
+            for (bool all_leave = false;; all_leave = !all_leave) {
+                if (all_leave) {
+                    remove_hierarchy(pool);
+                } else {
+                    set_hierarchy(pool, TwoTargets::hierarchy(Buffering::none, 5));
+                }
+                set_hierarchy(pool, hierarchy());
+            }
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(5 + 3 * kill));
+        ::kill(child, SIGKILL);
+        ::waitpid(child, nullptr, 0);
+        PMEM pool = open(0, Mode::update);
+        expect(pool, 0, 1.0, "A");
+        set_hierarchy(pool, hierarchy());
+        EXPECT_EQ(hierarchy_of(pool)->targets.size(), 3U);
+        move(pool, "A", "nvme");
+        expect(pool, 0, 1.0, "A");
+        move(pool, "A", "pool");
+    }
 }
 
 TEST_F(tiers, a_pool_may_be_a_tenth_of_what_is_stored_in_it) {

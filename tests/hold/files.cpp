@@ -191,6 +191,13 @@ struct FileCalls {
         return rename(from_at, from, to_at, to, true);
     }
     static int renameat2(int from_at, const char* from, int to_at, const char* to, unsigned flags) {
+        if ((flags & RENAME_EXCHANGE) != 0) {
+            const Where one = where(from_at, from), other = where(to_at, to);
+            if (lookup(one.directory, one.name) == nothing || lookup(other.directory, other.name) == nothing)
+                return fail(ENOENT);
+            std::swap(at(one.directory).names[one.name], at(other.directory).names[other.name]);
+            return 0;
+        }
         return rename(from_at, from, to_at, to, (flags & RENAME_NOREPLACE) == 0);
     }
     // All at once: no directory here has so many that they would not fit.

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <pmemcpy/namespaces.hpp>
@@ -35,11 +34,7 @@ void join(PMEM& pmem, const Hierarchy& hierarchy) {
     try {
         set_hierarchy(pmem, hierarchy);
     } catch (const Error&) {
-        const std::string path = pmem.info().path;
-        pmem.munmap();
-        std::error_code ignored;
-        if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
-        if (std::filesystem::is_directory(path, ignored)) std::filesystem::remove_all(path, ignored);
+        pmem.withdraw();
         throw;
     }
 }

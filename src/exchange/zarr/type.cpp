@@ -58,9 +58,9 @@ Type time_of(const ZarrNamed& named, ByteOrder order, std::string& note) {
     const Json& configuration = named.configuration;
     const std::string unit = configuration.value("unit", "");
     const Json scale = configuration.value("scale_factor", Json(1));
-    const auto* known = std::find(units.begin(), units.end(), unit == "\u03bcs" ? "us" : unit);
-    if (named.name == "numpy.datetime64" && known != units.end() && scale == 1)
-        return Type::datetime64(static_cast<TimeUnit>(known - units.begin()), order);
+    const auto* found = std::find(units.begin(), units.end(), unit == "\u03bcs" ? "us" : unit);
+    if (named.name == "numpy.datetime64" && found != units.end() && scale == 1)
+        return Type::datetime64(static_cast<TimeUnit>(found - units.begin()), order);
     note = "its times are kept as int64, of which only the attribute _exchange says that they are " +
            named.name + " in units of " + shown_json(scale) + " " + unit;
     return Type::scalar(Kind::int64, order);

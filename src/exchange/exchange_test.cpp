@@ -1,0 +1,111 @@
+// What becomes of the pool that an import has made, when the import fails.
+
+#include "tests/folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <pmemcpy/exchange.hpp>
+#include <pmemcpy/pmemcpy.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace pmemcpy {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The pool is a file or a directory.
+class failed_import : public testing::TestWithParam<const char*> {
+protected:
+    std::string pool() const { return here_ / GetParam(); }
+    std::string pool_file() const { return pool() + (pool().back() == '/' ? ".pool" : ""); }
+
+    /// `meanwhile` runs when the first elements have been stored, and then the import fails.
+    void import(const std::function<void()>& meanwhile = {}) {
+        std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1024,), }";
+        header.resize(117, ' ');
+        header += '\n';
+        std::ofstream file(here_ / "a.npy", std::ios::binary);
+        file << std::string("\x93NUMPY\x01\x00", 8) << '\x76' << '\0' << header << std::string(8192, '\1');
+        file.close();
+        ImportOptions options;
+        options.max_bytes = 16 << 20;
+        options.piece_bytes = 1024;
+        options.progress = [&](std::uint64_t, std::uint64_t) {
+            if (meanwhile) meanwhile();
+            throw std::runtime_error("no more");
+        };
+        EXPECT_THROW(import_file(pool(), here_ / "a.npy", options), std::runtime_error);
+    }
+    static std::int64_t value_in(const std::string& pool) {
+        Options options;
+        options.mode = Mode::read;
+        PMEM pmem;
+        pmem.mmap(pool, options);
+        return pmem.load<std::int64_t>("theirs");
+    }
+
+    Folder here_;
+};
+
+TEST_P(failed_import, takes_the_pool_that_it_made_away) {
+    import();
+    EXPECT_FALSE(fs::exists(pool_file()));
+    EXPECT_FALSE(fs::exists(pool_file() + ".rt"));
+    EXPECT_FALSE(fs::exists(pool()));
+}
+
+TEST_P(failed_import, leaves_a_directory_that_was_there) {
+    if (pool().back() != '/') GTEST_SKIP() << "of a pool in a directory";
+    fs::create_directory(pool());
+    import();
+    EXPECT_TRUE(fs::is_directory(pool()));
+    EXPECT_TRUE(fs::is_empty(pool()));
+}
+
+// The import removed the pool by its name, though another process had put something into it.
+TEST_P(failed_import, leaves_a_pool_that_another_has_put_something_into) {
+    import([&] {
+        PMEM other;
+        other.mmap(pool());
+        other.store("theirs", std::int64_t{7});
+    });
+    EXPECT_EQ(value_in(pool()), 7);
+}
+
+TEST_P(failed_import, leaves_a_pool_that_another_has_open) {
+    PMEM other;
+    import([&] { other.mmap(pool()); });
+    other.store("theirs", std::int64_t{7});
+    other.munmap();
+    EXPECT_EQ(value_in(pool()), 7);
+}
+
+TEST_P(failed_import, leaves_a_pool_that_has_taken_its_place) {
+    import([&] {
+        fs::remove(pool_file());
+        fs::remove(pool_file() + ".rt");
+        PMEM other;
+        other.mmap(pool());
+        other.store("theirs", std::int64_t{7});
+    });
+    EXPECT_EQ(value_in(pool()), 7);
+}
+
+// All that lay in the directory of the pool was removed with it.
+TEST_P(failed_import, leaves_the_files_of_a_user_beside_the_pool) {
+    const fs::path file = fs::path(pool()) / "notes.txt";
+    if (pool().back() != '/') GTEST_SKIP() << "of a pool in a directory";
+    import([&] { std::ofstream(file) << "mine"; });
+    EXPECT_TRUE(fs::exists(file));
+    EXPECT_FALSE(fs::exists(pool_file()));
+}
+
+INSTANTIATE_TEST_SUITE_P(layouts, failed_import, testing::Values("pool.pmem", "pool/"),
+                         [](const auto& which) { return which.index == 0 ? "file" : "directory"; });
+
+}  // namespace
+}  // namespace pmemcpy
