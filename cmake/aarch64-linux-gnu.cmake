@@ -16,8 +16,8 @@ set(ENV{PKG_CONFIG_LIBDIR} "${root}/usr/lib/aarch64-linux-gnu/pkgconfig")
 # Libraries need others of that root, of which no program knows the place.
 set(libraries "${root}/usr/lib/aarch64-linux-gnu:${root}/lib/aarch64-linux-gnu")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,-rpath-link,${libraries}")
-# A processor that is, for the "max" of QEMU 7.2 announces dc cvap, which no program can execute there. All is said in the environment, so that
-# a test can start itself again (tests/processes/worker.hpp): the kernel knows no such programs.
+# A processor that is, for the "max" of QEMU 7.2 announces dc cvap, which no program can execute there. Less address space for an index, for
+# QEMU keeps a note of each page. All of it is in the environment, so that a test can start itself again (tests/processes/worker.hpp).
 set(emulator qemu-aarch64-static)
 set(CMAKE_CROSSCOMPILING_EMULATOR env QEMU_CPU=cortex-a72 QEMU_LD_PREFIX=/usr/aarch64-linux-gnu "LD_LIBRARY_PATH=${libraries}"
-                                      PMEMCPY_EMULATOR=${emulator} ${emulator})
+                                      PMEMCPY_INDEX_BYTES=1073741824 PMEMCPY_EMULATOR=${emulator} ${emulator})
