@@ -27,6 +27,14 @@ if(TARGET pmemcpy_cli)
     install(DIRECTORY "${cli_dir}/share/fish/" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 endif()
 
+# All that is installed, for those who build nothing else.
+add_custom_target(installed DEPENDS pmemcpy)
+foreach(target pmemcpy_exchange pmemcpy_cli)
+    if(TARGET ${target})
+        add_dependencies(installed ${target})
+    endif()
+endforeach()
+
 configure_package_config_file(cmake/pmemcpyConfig.cmake.in "${PROJECT_BINARY_DIR}/package/pmemcpyConfig.cmake"
                               INSTALL_DESTINATION "${package_dir}")
 # Before 1.0 a minor version may change the promise, so only the same one will do.
