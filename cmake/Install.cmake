@@ -2,12 +2,14 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/pmemcpy")
-install(TARGETS pmemcpy pmemcpy_mpi EXPORT pmemcpyTargets)
+install(TARGETS pmemcpy EXPORT pmemcpyTargets)
+install(TARGETS pmemcpy_mpi EXPORT pmemcpyMpiTargets)  # read only where there is an MPI, so that its lack is told at configure time
 if(TARGET pmemcpy_exchange)
     install(TARGETS pmemcpy_exchange EXPORT pmemcpyTargets)
     set_target_properties(pmemcpy_exchange PROPERTIES INSTALL_RPATH "$ORIGIN")
 endif()
 install(EXPORT pmemcpyTargets NAMESPACE pmemcpy:: DESTINATION "${package_dir}")
+install(EXPORT pmemcpyMpiTargets NAMESPACE pmemcpy:: DESTINATION "${package_dir}")
 foreach(headers pmemcpy pmap)
     if(EXISTS "${PROJECT_SOURCE_DIR}/include/${headers}")
         install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/${headers}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
