@@ -44,7 +44,7 @@ def test_a_dataset_comes_back_identical(path: str, dataset: Any) -> None:
 
 
 def test_a_group_is_a_dataset_and_a_pool_a_tree(path: str, dataset: Any) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         dataset.pmemcpy.to_pool(pool, "runs/1")
         dataset.isel(time=0, drop=True).pmemcpy.to_pool(pool, "runs/2")
     with opened(path, group="runs/1") as found:
@@ -55,7 +55,7 @@ def test_a_group_is_a_dataset_and_a_pool_a_tree(path: str, dataset: Any) -> None
 
 
 def test_values_are_read_when_they_are_asked_for_and_where_they_lie(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         pool["u"] = np.arange(12.0).reshape(3, 4)
         pool["n"] = 5
         with opened(path) as found:
@@ -84,7 +84,7 @@ def test_indexing_is_xarrays(path: str, dataset: Any) -> None:
 
 
 def test_dask_goes_by_blocks(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         array = pool.create("u", (6, 8))
         for i in range(0, 6, 2):
             for j in range(0, 8, 4):
@@ -135,7 +135,7 @@ def test_a_group_of_nothing_but_attributes(path: str) -> None:
 
 
 def test_cf_is_decoded(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         pool["t"] = np.array([0, 36], "i4")
         pool["t"].attrs.update(units="hours since 2026-01-01", standard_name="time", _ARRAY_DIMENSIONS=["t"])
         pool["packed"] = np.array([1, 2, -99], "i2")
