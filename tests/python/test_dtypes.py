@@ -124,7 +124,6 @@ def test_shapes_at_the_edges(pool: pmemcpy.Pool, shape: tuple[int, ...]) -> None
     ("array", "advice"),
     [
         (np.array(["a", 1], object), "astype"),
-        (np.array([1], "m8[s]"), "unit as an attribute"),
         (np.array([1], np.longdouble), "float64"),
         (np.array(["NaT"], "M8"), "unit"),
         (np.zeros(2, [(("title", "name"), "i4")]), "titles"),

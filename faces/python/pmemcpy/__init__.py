@@ -9,8 +9,9 @@
 
 from . import namespaces as namespaces
 from ._core import version as __version__
-from .arrays import Array, Block
+from .arrays import Array
 from .attributes import Attributes
+from .blocks import Block
 from .errors import (
     AlreadyExistsError,
     BusyError,
