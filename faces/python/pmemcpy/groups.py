@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, casts, html, masked, values, whole
+from . import _core, casts, html, masked, nested, values, whole
 from .arrays import Array
 from .attributes import Attributes
 from .dtypes import element_of
@@ -159,6 +159,34 @@ class Group(MutableMapping[str, Any]):
         found = self[name]
         assert isinstance(found, Group)
         return found
+
+    # ---- trees of arrays ----
+
+    def store_tree(self, name: str, tree: Any, *, codec: str = "none") -> None:
+        """Stores a dict, list or tuple, nested as you like, as a group: an array in it as an array, the rest as values.
+
+        load_tree() gives it back as it was: numbers and scalars of numpy, also bfloat16, float8 and int4 of ml_dtypes,
+        keys that are no text, lists, tuples, None. Other mappings come back as dicts, other arrays as numpy's.
+        Crash: in the place of an older tree a new one is there as a whole: load_tree() is a BusyError from the first
+            change to the last, also when this process dies in between. In a step others see the older until the commit;
+            then names, shapes and dtypes must be those of the older. Else store under a new name, and erase_tree().
+        Sharing: one process at a time stores a tree under one name.
+        Errors: TypeError, before anything is stored, for what would not come back as it was; AlreadyExistsError for a
+            group with other things in it; UnsupportedError in a step for a tree with other arrays than the older one.
+        Example: pool.store_tree("model", {"layers": [{"w": w, "b": b}], "step": 7})
+        """
+        self._check_present()
+        nested.store(self, name, tree, codec)
+
+    def load_tree(self, name: str) -> Any:
+        """What store_tree() has stored. Errors: NotFoundError (no tree), BusyError (not whole, or being stored)."""
+        self._check_present()
+        return nested.load(self, name)
+
+    def erase_tree(self, name: str) -> None:
+        """Erases a tree and all else in its group. Errors: NotFoundError (no tree), UnsupportedError (in a step)."""
+        self._check_present()
+        nested.erase(self, name)
 
     def rename(self, old: str, new: str) -> None:
         """Gives a variable another name, atomically."""
