@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +13,9 @@ import numpy as np
 from . import _core, casts, html, masked, selections
 from .blocks import Block
 from .dtypes import Element, stored_element
-from .errors import InvalidArgumentError, UnsupportedError
+from .errors import InvalidArgumentError, NotFoundError, UnsupportedError
+from .operators import Operators
+from .scatter import MOST_BOXES, Scattered
 from .selections import Hyperslab, Shape
 from .variable import Variable
 
@@ -21,12 +24,12 @@ NDArray = np.ndarray[Any, Any]
 _LARGE_BYTES = 4 << 20
 
 
-class Array(Variable):
+class Array(Operators, Variable):
     """A named array. `a[...]` loads a copy, `a[10:20, ::2] = block` stores a hyperslab, `a.view()` copies nothing.
 
     Indices are numpy's: numbers, slices with any step, `...`, None, arrays of indices and masks. Arrays of indices and
-    masks load the smallest box that has all they ask for; to store into them, load, change and store.
-    Crash: a store appears whole or not at all.
+    masks load the smallest box that has all they ask for.
+    Crash: a store appears whole or not at all; see store() of arrays of indices.
     Sharing: threads and processes may load, and store into different boxes; of the same box the last store counts.
     """
 
@@ -80,6 +83,11 @@ class Array(Variable):
         return self._info.is_unlimited
 
     @property
+    def value(self) -> Any:
+        """All of it, as a load gives it: the `value` that everything stored has."""
+        return self.load()
+
+    @property
     def fill_value(self) -> Any:
         """What a load gives for elements that no store has covered; None: a NotFoundError."""
         fill = self._info.fill_value
@@ -118,6 +126,9 @@ class Array(Variable):
 
         What is smaller is broadcast; numbers are cast within their kind, as numpy does it, if that changes none.
         Masked elements get the array's attribute `_FillValue`, else its fill value.
+        Crash: whole or not at all, also by arrays of indices and masks that mean an evenly spaced box. Other ones are
+            several stores, each of them whole; where these would be more than 256, the smallest box around is loaded,
+            changed and stored, and what others store in that box meanwhile may be lost.
         Errors: TypeError (float into int, text that is too long), OverflowError (70000 into int16), ValueError (shape),
             OutOfRangeError, NoSpaceError.
         """
@@ -125,10 +136,8 @@ class Array(Variable):
             raise UnsupportedError(f"{self._id}: what a step held is only read; store into the pool's present one")
         slab = selections.select(key, self._growing(key, data))
         if not slab.is_regular:
-            raise UnsupportedError(
-                f"{self._id}: a store takes numbers and slices, which appear at once; "
-                "with arrays of indices load the box, change it, and store it back"
-            )
+            self._scatter(slab, data, codec)
+            return
         self._store(slab, self._dense(slab, data), codec)
 
     def append(self, data: Any) -> None:
@@ -258,6 +267,21 @@ class Array(Variable):
 
     def _store(self, slab: Hyperslab, dense: NDArray, codec: str | None) -> None:
         self._pool.store(self._id, self._element.type, _raw(dense), slab.offset, slab.count, slab.stride, codec)
+
+    def _scatter(self, slab: Hyperslab, data: Any, codec: str | None) -> None:
+        try:
+            scattered = Scattered(slab, source := self._source(data), self._element.stored)
+        except ValueError as error:
+            raise InvalidArgumentError(f"{self._id}: {error}") from None
+        if scattered.boxes > MOST_BOXES:
+            around = self._room(slab)
+            with suppress(NotFoundError):  # where not all of the box around has been stored
+                self._load(slab, around)
+                around[slab.then] = source
+                self._store(slab, around, codec)
+                return
+        for box, elements in scattered.each():
+            self._store(box, np.asarray(elements, order=self._order), codec)
 
     def _source(self, data: Any) -> NDArray:
         """What the user gives as elements of this array."""
