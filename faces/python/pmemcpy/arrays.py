@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -139,6 +140,30 @@ class Array(Operators, Variable):
             self._scatter(slab, data, codec)
             return
         self._store(slab, self._dense(slab, data), codec)
+
+    def resize(self, size: int | Shape, axis: int | None = None) -> None:
+        """Makes the first dimension longer, as h5py does; what nobody has stored there has the fill value.
+
+        A store behind the end, and append(), do that by themselves.
+        Errors: UnsupportedError for another dimension, or one that becomes shorter; InvalidArgumentError without a
+            fill value.
+        """
+        shape = self.shape
+        wanted = tuple(size) if isinstance(size, Iterable) else (size,)
+        if axis is not None:
+            wanted = (*shape[:axis], *wanted, *shape[axis:][1:])
+        if wanted == shape:
+            return
+        if len(wanted) != len(shape) or wanted[1:] != shape[1:] or wanted[0] < shape[0] or not self.is_unlimited:
+            raise UnsupportedError(
+                f"{self._id}: only the first dimension grows, of an array created with None there, and none becomes "
+                f"shorter, so {shape} cannot become {wanted}; create another array, and store this one's elements in it"
+            )
+        if self.fill_value is None:
+            raise InvalidArgumentError(
+                f"{self._id} has no fill value for new elements; append() or store them, which makes it longer"
+            )
+        self.store(slice(wanted[0] - 1, wanted[0]), self.fill_value)
 
     def append(self, data: Any) -> None:
         """Stores `data` behind the last element of an unlimited array, along its first dimension.

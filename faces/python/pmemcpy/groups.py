@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, casts, html, masked, nested, values, whole
+from . import _core, casts, datasets, html, masked, nested, values, whole
 from .arrays import Array
 from .attributes import Attributes
 from .dtypes import element_of
@@ -161,6 +161,41 @@ class Group(MutableMapping[str, Any]):
         found = self[name]
         assert isinstance(found, Group)
         return found
+
+    # ---- as h5py calls it ----
+
+    def create_dataset(
+        self,
+        name: str,
+        shape: int | tuple[int, ...] | None = None,
+        dtype: Any = None,
+        data: Any = None,
+        *,
+        chunks: datasets.Chunks = None,
+        compression: Any = None,
+        compression_opts: int | None = None,
+        shuffle: bool = False,
+        fillvalue: Any = None,
+        maxshape: Any = None,
+        **others: Any,
+    ) -> Any:
+        """For who comes from h5py: a new array, of `data`, or of a shape and with 0 where nobody has stored.
+
+        `data` are stored chunk by chunk if `chunks` is a shape; later stores make blocks as they come. `maxshape` may
+        have None in front. `compression`: "gzip", a level of it, or a codec such as "zstd:5".
+        Errors: AlreadyExistsError; TypeError for other arguments of h5py; UnsupportedError for `maxshape`.
+        """
+        datasets.refuse(others, "shape, dtype, data, chunks, compression, shuffle, fillvalue and maxshape")
+        codec = datasets.codec_of(compression, compression_opts, shuffle)
+        return datasets.create_dataset(self, name, shape, dtype, data, chunks, codec, fillvalue, maxshape)
+
+    def require_dataset(self, name: str, shape: Any, dtype: Any, exact: bool = False, **more: Any) -> Any:
+        """The array with this shape and, unless `exact`, a dtype that holds it; made if missing. Errors: TypeError."""
+        return datasets.require_dataset(self, name, shape, dtype, exact, more)
+
+    def require_group(self, name: str) -> Group:
+        """The same as create_group()."""
+        return self.create_group(name)
 
     # ---- trees of arrays ----
 
