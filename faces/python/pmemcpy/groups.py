@@ -171,7 +171,7 @@ class Group(MutableMapping[str, Any]):
         dtype: Any = None,
         data: Any = None,
         *,
-        chunks: datasets.Chunks = None,
+        chunks: Any = None,
         compression: Any = None,
         compression_opts: int | None = None,
         shuffle: bool = False,

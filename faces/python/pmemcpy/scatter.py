@@ -23,9 +23,8 @@ class Scattered:
     """
 
     def __init__(self, slab: Hyperslab, source: NDArray, stored: np.dtype[Any]) -> None:
-        assert slab.then is not None
         self._slab = slab
-        sides = [np.broadcast_to(side, slab.count)[slab.then] for side in np.ogrid[tuple(map(slice, slab.count))]]
+        sides = _meant(slab)
         wanted = sides[0].shape + stored.shape
         while source.ndim > len(wanted) and source.shape[0] == 1:  # which numpy leaves out too
             source = source[0]
@@ -78,6 +77,23 @@ class Scattered:
         for side in rows:
             is_new |= np.diff(side) != 0
         return [0, *(np.flatnonzero(is_new) + 1).tolist()]
+
+
+def _meant(slab: Hyperslab) -> list[NDArray]:
+    """Where in the box each element is that the indices mean: its place along each dimension."""
+    then: list[Any] = []
+    places: list[NDArray] = []  # that are meant at all; of arrays of indices these may be few in a large box
+    for index in slab.then or ():
+        if isinstance(index, np.ndarray):
+            few, number = np.unique(index, return_inverse=True)
+            places.append(few)
+            then.append(number.reshape(index.shape))
+            continue
+        if index is not None and index is not Ellipsis:
+            places.append(np.arange(slab.count[len(places)]))
+        then.append(index)
+    shape = tuple(map(len, places))
+    return [np.broadcast_to(side, shape)[tuple(then)] for side in np.ix_(*places)]
 
 
 def _runs(places: NDArray) -> Iterator[tuple[int, int, int]]:

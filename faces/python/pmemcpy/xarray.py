@@ -20,6 +20,7 @@ from xarray.backends.common import AbstractDataStore, BackendArray
 from xarray.backends.store import StoreBackendEntrypoint
 from xarray.core import indexing
 
+from . import nested
 from .arrays import Array
 from .attributes import Attributes
 from .datasets import store_in_boxes
@@ -31,7 +32,7 @@ from .variable import Value
 from .xarray_encoding import Storage, encoded
 
 DIMENSIONS = "_ARRAY_DIMENSIONS"
-ORIGIN = "_exchange"  # what `pmemcpy import` keeps for `pmemcpy export`; nothing to who analyses
+OURS = {"_exchange", nested.ATTRIBUTE}  # what `pmemcpy import` and store_tree() keep; nothing for an analysis
 
 
 class _Lazy(BackendArray):
@@ -109,7 +110,7 @@ class _GroupStore(AbstractDataStore):
 
 
 def _shown(attrs: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in attrs.items() if name != ORIGIN}
+    return {name: value for name, value in attrs.items() if name not in OURS}
 
 
 class _FoundStore(_GroupStore):
@@ -274,7 +275,7 @@ class PoolAccessor:
 def _replace(attrs: Attributes, new: Mapping[Any, Any]) -> None:
     """As netCDF and Zarr have it: what was stored earlier and is not there any more goes."""
     attrs.update(new)
-    for name in set(attrs) - set(new) - {ORIGIN}:
+    for name in set(attrs) - set(new) - OURS:
         del attrs[name]
 
 
