@@ -1,9 +1,13 @@
 """Nested dicts, lists and tuples with arrays in them come back as they were, or are refused with a way to do it."""
 
 import collections
+import contextlib
 import datetime as dt
 import enum
 import math
+import subprocess
+import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -135,7 +139,7 @@ def test_a_tree_that_was_not_stored_to_its_end_is_none(pool: pmemcpy.Pool, monke
 def test_a_load_notices_that_another_tree_came(pool: pmemcpy.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     pool.store_tree("t", {"a": np.zeros(3), "b": np.zeros(3)})
     loaded = pmemcpy.Group.load
-    news = [{"a": np.ones(3), "b": np.ones(3)}, {"b": np.full(4, 2.0)}]
+    news = [{"a": np.ones(3), "b": np.ones(3)}, {"a": np.ones(3), "b": 7}, {"b": np.full(4, 2.0)}]
 
     def slow(group: pmemcpy.Group, name: str) -> Any:
         found = loaded(group, name)
@@ -145,6 +149,38 @@ def test_a_load_notices_that_another_tree_came(pool: pmemcpy.Pool, monkeypatch: 
 
     monkeypatch.setattr(pmemcpy.Group, "load", slow)
     assert same(pool.load_tree("t"), {"b": np.full(4, 2.0)})
+
+
+STORES_TREES = """
+import sys, numpy as np, pmemcpy
+with pmemcpy.open(sys.argv[1], "r+") as pool:
+    for n in range(1, 1_000_000):
+        rows = {i: np.full(3, n) for i in range(n % 5)}
+        pool.store_tree("t", {"n": n, "a": np.full(100 + n % 3, n), "rows": rows})
+"""
+
+
+def test_no_load_gives_a_mixture_while_another_process_stores_and_is_killed(path: str) -> None:
+    """An array that was replaced by a longer one between two looks made an OutOfRangeError of the load."""
+    whole = 0
+    with pmemcpy.open(path, "x", max_bytes=1 << 27) as pool:
+        pool.store_tree("t", {"n": 0, "a": np.zeros(100), "rows": {}})
+        writer = subprocess.Popen([sys.executable, "-c", STORES_TREES, path])
+        end = time.monotonic() + 60
+        while whole < 50 and time.monotonic() < end:
+            with contextlib.suppress(pmemcpy.BusyError):
+                tree = pool.load_tree("t")
+                n = tree["n"]
+                assert tree["a"].shape == (100 + n % 3,)
+                assert list(tree["rows"]) == list(range(n % 5))
+                assert all((each == n).all() for each in (tree["a"], *tree["rows"].values()))
+                whole += n > 0
+        writer.kill()
+        writer.wait()
+        assert whole == 50
+        pool.store_tree("t", {"n": 0})
+        assert pool.load_tree("t") == {"n": 0}
+        assert pool.verify() == []
 
 
 def test_a_tree_can_be_erased_and_takes_nothing_else(pool: pmemcpy.Pool) -> None:
