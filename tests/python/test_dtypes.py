@@ -11,9 +11,11 @@ from hypothesis.extra import numpy as npst
 
 
 def is_odd(dtype: np.dtype[Any]) -> bool:
-    """Has titles, or a NUL in a name: refused, which is tested by itself."""
+    """Has titles, or a name that is too long or has a NUL: refused, which is tested by itself."""
     fields = (dtype.fields or {}).items()
-    return any(len(field) > 2 or "\0" in name or is_odd(field[0].base) for name, field in fields)
+    return any(
+        len(field) > 2 or "\0" in name or len(name.encode()) > 255 or is_odd(field[0].base) for name, field in fields
+    )
 
 
 SIMPLE = st.one_of(

@@ -319,8 +319,10 @@ class Array(Operators, Variable):
     def _dense(self, slab: Hyperslab, data: Any) -> NDArray:
         """The bytes of a store: the data themselves when they lie so, else a copy that does."""
         stored = self._element.stored
+        if type(data) is np.ndarray and slab.then is None and self._is_as_stored(data, slab):
+            return data
         source = self._source(data)
-        if slab.then is None and self._is_as_stored(source, slab):
+        if slab.then is None and self._is_as_stored(source, slab):  # such as that of a masked array
             return source
         dense = np.empty(slab.count, stored, order=self._order)
         try:
