@@ -12,7 +12,7 @@ endfunction()
 
 # A library that comes as a header and a -l name: an imported target for our build, the bare name for the exported one,
 # so that no path of the machine it was built on ends up in the installed package.
-function(pmemcpy_find_plain name header library package)
+function(pmemcpy_find_plain name header library)
     find_path(PMEMCPY_${name}_INCLUDE ${header})
     find_library(PMEMCPY_${name}_LIBRARY ${library})
     mark_as_advanced(PMEMCPY_${name}_INCLUDE PMEMCPY_${name}_LIBRARY)
@@ -21,19 +21,22 @@ function(pmemcpy_find_plain name header library package)
         set_target_properties(pmemcpy_plain_${name} PROPERTIES
             IMPORTED_LOCATION "${PMEMCPY_${name}_LIBRARY}"
             INTERFACE_INCLUDE_DIRECTORIES "${PMEMCPY_${name}_INCLUDE}")
-    elseif(package)
-        message(FATAL_ERROR "pMEMCPY needs ${header} and lib${library}. On Debian: apt-get install ${package}; "
-                            "elsewhere set PMEMCPY_${name}_INCLUDE and PMEMCPY_${name}_LIBRARY.")
     endif()
 endfunction()
 
-pmemcpy_find_plain(xxhash xxhash.h xxhash libxxhash-dev)
-pmemcpy_find_plain(isal isa-l/crc.h isal libisal-dev)
-pmemcpy_find_plain(blosc blosc.h blosc "")
+# The one library that the core needs, and of it a header alone: nothing of it is linked.
+find_path(PMEMCPY_xxhash_INCLUDE xxhash.h)
+mark_as_advanced(PMEMCPY_xxhash_INCLUDE)
+if(NOT PMEMCPY_xxhash_INCLUDE)
+    message(FATAL_ERROR "pMEMCPY needs xxhash.h of xxHash 0.8 or newer. On Debian: apt-get install libxxhash-dev; elsewhere set "
+                        "PMEMCPY_xxhash_INCLUDE to the folder that holds it, which any copy of xxHash's sources does.")
+endif()
+
+pmemcpy_find_plain(blosc blosc.h blosc)
 pmemcpy_report(blosc "${PMEMCPY_blosc_LIBRARY}" "codec blosc is unsupported")
-pmemcpy_find_plain(yaml yaml-cpp/yaml.h yaml-cpp "")
+pmemcpy_find_plain(yaml yaml-cpp/yaml.h yaml-cpp)
 pmemcpy_report(yaml-cpp "${PMEMCPY_yaml_LIBRARY}" "pools can have no hierarchy of targets")
-pmemcpy_find_plain(acl sys/acl.h acl "")
+pmemcpy_find_plain(acl sys/acl.h acl)
 pmemcpy_report(acl "${PMEMCPY_acl_LIBRARY}" "namespaces cannot be shared with others (grants)")
 
 find_package(cereal CONFIG QUIET)
@@ -42,7 +45,7 @@ find_package(CapnProto CONFIG QUIET)
 pmemcpy_report(capnproto "${CapnProto_FOUND}" "serializer capnproto is unsupported")
 
 # For src/exchange, and for bench/apps, which reads its real input from NetCDF files.
-pmemcpy_find_plain(netcdf netcdf.h netcdf "")
+pmemcpy_find_plain(netcdf netcdf.h netcdf)
 pmemcpy_report(netcdf "${PMEMCPY_netcdf_LIBRARY}" "domain3d reads no --input files, and none can be imported")
 
 # For src/exchange: the serial HDF5, also where one with MPI lies beside it. Debian gives each a folder.
@@ -59,15 +62,15 @@ endif()
 pmemcpy_report(hdf5 "${PMEMCPY_HDF5_FOUND}" "no HDF5 can be imported or exported")
 
 # For src/exchange: what Zarr's chunks are compressed with.
-pmemcpy_find_plain(zlib zlib.h z "")
-pmemcpy_find_plain(zstd zstd.h zstd "")
+pmemcpy_find_plain(zlib zlib.h z)
+pmemcpy_find_plain(zstd zstd.h zstd)
 if(TARGET pmemcpy_plain_zlib AND TARGET pmemcpy_plain_zstd AND TARGET pmemcpy_plain_blosc)
     set(PMEMCPY_ZARR_FOUND ON)
 endif()
 pmemcpy_report("zlib, zstd and blosc" "${PMEMCPY_ZARR_FOUND}" "no Zarr can be imported or exported")
 
 # For src/exchange: a .npz is an archive of .npy files, which need no library.
-pmemcpy_find_plain(zip zip.h zip "")
+pmemcpy_find_plain(zip zip.h zip)
 pmemcpy_report(zip "${PMEMCPY_zip_LIBRARY}" "no .npz can be imported or exported")
 
 # For faces/cli.

@@ -2,12 +2,14 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/pmemcpy")
-install(TARGETS pmemcpy pmemcpy_mpi EXPORT pmemcpyTargets)
+install(TARGETS pmemcpy EXPORT pmemcpyTargets)
+install(TARGETS pmemcpy_mpi EXPORT pmemcpyMpiTargets)  # read only where there is an MPI, so that its lack is told at configure time
 if(TARGET pmemcpy_exchange)
     install(TARGETS pmemcpy_exchange EXPORT pmemcpyTargets)
     set_target_properties(pmemcpy_exchange PROPERTIES INSTALL_RPATH "$ORIGIN")
 endif()
 install(EXPORT pmemcpyTargets NAMESPACE pmemcpy:: DESTINATION "${package_dir}")
+install(EXPORT pmemcpyMpiTargets NAMESPACE pmemcpy:: DESTINATION "${package_dir}")
 foreach(headers pmemcpy pmap)
     if(EXISTS "${PROJECT_SOURCE_DIR}/include/${headers}")
         install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/${headers}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
@@ -26,6 +28,14 @@ if(TARGET pmemcpy_cli)
     install(DIRECTORY "${cli_dir}/share/zsh/" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
     install(DIRECTORY "${cli_dir}/share/fish/" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 endif()
+
+# All that is installed, for those who build nothing else.
+add_custom_target(installed DEPENDS pmemcpy)
+foreach(target pmemcpy_exchange pmemcpy_cli)
+    if(TARGET ${target})
+        add_dependencies(installed ${target})
+    endif()
+endforeach()
 
 configure_package_config_file(cmake/pmemcpyConfig.cmake.in "${PROJECT_BINARY_DIR}/package/pmemcpyConfig.cmake"
                               INSTALL_DESTINATION "${package_dir}")

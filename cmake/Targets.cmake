@@ -12,7 +12,7 @@ set_target_properties(pmemcpy PROPERTIES
 target_compile_features(pmemcpy PUBLIC cxx_std_20)
 target_include_directories(pmemcpy
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-    PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PMEMCPY_xxhash_INCLUDE}")
 if(PMEMCPY_TRACE)
     # The hook is inlined from headers, so whoever includes them must agree with the library.
     target_compile_definitions(pmemcpy PUBLIC PMEMCPY_TRACE=1)
@@ -27,8 +27,6 @@ endfunction()
 
 target_link_libraries(pmemcpy PUBLIC Threads::Threads)
 target_link_options(pmemcpy PRIVATE -Wl,--as-needed -Wl,-Bsymbolic-functions)
-pmemcpy_use_plain(xxhash xxhash)
-pmemcpy_use_plain(isal isal)
 if(TARGET pmemcpy_plain_blosc)
     target_compile_definitions(pmemcpy PRIVATE PMEMCPY_HAVE_BLOSC=1)
     pmemcpy_use_plain(blosc blosc)

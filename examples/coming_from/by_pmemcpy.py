@@ -17,7 +17,7 @@ def prepare() -> None:
 
 
 def held(name: str) -> Any:
-    with pmemcpy.open("run.pmem") as pool:  # not "r": after a process was killed somebody has to come who may write
+    with pmemcpy.open("run.pmem", "a") as pool:  # after a kill the first to come has to be one that may write
         return pool[name][...]
 
 
@@ -48,7 +48,7 @@ def write_a_part() -> None:
 
 def append() -> None:
     # [append]
-    with pmemcpy.open("run.pmem") as pool:
+    with pmemcpy.open("run.pmem", "a") as pool:
         series = pool.create("series", (None, 200), "f8")
         for row in u[:20]:
             series.append(row)
@@ -57,7 +57,7 @@ def append() -> None:
 
 def attributes() -> Any:
     # [attributes]
-    with pmemcpy.open("run.pmem") as pool:
+    with pmemcpy.open("run.pmem", "a") as pool:
         pool["u"].attrs["units"] = "m/s"
         pool["u"].attrs["origin"] = [52.5, 13.4]
         attributes = dict(pool["u"].attrs)
@@ -67,7 +67,7 @@ def attributes() -> Any:
 
 def groups() -> list[str]:
     # [groups]
-    with pmemcpy.open("run.pmem") as pool:
+    with pmemcpy.open("run.pmem", "a") as pool:
         pool["fields/wind/east"] = u
         pool["fields/wind/north"] = v
         names = list(pool["fields/wind"])
@@ -78,7 +78,7 @@ def groups() -> list[str]:
 
 def compress() -> tuple[Any, int]:
     # [compress]
-    with pmemcpy.open("run.pmem") as pool:
+    with pmemcpy.open("run.pmem", "a") as pool:
         pool.store("packed", rounded, codec="zstd:5:shuffle")
         packed = pool["packed"][...]
         size = pool["packed"].info.stored_bytes
@@ -105,7 +105,7 @@ def several_processes_write() -> Any:
 
 # [follow]
 def simulate():
-    with pmemcpy.open("run.pmem") as pool:
+    with pmemcpy.open("run.pmem", "a") as pool:
         series = pool.create("series", (None, 100))
         for step in range(20):
             series.append(np.full(100, float(step)))
@@ -113,7 +113,7 @@ def simulate():
 
 # [/follow]
 def follow() -> Any:
-    pmemcpy.open("run.pmem").close()
+    pmemcpy.open("run.pmem", "a").close()
     with ProcessPoolExecutor(1) as processes:
         running = processes.submit(simulate)
         # [follow]
@@ -130,7 +130,7 @@ def follow() -> Any:
 
 def replace() -> None:
     # [replace]
-    with pmemcpy.open("run.pmem") as pool, pool.step(1):
+    with pmemcpy.open("run.pmem", "a") as pool, pool.step(1):
         pool["u"] = u + 1
         pool["v"] = v + 1
     # [/replace]

@@ -1,5 +1,6 @@
 #include "base/hash.hpp"
 
+#define XXH_INLINE_ALL  // of the library its header is all that is needed
 #include <xxhash.h>
 
 namespace pmemcpy::base {

@@ -44,7 +44,7 @@ def folder() -> Iterator[Path]:
     """With a run.pmem that has what the pages speak of, and its hierarchy.yaml."""
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as name:
         made = Path(name)
-        with pmemcpy.open(made / "run.pmem", max_bytes=64 << 20) as pool:
+        with pmemcpy.open(made / "run.pmem", "a", max_bytes=64 << 20) as pool:
             for id in ("u", "mesh", "checkpoint/1"):
                 pool[id] = np.arange(1000.0)
         (made / "hierarchy.yaml").write_text(here(blocks("yaml")[0].values[1], made))
@@ -53,7 +53,7 @@ def folder() -> Iterator[Path]:
 
 @pytest.mark.parametrize(("page", "yaml"), blocks("yaml"))
 def test_a_pool_takes_each_hierarchy(page: Path, yaml: str, folder: Path) -> None:
-    with pmemcpy.open(folder / "run.pmem") as pool:
+    with pmemcpy.open(folder / "run.pmem", "a") as pool:
         pool.set_hierarchy(here(yaml, folder))
         assert pool.hierarchy
         pool["checkpoint/2"] = np.ones(1000)
@@ -64,7 +64,7 @@ def test_a_pool_takes_each_hierarchy(page: Path, yaml: str, folder: Path) -> Non
 def test_each_command_does_what_it_says(page: Path, commands: str, folder: Path) -> None:
     if COMMAND is None:
         pytest.skip("there is no pmemcpy command")
-    with pmemcpy.open(folder / "run.pmem") as pool:
+    with pmemcpy.open(folder / "run.pmem", "a") as pool:
         pool.set_hierarchy((folder / "hierarchy.yaml").read_text())
     environment = os.environ | {"PATH": f"{Path(COMMAND).parent}:{os.environ['PATH']}"}
     for line in commands.splitlines():
@@ -80,7 +80,7 @@ def test_each_command_does_what_it_says(page: Path, commands: str, folder: Path)
 
 def interrupt(line: str, folder: Path, environment: dict[str, str]) -> None:
     """What goes on until ^C, once it has done something."""
-    with pmemcpy.open(folder / "run.pmem") as pool:
+    with pmemcpy.open(folder / "run.pmem", "a") as pool:
         pool["new"] = np.ones(1000)
     with subprocess.Popen(["bash", "-c", f"exec {line}"], cwd=folder, env=environment) as organizer:
         while "not flushed" in subprocess.check_output([COMMAND, "tiers", folder / "run.pmem"], text=True):
@@ -91,7 +91,7 @@ def interrupt(line: str, folder: Path, environment: dict[str, str]) -> None:
 
 @pytest.mark.parametrize(("page", "code"), blocks("python"))
 def test_each_piece_of_python_runs(page: Path, code: str, folder: Path) -> None:
-    with pmemcpy.open(folder / "run.pmem") as pool:
+    with pmemcpy.open(folder / "run.pmem", "a") as pool:
         pool.set_hierarchy((folder / "hierarchy.yaml").read_text())
         exec(code, {"pool": pool, "np": np, "pmemcpy": pmemcpy})
 

@@ -32,7 +32,7 @@ def filled(path: str, promotion: str) -> pmemcpy.Pool:
     """Four arrays of one block, below."""
     below = Path(path + ".below")
     below.mkdir()
-    pool = pmemcpy.open(path, max_bytes=1 << 26)
+    pool = pmemcpy.open(path, "a", max_bytes=1 << 26)
     try:
         pool.set_hierarchy(HIERARCHY.format(below=below, promotion=promotion))
     except pmemcpy.UnsupportedError as error:

@@ -12,7 +12,7 @@ def peak(found: Any) -> dict[str, float] | None:
 
 
 def test_extracts_what_is_there_and_what_comes(path: str) -> None:
-    with pmemcpy.open(path, max_bytes=1 << 26) as pool:
+    with pmemcpy.open(path, "a", max_bytes=1 << 26) as pool:
         pool["before"] = np.array([1.0, 5.0])
         pool["text"] = "no array"
         with pool.extract("peak", "", peak) as extractor:
@@ -28,7 +28,7 @@ def test_extracts_what_is_there_and_what_comes(path: str) -> None:
 
 
 def test_tells_what_a_function_raised(path: str) -> None:
-    with pmemcpy.open(path, max_bytes=1 << 26) as pool:
+    with pmemcpy.open(path, "a", max_bytes=1 << 26) as pool:
         pool["a"] = 1
 
         def fails(found: Any) -> None:
@@ -48,7 +48,7 @@ def test_a_program_ends_that_does_not_close_it(path: str) -> None:
     import sys
 
     program = (
-        "import sys, pmemcpy; pool = pmemcpy.open(sys.argv[1], max_bytes=1 << 26);"
+        "import sys, pmemcpy; pool = pmemcpy.open(sys.argv[1], 'a', max_bytes=1 << 26);"
         "e = pool.extract('x', '', lambda found: {'seen': True}); pool['a'] = 1; e.wait()"
     )
     subprocess.run([sys.executable, "-c", program, path], check=True, timeout=60)

@@ -52,7 +52,7 @@ def look(tmp_path: Path) -> Any:
 
 
 def test_a_pool_is_a_tree_that_opens(look: Any, path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         pool["u"] = np.zeros((3, 4))
         pool["g/h/deep"] = 1
         pool["<b>bold"] = 2
@@ -65,7 +65,7 @@ def test_a_pool_is_a_tree_that_opens(look: Any, path: str) -> None:
 
 
 def test_an_array_shows_its_values_and_attributes(look: Any, path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         pool["wave"] = np.sin(np.linspace(0, 6, 100))[:, None] * np.ones((1, 50))
         pool["wave"].attrs["long_name"] = "<img src=x onerror=alert(1)> & more"
         told = look(pool["wave"])
@@ -92,7 +92,7 @@ def test_an_array_shows_its_values_and_attributes(look: Any, path: str) -> None:
     ],
 )
 def test_every_array_shows_itself(path: str, array: np.ndarray[Any, Any], pictures: int) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         pool["a"] = array
         assert pool["a"]._repr_html_().count("<svg") == pictures
         pool.create("never stored", (3, 3))
@@ -100,7 +100,7 @@ def test_every_array_shows_itself(path: str, array: np.ndarray[Any, Any], pictur
 
 
 def test_a_large_group_is_cut_short(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         for i in range(250):
             pool[f"n{i}"] = i
         assert "and 50 more" in pool._repr_html_()

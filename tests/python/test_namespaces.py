@@ -22,7 +22,7 @@ def root(path: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def fill(name: str) -> None:
-    with pmemcpy.open(name, max_bytes=16 << 20) as pool:
+    with pmemcpy.open(name, "a", max_bytes=16 << 20) as pool:
         pool["u"] = [1.0, 2.0]
 
 
@@ -34,7 +34,7 @@ def test_a_namespace_is_opened_by_name(root: Path) -> None:
         assert pool.info.path == str(root / "climate" / "x.pmem") == namespaces.resolve("climate:x")
         assert pool["u"][...].tolist() == [1.0, 2.0]
     with pytest.raises(pmemcpy.PoolNotFoundError, match="no namespace 'other'"):
-        pmemcpy.open("other:")
+        pmemcpy.open("other:", "a")
     with pytest.raises(pmemcpy.PoolNotFoundError):
         pmemcpy.open("./climate:", "r")
 

@@ -18,7 +18,7 @@ def spectrum(u: Numbers) -> Numbers:
 
 
 def test_make_variables_of_what_is_stored(path: str) -> None:
-    with pmemcpy.open(path, max_bytes=1 << 26) as pool:
+    with pmemcpy.open(path, "a", max_bytes=1 << 26) as pool:
         u = np.array([[3.0, 1.0], [2.0, 3.0]])
         pool["g/u"] = u
         pool.hint("g/u", "max", "sum", "deduplicate", "sort", "histogram", bins=2)
@@ -37,7 +37,7 @@ def test_make_variables_of_what_is_stored(path: str) -> None:
 
 
 def test_are_python_functions_too(path: str) -> None:
-    with pmemcpy.open(path, max_bytes=1 << 26) as pool:
+    with pmemcpy.open(path, "a", max_bytes=1 << 26) as pool:
         u = np.random.default_rng(1).normal(size=(3, 16))
         pool["u"] = u
         pool.operation("spectrum", spectrum)
@@ -51,7 +51,7 @@ def test_are_python_functions_too(path: str) -> None:
 
 
 def test_tell_what_a_function_raised(path: str) -> None:
-    with pmemcpy.open(path, max_bytes=1 << 26) as pool:
+    with pmemcpy.open(path, "a", max_bytes=1 << 26) as pool:
         pool["u"] = np.arange(4)
 
         def fails(found: Numbers) -> Numbers:
@@ -89,7 +89,7 @@ def test_are_source_files_too(path: str, tmp_path: Path) -> None:
         "    return 0;\n"
         "}\n"
     )
-    with pmemcpy.open(path, max_bytes=1 << 26) as pool:
+    with pmemcpy.open(path, "a", max_bytes=1 << 26) as pool:
         pool["u"] = np.arange(6).reshape(2, 3)
         pool.operation("negated", source, seconds=50)
         pool.operate("u", "negated")
@@ -99,7 +99,7 @@ def test_are_source_files_too(path: str, tmp_path: Path) -> None:
 
 def test_a_program_ends_that_does_not_close_its_pool(path: str) -> None:
     program = (
-        "import sys, numpy, pmemcpy; pool = pmemcpy.open(sys.argv[1], max_bytes=1 << 26);"
+        "import sys, numpy, pmemcpy; pool = pmemcpy.open(sys.argv[1], 'a', max_bytes=1 << 26);"
         "pool['u'] = numpy.arange(4); pool.operation('f', lambda u: u + 1); pool.hint('u', 'f')"
     )
     subprocess.run([sys.executable, "-c", program, path], check=True, timeout=60)

@@ -11,7 +11,7 @@ import pytest
 
 
 def test_the_ten_lines(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         pool["u"] = np.arange(1200.0).reshape(30, 40)
         pool["u"][10:20, ::2] = np.zeros((10, 20))
         a = pool["u"][...]
@@ -121,7 +121,7 @@ def test_an_unlimited_array_grows(pool: pmemcpy.Pool) -> None:
 
 
 def test_steps_appear_whole_and_stay_readable(path: str) -> None:
-    with pmemcpy.open(path) as pool, pmemcpy.open(path, "r") as reader:
+    with pmemcpy.open(path, "a") as pool, pmemcpy.open(path, "r") as reader:
         for step in (1, 2, 3):
             with pool.step(step):
                 pool["u"] = np.full(4, float(step))
@@ -143,7 +143,7 @@ def test_steps_appear_whole_and_stay_readable(path: str) -> None:
 
 
 def test_a_step_that_fails_is_not_seen(path: str) -> None:
-    with pmemcpy.open(path) as pool, pmemcpy.open(path, "r") as reader:
+    with pmemcpy.open(path, "a") as pool, pmemcpy.open(path, "r") as reader:
         with pytest.raises(RuntimeError, match="failed"), pool.step(1):
             pool["v"] = 1
             raise RuntimeError("failed")
@@ -162,7 +162,7 @@ def test_a_step_that_fails_is_not_seen(path: str) -> None:
 )
 def test_opening_fails_with_pythons_exceptions(path: str, mode: str, exists: Any, kind: type[Exception]) -> None:
     if exists:
-        held = pmemcpy.open(path)
+        held = pmemcpy.open(path, "a")
         if exists != "in use":
             held.close()
     with pytest.raises(kind) as raised:
@@ -170,6 +170,26 @@ def test_opening_fails_with_pythons_exceptions(path: str, mode: str, exists: Any
     assert isinstance(raised.value, pmemcpy.Error)
     assert str(raised.value).strip('"')
     assert "\\" not in str(raised.value)
+
+
+def test_a_mistyped_path_makes_nothing_and_is_told_what_is_there(path: str) -> None:
+    """open() made a new, empty pool of a mistyped name, by its mode "a"; now it reads, as h5py does."""
+    with pmemcpy.open(path, "a") as pool:
+        pool["n"] = 1
+    with pmemcpy.open(path) as reader:
+        assert reader["n"].value == 1
+        with pytest.raises(PermissionError):
+            reader["n"] = 2
+    folder, name = Path(path).parent, Path(path).name
+    before = sorted(folder.iterdir())
+    with pytest.raises(FileNotFoundError, match='mode="a"') as raised:
+        pmemcpy.open(folder / name.replace(".pmem", ".pmen"))
+    assert f"Did you mean {path!r}" in str(raised.value)
+    for nothing in (folder / "quite different", folder / "no folder" / "run.pmem"):
+        with pytest.raises(FileNotFoundError, match='mode="a"') as raised:
+            pmemcpy.open(nothing)
+        assert "mean" not in str(raised.value)
+    assert sorted(folder.iterdir()) == before
 
 
 def test_no_pool_is_told_from_a_damaged_one(tmp_path: Path) -> None:
@@ -185,14 +205,14 @@ def test_no_pool_is_told_from_a_damaged_one(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may do anything")
 def test_without_permission(path: str) -> None:
-    pmemcpy.open(path).close()
+    pmemcpy.open(path, "a").close()
     Path(path).chmod(0o400)
     with pytest.raises(PermissionError):
         pmemcpy.open(path, "r+")
 
 
 def test_a_reader_cannot_write(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         pool["u"] = np.zeros(3)
     with pmemcpy.open(path, "r") as pool:
         for change in (lambda: pool["u"].store(0, 1), lambda: pool.store("n", 1), lambda: pool.pop("u")):
@@ -202,7 +222,7 @@ def test_a_reader_cannot_write(path: str) -> None:
 
 
 def test_after_close_every_call_says_so(path: str) -> None:
-    pool = pmemcpy.open(path)
+    pool = pmemcpy.open(path, "a")
     pool["u"] = np.arange(3)
     array = pool["u"]
     view = array.view()
@@ -233,7 +253,7 @@ def test_what_is_pickled_opens_the_pool_anew(pool: pmemcpy.Pool) -> None:
 
 
 def test_verify_compact_trim_prepare_repair(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         pool["u"] = np.zeros(100_000)
         pool["u"][:] = 1
         calls: list[tuple[int, int]] = []
@@ -268,7 +288,7 @@ def test_every_code_has_its_exception() -> None:
 
 
 def test_a_full_pool_says_so_and_goes_on(path: str) -> None:
-    with pmemcpy.open(path, max_bytes=16 << 20) as pool:
+    with pmemcpy.open(path, "a", max_bytes=16 << 20) as pool:
         pool["kept"] = np.arange(1000)
         with pytest.raises(pmemcpy.NoSpaceError):
             pool["large"] = np.zeros(4 << 20)

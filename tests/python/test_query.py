@@ -138,7 +138,7 @@ def test_an_index_finds_the_same(filled: pmemcpy.Pool) -> None:
 
 
 def test_who_created_it_is_known(path: str) -> None:
-    with pmemcpy.open(path, max_bytes=1 << 24, program="solver", ranks=4) as pool:
+    with pmemcpy.open(path, "a", max_bytes=1 << 24, program="solver", ranks=4) as pool:
         pool["g/a"] = [1.0, 5.0]
         creation = pool["g/a"].creation
         assert (creation.program, creation.ranks) == ("solver", 4)
@@ -146,13 +146,13 @@ def test_who_created_it_is_known(path: str) -> None:
         assert np.datetime64("now") - creation.created_ns < np.timedelta64(1, "h")
         assert pool.find("creator.program = 'solver' and mean = 3").ids == ["g/a"]
         assert pool.find("mean = 3").to_pandas().loc["g/a", "program"] == "solver"
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         pool["b"] = 1
         assert pool["b"].creation.program not in ("", "solver")
 
 
 def test_a_group_may_be_left_out_of_the_index(path: str) -> None:
-    with pmemcpy.open(path, max_bytes=1 << 24) as pool:
+    with pmemcpy.open(path, "a", max_bytes=1 << 24) as pool:
         pool["scratch/a"] = 1
         with pytest.raises(pmemcpy.InvalidArgumentError, match="choose a mode"):
             pool.set_index_mode("scratch", "none")
@@ -167,7 +167,7 @@ def test_a_group_may_be_left_out_of_the_index(path: str) -> None:
 
 
 def test_a_new_pool_may_have_an_index(path: str) -> None:
-    with pmemcpy.open(path, max_bytes=1 << 24, index="sync") as pool:
+    with pmemcpy.open(path, "a", max_bytes=1 << 24, index="sync") as pool:
         pool["a"] = 1
         pool.flush_index()
         assert pool.index.objects == 1

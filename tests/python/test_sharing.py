@@ -14,7 +14,7 @@ FORK = multiprocessing.get_context("fork")
 
 
 def test_a_view_stays_as_it_is(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         pool["u"] = np.arange(1000)
         view = pool["u"].view()
         part = view[10:20]
@@ -29,7 +29,7 @@ def test_a_view_stays_as_it_is(path: str) -> None:
 
 
 def test_blocks_have_a_view_each(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         array = pool.create("u", (4, 6))
         for i in range(4):
             array[i] = np.arange(6) + 10 * i
@@ -45,7 +45,7 @@ def test_blocks_have_a_view_each(path: str) -> None:
 
 
 def test_an_update_is_seen_by_others_and_frozen(path: str) -> None:
-    with pmemcpy.open(path) as pool, pmemcpy.open(path, "r+") as other:
+    with pmemcpy.open(path, "a") as pool, pmemcpy.open(path, "r+") as other:
         array = pool.create("u", (3, 4), contiguous=True)
         memory = array.update()
         memory[...] = np.arange(12).reshape(3, 4)
@@ -61,7 +61,7 @@ def test_an_update_is_seen_by_others_and_frozen(path: str) -> None:
 
 
 def test_dlpack_and_the_buffer_protocol(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         pool["u"] = np.arange(6.0).reshape(2, 3)
         view = pool["u"].view()
         assert memoryview(view).readonly
@@ -71,7 +71,7 @@ def test_dlpack_and_the_buffer_protocol(path: str) -> None:
 
 
 def test_threads_store_and_load_at_once(path: str) -> None:
-    with pmemcpy.open(path, max_bytes=1 << 28) as pool:
+    with pmemcpy.open(path, "a", max_bytes=1 << 28) as pool:
         array = pool.create("u", (8, 50_000))
 
         def work(row: int) -> bool:
@@ -88,7 +88,7 @@ def test_threads_store_and_load_at_once(path: str) -> None:
 
 
 def test_closing_waits_for_other_threads(path: str) -> None:
-    pool = pmemcpy.open(path, max_bytes=1 << 28)
+    pool = pmemcpy.open(path, "a", max_bytes=1 << 28)
     pool["u"] = np.zeros(1_000_000)
     array = pool["u"]
     errors: list[Exception] = []
@@ -110,7 +110,7 @@ def test_closing_waits_for_other_threads(path: str) -> None:
     for thread in threads:
         thread.join()
     assert [type(error) for error in errors] == [pmemcpy.InvalidArgumentError] * 4
-    with pmemcpy.open(path) as again:
+    with pmemcpy.open(path, "a") as again:
         assert again.verify() == []
 
 
@@ -119,7 +119,7 @@ def store_row(array: pmemcpy.Array, row: int) -> None:
 
 
 def test_processes_that_are_spawned_get_handles(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         array = pool.create("u", (3, 100))
         children = [SPAWN.Process(target=store_row, args=(array, row)) for row in range(3)]
         for child in children:
@@ -135,12 +135,12 @@ def in_a_child(pool: pmemcpy.Pool, path: str, told: Any) -> None:
         pool["u"][...]
     except pmemcpy.BusyError as error:
         told.put(str(error))
-    with pmemcpy.open(path) as own:
+    with pmemcpy.open(path, "a") as own:
         own["from child"] = 1
 
 
 def test_a_forked_child_opens_its_own(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         pool["u"] = np.arange(3)
         told = FORK.Queue()
         child = FORK.Process(target=in_a_child, args=(pool, path, told))

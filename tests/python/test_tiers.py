@@ -40,7 +40,7 @@ def below(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def pool(path: str, below: Path) -> pmemcpy.Pool:
-    pool = pmemcpy.open(path, max_bytes=1 << 24, chunk_bytes=1 << 16)
+    pool = pmemcpy.open(path, "a", max_bytes=1 << 24, chunk_bytes=1 << 16)
     pool.set_hierarchy(HIERARCHY.format(below=below))
     pool["u"] = np.arange(20_000.0)
     return pool

@@ -57,7 +57,7 @@ def test_structures_come_back_as_they_were(lasting: pmemcpy.Pool, value: dict[st
         (["a", "b"], ["a", "b"]),
         ([[1], [2, 3]], [[1], [2, 3]]),
         (("a", None), ["a", None]),
-        ({"x": np.float32(0.5), "y": np.arange(3)}, {"x": 0.5, "y": [0, 1, 2]}),
+        ({"x": np.float32(0.5), "y": [np.int64(1)]}, {"x": 0.5, "y": [1]}),
         (np.float32(1.5), np.float32(1.5)),
         (np.uint64(2**64 - 1), np.uint64(2**64 - 1)),
         (2**64 - 1, np.uint64(2**64 - 1)),
@@ -70,6 +70,8 @@ def test_structures_come_back_as_they_were(lasting: pmemcpy.Pool, value: dict[st
         ),
         (np.str_("grüße"), "grüße"),
         (bytearray(b"\0\1"), b"\0\1"),
+        (dt.timedelta(seconds=1), np.timedelta64(1_000_000, "us")),
+        (np.timedelta64(3, "h"), np.timedelta64(3, "h")),
     ],
 )
 def test_other_values_come_back_as_their_nearest(pool: pmemcpy.Pool, value: Any, found: Any) -> None:

@@ -26,7 +26,7 @@ def simulate(path: str, steps: int) -> None:
 
 
 def test_a_reader_follows_a_running_simulation(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         pool["u"] = np.zeros(1000)
         pool["seen"] = 0
         with pmemcpy.open(path, "r") as reader:

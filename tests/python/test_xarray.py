@@ -44,7 +44,7 @@ def test_a_dataset_comes_back_identical(path: str, dataset: Any) -> None:
 
 
 def test_a_group_is_a_dataset_and_a_pool_a_tree(path: str, dataset: Any) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         dataset.pmemcpy.to_pool(pool, "runs/1")
         dataset.isel(time=0, drop=True).pmemcpy.to_pool(pool, "runs/2")
     with opened(path, group="runs/1") as found:
@@ -55,7 +55,7 @@ def test_a_group_is_a_dataset_and_a_pool_a_tree(path: str, dataset: Any) -> None
 
 
 def test_values_are_read_when_they_are_asked_for_and_where_they_lie(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         pool["u"] = np.arange(12.0).reshape(3, 4)
         pool["n"] = 5
         with opened(path) as found:
@@ -64,8 +64,10 @@ def test_values_are_read_when_they_are_asked_for_and_where_they_lie(path: str) -
             pool["u"][0, 0] = -1  # after it was opened, before it is read
             assert found["u"][0, 0].item() == -1
             pool["u"] = np.ones((3, 4))
+        with opened(path, in_place=True) as found:
             part = found["u"].isel(phony_dim_0=slice(None, None, 2)).values
             assert not part.flags.owndata
+            assert not part.flags.writeable
             pool["u"] = np.zeros((3, 4))
             assert part.tolist() == [[1.0] * 4] * 2
 
@@ -84,7 +86,7 @@ def test_indexing_is_xarrays(path: str, dataset: Any) -> None:
 
 
 def test_dask_goes_by_blocks(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         array = pool.create("u", (6, 8))
         for i in range(0, 6, 2):
             for j in range(0, 8, 4):
@@ -135,7 +137,7 @@ def test_a_group_of_nothing_but_attributes(path: str) -> None:
 
 
 def test_cf_is_decoded(path: str) -> None:
-    with pmemcpy.open(path) as pool:
+    with pmemcpy.open(path, "a") as pool:
         pool["t"] = np.array([0, 36], "i4")
         pool["t"].attrs.update(units="hours since 2026-01-01", standard_name="time", _ARRAY_DIMENSIONS=["t"])
         pool["packed"] = np.array([1, 2, -99], "i2")
@@ -158,6 +160,75 @@ def test_spans_of_time_and_odd_objects(path: str) -> None:
         xr.Dataset({"o": ("x", np.array([{}, 1], object))}).pmemcpy.to_pool(path, "odd")
     with pytest.raises(ValueError, match="encoding"):
         texts.pmemcpy.to_pool(path, "texts", encoding={"nothing": {}})
+
+
+def test_loaded_values_can_be_changed(path: str) -> None:
+    """They were views of the pool, which can only be read; with every other engine `+=` works."""
+    xr.Dataset({"a": ("x", [1.0, 2.0])}).pmemcpy.to_pool(path)
+    found = xr.load_dataset(path, engine=PoolBackend)
+    found.a.values += 1
+    assert found.a.values.tolist() == [2, 3]
+    with opened(path) as lazy:
+        assert lazy.a.values.tolist() == [1, 2]
+
+
+def test_what_a_pool_has_no_type_for_is_encoded_by_cf(path: str) -> None:
+    cftime = pytest.importorskip("cftime")
+    days = cftime.num2date([0, 59], "days since 2000-01-01", calendar="noleap")
+    texts = {"none missing": ["x", "y"], "one missing": ["x", None], "empty too": ["", None]}
+    data = {name: ("n", np.array(text, object)) for name, text in texts.items()}
+    if hasattr(np.dtypes, "StringDType"):
+        data["variable"] = ("n", np.array(["x", "grüße"], np.dtypes.StringDType()))
+    xr.Dataset({"a": ("time", [1, 2]), **data}, coords={"time": days}).pmemcpy.to_pool(path)
+    with opened(path) as found:
+        assert found.time.values.tolist() == days.tolist()
+        assert found["none missing"].values.tolist() == ["x", "y"]
+        assert found["one missing"].isnull().values.tolist() == [False, True]
+        assert found["one missing"].values[0] == "x"
+        assert found["empty too"].values.tolist() == ["", ""]
+        if "variable" in data:
+            assert found["variable"].values.tolist() == ["x", "grüße"]
+
+
+def test_encoding_is_that_of_cf_and_netcdf(path: str) -> None:
+    values = xr.Dataset({"a": ("n", [1.0, 2.0, np.nan]), "u": (("x", "y"), np.zeros((4, 6)))})
+    encoding = {
+        "a": {"dtype": "i2", "scale_factor": 0.1, "_FillValue": -9},
+        "u": {"zlib": True, "complevel": 4, "chunksizes": (2, 6)},
+    }
+    values.pmemcpy.to_pool(path, encoding=encoding)
+    with pmemcpy.open(path) as pool:
+        assert pool["a"][...].tolist() == [10, 20, -9]
+        assert pool["a"].dtype == np.int16
+        assert pool["u"].info.codec == "zlib:4:shuffle"
+        assert pool["u"].chunks == ((2, 2), (6,))
+    with opened(path) as found:
+        np.testing.assert_allclose(found.a, values.a)
+    for wrong, word in (
+        ({"fletcher32": True}, "fletcher32"),
+        ({"compressors": []}, "compressors"),
+        ({"compression": "szip"}, "szip"),
+        ({"chunks": (1, 1)}, "chunks"),
+    ):
+        with pytest.raises(ValueError, match=word):
+            values.pmemcpy.to_pool(path, encoding={"a": wrong})
+
+
+def test_a_name_with_a_slash_is_refused_before_anything_is_stored(path: str) -> None:
+    """It became a group, and so was not in the dataset any more."""
+    with pytest.raises(ValueError, match="a/b"):
+        xr.Dataset({"a": ("n", [1]), "a/b": ("n", [1])}).pmemcpy.to_pool(path)
+    with pmemcpy.open(path) as pool:
+        assert list(pool) == []
+
+
+@pytest.mark.parametrize("step", [None, 1])
+def test_attributes_of_before_do_not_stay(path: str, step: int | None) -> None:
+    xr.Dataset({"a": ("x", [1.0], {"old": 1})}, attrs={"t": 1}).pmemcpy.to_pool(path, step=step)
+    xr.Dataset({"a": ("x", [2.0], {"new": 1})}).pmemcpy.to_pool(path, step=step and step + 1)
+    with opened(path) as found:
+        assert found.a.attrs == {"new": 1}
+        assert found.attrs == {}
 
 
 def test_what_is_no_pool_is_told(path: str, dataset: Any) -> None:

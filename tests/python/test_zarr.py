@@ -27,7 +27,7 @@ class TestPool(StoreTests[ZarrStore, cpu.Buffer]):
 
     @pytest.fixture
     def store_kwargs(self, path: str) -> dict[str, Any]:
-        return {"pool": pmemcpy.open(path), "group": self.group.rstrip("/")}
+        return {"pool": pmemcpy.open(path, "a"), "group": self.group.rstrip("/")}
 
     def test_store_repr(self, store: ZarrStore) -> None:
         assert repr(store).startswith("ZarrStore('pmemcpy://")

@@ -16,7 +16,7 @@ import numpy
 USE = """
 import numpy as np, pmemcpy, sys, tempfile
 path = tempfile.mkdtemp() + "/run.pmem"
-with pmemcpy.open(path) as pool:
+with pmemcpy.open(path, "a") as pool:
     pool["u"] = np.arange(1200.0).reshape(30, 40)
     pool["u"][10:20, ::2] = np.zeros((10, 20))
     pool["cfg"] = {"dt": 0.1}

@@ -1,7 +1,7 @@
 """pMEMCPY: scientific arrays in memory that outlives the program.
 
 >>> import numpy as np, pmemcpy
->>> with pmemcpy.open("run.pmem") as pool:
+>>> with pmemcpy.open("run.pmem", "a") as pool:
 ...     pool["u"] = np.zeros((100, 100))
 ...     pool["u"][10:20, ::2] = 1.0
 ...     pool["u"].attrs["units"] = "m/s"
@@ -9,8 +9,9 @@
 
 from . import namespaces as namespaces
 from ._core import version as __version__
-from .arrays import Array, Block
+from .arrays import Array
 from .attributes import Attributes
+from .blocks import Block
 from .errors import (
     AlreadyExistsError,
     BusyError,

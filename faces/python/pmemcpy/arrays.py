@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from . import _core, html, selections
+from . import _core, casts, html, masked, selections
+from .blocks import Block
 from .dtypes import Element, stored_element
-from .errors import InvalidArgumentError, UnsupportedError
-from .info import Report
+from .errors import InvalidArgumentError, NotFoundError, UnsupportedError
+from .operators import Operators
+from .scatter import MOST_BOXES, Scattered
 from .selections import Hyperslab, Shape
 from .variable import Variable
 
@@ -21,12 +25,12 @@ NDArray = np.ndarray[Any, Any]
 _LARGE_BYTES = 4 << 20
 
 
-class Array(Variable):
+class Array(Operators, Variable):
     """A named array. `a[...]` loads a copy, `a[10:20, ::2] = block` stores a hyperslab, `a.view()` copies nothing.
 
     Indices are numpy's: numbers, slices with any step, `...`, None, arrays of indices and masks. Arrays of indices and
-    masks load the smallest box that has all they ask for; to store into them, load, change and store.
-    Crash: a store appears whole or not at all.
+    masks load the smallest box that has all they ask for.
+    Crash: a store appears whole or not at all; see store() of arrays of indices.
     Sharing: threads and processes may load, and store into different boxes; of the same box the last store counts.
     """
 
@@ -80,6 +84,11 @@ class Array(Variable):
         return self._info.is_unlimited
 
     @property
+    def value(self) -> Any:
+        """All of it, as a load gives it: the `value` that everything stored has."""
+        return self.load()
+
+    @property
     def fill_value(self) -> Any:
         """What a load gives for elements that no store has covered; None: a NotFoundError."""
         fill = self._info.fill_value
@@ -116,20 +125,45 @@ class Array(Variable):
     def store(self, key: Any, data: Any, codec: str | None = None) -> None:
         """`self[key] = data`, for this once with another codec.
 
-        What is smaller is broadcast; numbers are cast within their kind.
-
-        Errors: TypeError (float into int), ValueError (shape), OutOfRangeError, NoSpaceError.
+        What is smaller is broadcast; numbers are cast within their kind, as numpy does it, if that changes none.
+        Masked elements get the array's attribute `_FillValue`, else its fill value.
+        Crash: whole or not at all, also by arrays of indices and masks that mean an evenly spaced box. Other ones are
+            several stores, each of them whole; where these would be more than 256, the smallest box around is loaded,
+            changed and stored, and what others store in that box meanwhile may be lost.
+        Errors: TypeError (float into int, text that is too long), OverflowError (70000 into int16), ValueError (shape),
+            OutOfRangeError, NoSpaceError.
         """
         if self._step is not None:
             raise UnsupportedError(f"{self._id}: what a step held is only read; store into the pool's present one")
         slab = selections.select(key, self._growing(key, data))
         if not slab.is_regular:
+            self._scatter(slab, data, codec)
+            return
+        self._store(slab, self._dense(slab, data), codec)
+
+    def resize(self, size: int | Shape, axis: int | None = None) -> None:
+        """Makes the first dimension longer, as h5py does; what nobody has stored there has the fill value.
+
+        A store behind the end, and append(), do that by themselves.
+        Errors: UnsupportedError for another dimension, or one that becomes shorter; InvalidArgumentError without a
+            fill value.
+        """
+        shape = self.shape
+        wanted = tuple(size) if isinstance(size, Iterable) else (size,)
+        if axis is not None:
+            wanted = (*shape[:axis], *wanted, *shape[axis:][1:])
+        if wanted == shape:
+            return
+        if len(wanted) != len(shape) or wanted[1:] != shape[1:] or wanted[0] < shape[0] or not self.is_unlimited:
             raise UnsupportedError(
-                f"{self._id}: a store takes numbers and slices, which appear at once; "
-                "with arrays of indices load the box, change it, and store it back"
+                f"{self._id}: only the first dimension grows, of an array created with None there, and none becomes "
+                f"shorter, so {shape} cannot become {wanted}; create another array, and store this one's elements in it"
             )
-        dense = self._dense(slab, data)
-        self._pool.store(self._id, self._element.type, _raw(dense), slab.offset, slab.count, slab.stride, codec)
+        if self.fill_value is None:
+            raise InvalidArgumentError(
+                f"{self._id} has no fill value for new elements; append() or store them, which makes it longer"
+            )
+        self.store(slice(wanted[0] - 1, wanted[0]), self.fill_value)
 
     def append(self, data: Any) -> None:
         """Stores `data` behind the last element of an unlimited array, along its first dimension.
@@ -256,21 +290,41 @@ class Array(Variable):
     def _load(self, slab: Hyperslab, into: NDArray) -> None:
         self._pool.load(self._id, self._element.type, _raw(into), slab.offset, slab.count, slab.stride, self._step)
 
+    def _store(self, slab: Hyperslab, dense: NDArray, codec: str | None) -> None:
+        self._pool.store(self._id, self._element.type, _raw(dense), slab.offset, slab.count, slab.stride, codec)
+
+    def _scatter(self, slab: Hyperslab, data: Any, codec: str | None) -> None:
+        try:
+            scattered = Scattered(slab, source := self._source(data), self._element.stored)
+        except ValueError as error:
+            raise InvalidArgumentError(f"{self._id}: {error}") from None
+        if scattered.boxes > MOST_BOXES:
+            around = self._room(slab)
+            with suppress(NotFoundError):  # where not all of the box around has been stored
+                self._load(slab, around)
+                around[slab.then] = source
+                self._store(slab, around, codec)
+                return
+        for box, elements in scattered.each():
+            self._store(box, np.asarray(elements, order=self._order), codec)
+
+    def _source(self, data: Any) -> NDArray:
+        """What the user gives as elements of this array."""
+        if isinstance(data, Array):
+            data = data.load()
+        if isinstance(data, np.ma.MaskedArray):
+            data = masked.filled(data, self._id, self.attrs.get(masked.FILL, self.fill_value))[0]
+        return casts.given(self._element, data, self._id)
+
     def _dense(self, slab: Hyperslab, data: Any) -> NDArray:
         """The bytes of a store: the data themselves when they lie so, else a copy that does."""
         stored = self._element.stored
-        if isinstance(data, Array):
-            data = data.load()
-        if isinstance(data, np.ndarray) and slab.then is None and self._is_as_stored(data, slab):
+        if type(data) is np.ndarray and slab.then is None and self._is_as_stored(data, slab):
             return data
-        source = self._element.encoded(np.asarray(data))
-        if not isinstance(data, (bool, int)) and not np.can_cast(source.dtype, stored.base, "same_kind"):
-            raise TypeError(
-                f"{self._id} holds {self.dtype}; cast {source.dtype} to it yourself: .astype({str(self.dtype)!r})"
-            )
+        source = self._source(data)
+        if slab.then is None and self._is_as_stored(source, slab):  # such as that of a masked array
+            return source
         dense = np.empty(slab.count, stored, order=self._order)
-        if isinstance(data, (bool, int)):
-            source = np.array(data, stored.base)  # numpy's OverflowError when it does not fit
         try:
             dense[... if slab.then is None else slab.then] = source
         except ValueError as error:
@@ -300,56 +354,6 @@ class Array(Variable):
             return array
         part: NDArray = array[slab.then if Ellipsis in slab.then else (*slab.then, ...)]
         return part
-
-
-class Block:
-    """One block of an array: the box that one store produced."""
-
-    def __init__(self, array: Array, info: _core.BlockInfo) -> None:
-        self._array = array
-        self._info = info
-
-    @property
-    def info(self) -> Report:
-        return Report(self._info)
-
-    @property
-    def key(self) -> tuple[slice, ...]:
-        """Where it lies: `array[block.key]`."""
-        lies = zip(self._info.offset, self._info.count, self._info.stride, strict=True)
-        return tuple(slice(first, first + (n - 1) * step + 1 if n else first, step) for first, n, step in lies)
-
-    @property
-    def shape(self) -> Shape:
-        return self._info.count
-
-    @property
-    def minimum(self) -> Any:
-        """The smallest element, None where that was not recorded."""
-        return self._limit(self._info.minimum)
-
-    @property
-    def maximum(self) -> Any:
-        """The largest element, None where that was not recorded."""
-        return self._limit(self._info.maximum)
-
-    def load(self) -> NDArray:
-        """A copy of what the array has now in this block's box."""
-        loaded: NDArray = self._array.load(self.key)
-        return loaded
-
-    def view(self) -> NDArray:
-        """As Array.view(), of this block's box. Errors: UnsupportedError when newer blocks cover part of it."""
-        return self._array.view(self.key)
-
-    def __repr__(self) -> str:
-        return f"<pmemcpy block of {self._array.name!r}: {self._info.size_bytes} bytes, shape {self.shape}>"
-
-    def _limit(self, raw: bytes) -> Any:
-        if not self._info.has_range:
-            return None
-        dtype = self._array._element.stored.base
-        return np.frombuffer(raw[: dtype.itemsize], dtype)[0]
 
 
 def _lengths(edges: list[int]) -> tuple[int, ...]:

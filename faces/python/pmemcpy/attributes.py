@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core, values
+from .info import short
 
 
 class Attributes(MutableMapping[str, Any]):
@@ -49,7 +50,7 @@ class Attributes(MutableMapping[str, Any]):
         return name in self._pool.attributes(self._id)
 
     def __repr__(self) -> str:
-        return f"<attributes of {self._id!r}: {dict(self)}>"
+        return f"<attributes of {self._id!r}: {short(dict(self))}>"
 
 
 def _encoded(value: Any) -> tuple[Any, str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -45,6 +46,9 @@ _UNITS = {
 _LETTERS = {unit: letters for letters, unit in _UNITS.items()}
 _KINDS = {np.dtype(code): kind for kind, code in _SCALARS.items()}
 _BIG: Final = ">"
+_NUMPY: Final = "NUMPY:"  # h5py's tag
+_TIMES = re.compile(_NUMPY + r"[<>][mM]8(\[[0-9]*[a-zA-Z]+\])?")
+_SMALL = re.compile(r"u?int[124]|float[468]_e[0-9]m[0-9]+[a-z0-9]*")
 
 
 @dataclass(frozen=True)
@@ -61,29 +65,25 @@ class Element:
 
     @property
     def is_text(self) -> bool:
-        return _is_text(self.type)
+        return is_text(self.type)
 
     def decoded(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """What the user gets for an array of `stored`."""
         return _decoded(self.type, array)
 
-    def encoded(self, data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """The user's text in UTF-8. Errors: TypeError for what is no text or too long."""
-        return _encoded(self.type, data)
 
-
-def _is_text(type_: Type) -> bool:
+def is_text(type_: Type) -> bool:
     return type_.kind == Kind.fixed_string and type_.is_utf8
 
 
-def _has_text(type_: Type) -> bool:
+def has_text(type_: Type) -> bool:
     if type_.kind == Kind.structure:
-        return any(_has_text(member) for _, _, member in type_.fields)
-    return _has_text(type_.element) if type_.kind == Kind.array else _is_text(type_)
+        return any(has_text(member) for _, _, member in type_.fields)
+    return has_text(type_.element) if type_.kind == Kind.array else is_text(type_)
 
 
 def _decoded_dtype(type_: Type) -> np.dtype[Any]:
-    if not _has_text(type_):
+    if not has_text(type_):
         return dtype_of(type_)
     if type_.kind == Kind.structure:
         return np.dtype([(name, _decoded_dtype(member)) for name, _, member in type_.fields])
@@ -93,41 +93,16 @@ def _decoded_dtype(type_: Type) -> np.dtype[Any]:
 
 
 def _decoded(type_: Type, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    if not _has_text(type_):
+    if not has_text(type_):
         return array
     if type_.kind == Kind.array:
         return _decoded(type_.element, array)
-    if _is_text(type_):
+    if is_text(type_):
         return np.char.decode(array, "utf-8").astype(_decoded_dtype(type_))
     whole = np.empty(array.shape, _decoded_dtype(type_))
     for name, _, member in type_.fields:
         whole[name] = _decoded(member, array[name])
     return whole
-
-
-def _encoded(type_: Type, data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    if not _has_text(type_) or data.dtype == dtype_of(type_).base:
-        return data
-    if type_.kind == Kind.array:
-        return _encoded(type_.element, data)
-    if _is_text(type_):
-        return _encoded_text(type_, data)
-    names = tuple(name for name, _, _ in type_.fields)
-    if data.dtype.names != names:
-        raise TypeError(f"cannot store {data.dtype} as {type_.name}")
-    whole = np.zeros(data.shape, dtype_of(type_))
-    for name, _, member in type_.fields:
-        whole[name] = _encoded(member, data[name])
-    return whole
-
-
-def _encoded_text(type_: Type, data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    if data.dtype.kind == "S":
-        return data
-    text = np.char.encode(data.astype(str), "utf-8") if data.dtype.kind in "UTO" else data
-    if text.dtype.kind != "S" or text.dtype.itemsize > type_.size:
-        raise TypeError(f"cannot store {data.dtype} as {type_.name}: it needs {text.dtype.itemsize} bytes of UTF-8")
-    return text
 
 
 def element_of(dtype: Any) -> Element:
@@ -168,6 +143,10 @@ def type_of(dtype: np.dtype[Any]) -> Type:
         if count != 1 or unit == "generic":
             raise UnsupportedError(f"{dtype} has no unit that can be stored; use one such as datetime64[us]")
         return Type.datetime64(_UNITS[unit], big)
+    if dtype.kind == "m":
+        return Type.opaque(8, _NUMPY + dtype.str)
+    if dtype.type.__module__ == "ml_dtypes":
+        return Type.opaque(dtype.itemsize, dtype.name)
     if dtype.kind == "S":
         return Type.fixed_string(max(1, dtype.itemsize), utf8=False)
     if dtype.kind == "U":
@@ -175,8 +154,7 @@ def type_of(dtype: np.dtype[Any]) -> Type:
     if dtype.kind == "V" and dtype.itemsize:
         return Type.opaque(dtype.itemsize)
     advice = {
-        "O": "objects have no bytes of their own: use a dtype of fixed size, for text .astype(str)",
-        "m": "store its integers, .view('i8'), with the unit as an attribute",
+        "O": "objects have no bytes of their own: use a dtype of fixed size, for text .astype(str) or .tolist()",
         "T": "use text of fixed size, .astype(str)",
         "f": "it means something else on every machine: use float64",
         "c": "it means something else on every machine: use complex128",
@@ -199,7 +177,7 @@ def dtype_of(type_: Type) -> np.dtype[Any]:
         case Kind.enumeration:
             return np.dtype(dtype_of(type_.element), metadata={"enum": dict(type_.values)})
         case Kind.opaque:
-            return np.dtype(f"V{type_.size}")
+            return _opaque(type_)
         case Kind.array if type_.is_fixed_size:
             return np.dtype((dtype_of(type_.element), type_.dimensions))
         case Kind.structure if type_.is_fixed_size:
@@ -208,10 +186,25 @@ def dtype_of(type_: Type) -> np.dtype[Any]:
             structure: np.dtype[Any] = np.dtype(layout)  # type: ignore[call-overload]
             return structure
         case Kind.bfloat16:
-            try:
-                import ml_dtypes
-            except ImportError:
-                raise UnsupportedError("bfloat16 needs the package ml_dtypes: pip install ml_dtypes") from None
-            bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
-            return bfloat16
+            return _of_ml_dtypes("bfloat16")
     raise UnsupportedError(f"numpy has no dtype for {type_.name}")
+
+
+def _opaque(type_: Type) -> np.dtype[Any]:
+    """What opaque bytes are to numpy, by their tag: spans of time as h5py tags them, and types of ml_dtypes."""
+    if type_.size == 8 and _TIMES.fullmatch(type_.tag):
+        return np.dtype(type_.tag.removeprefix(_NUMPY))
+    if _SMALL.fullmatch(type_.tag):
+        return _of_ml_dtypes(type_.tag)
+    return np.dtype(f"V{type_.size}")
+
+
+def _of_ml_dtypes(name: str) -> np.dtype[Any]:
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise UnsupportedError(f"{name} needs the package ml_dtypes: pip install ml_dtypes") from None
+    if not hasattr(ml_dtypes, name):
+        raise UnsupportedError(f"this version of ml_dtypes has no {name}: pip install --upgrade ml_dtypes")
+    dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+    return dtype

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core, html, values
+from . import _core, casts, datasets, html, masked, nested, values, whole
 from .arrays import Array
 from .attributes import Attributes
 from .dtypes import element_of
@@ -19,49 +19,10 @@ from .info import Report
 from .query import Found, counted
 from .selections import Shape
 from .tree import Tree
-from .variable import Variable
+from .variable import Value
 from .watch import Watch
 
 _Kind = _core.VariableKind
-
-
-class Value(Variable):
-    """A stored scalar, text or structure. `v[()]` is the value; `v["key"]` and `v[0]` are taken from it."""
-
-    @property
-    def value(self) -> Any:
-        """As values.py tells: what was stored, or its nearest in Python."""
-        return values.decode(self._pool.load_value(self._id))
-
-    @property
-    def raw(self) -> bytes:
-        """Its bytes as they are kept."""
-        return bytes(self._pool.load_value(self._id)[2])
-
-    def __getitem__(self, key: Any) -> Any:
-        whole = self.value
-        return whole if key == () or key is Ellipsis else whole[key]
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        return np.asarray(self.value, dtype)
-
-    def __float__(self) -> float:
-        return float(self.value)
-
-    def __int__(self) -> int:
-        return int(self.value)
-
-    def __bool__(self) -> bool:
-        return bool(self.value)
-
-    def __str__(self) -> str:
-        return str(self.value)
-
-    def __repr__(self) -> str:
-        return f"<pmemcpy value {self._id!r}: {self.value!r}>"
-
-    def __reduce__(self) -> Any:
-        return Value, (self._pool, self._id)
 
 
 class Group(MutableMapping[str, Any]):
@@ -107,8 +68,10 @@ class Group(MutableMapping[str, Any]):
     def __setitem__(self, name: str, data: Any) -> None:
         """Stores an array, made if it is new, or a value in the place of an older one.
 
-        Lists of numbers are arrays, as in numpy; other lists, and dicts, are JSON.
-        Errors: AlreadyExistsError for an array of another shape or dtype: delete that first.
+        Lists of numbers are arrays, as in numpy; other lists, and dicts, are JSON, in which no array can be: see
+        store_tree(). Of a masked array the data, with the attribute `_FillValue` as value in masked places.
+        Errors: AlreadyExistsError for an array of another shape, TypeError or OverflowError for another dtype that does
+            not hold it, or for longer text: delete that first.
         """
         self.store(name, data)
 
@@ -137,22 +100,21 @@ class Group(MutableMapping[str, Any]):
     def store(self, name: str, data: Any, *, codec: str = "none") -> None:
         """As `self[name] = data`; a new array with a codec such as "zstd:5"."""
         self._check_present()
-        array = _as_array(data)
-        if array is None:
-            self._pool.store_value(self._id_of(name), *values.encode(data))
-            return
-        if array.dtype.kind == "U" and array.size:  # as many bytes as it needs
-            array = np.char.encode(array, "utf-8")
-            dtype = np.dtype(f"U{-(-max(1, array.dtype.itemsize) // 4)}")
-        else:
-            dtype = array.dtype
         id = self._id_of(name)
+        if isinstance(data, Array) and data._id == id and data._pool is self._pool and data._step is None:
+            return  # pool["u"] += 1 has stored it
+        array = whole.as_array(data)
+        if array is None:
+            self._pool.store_value(id, *values.encode(data))
+            return
         if self._pool.exists(id):
             self._overwrite(id, array)
             return
-        order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
-        created = self.create(name, array.shape, dtype, order=order, codec=codec)
+        array, dtype, fill = whole.storable(array, id)
+        created = self.create(name, array.shape, dtype, order=whole.order_of(array), codec=codec, fill_value=fill)
         try:
+            if fill is not None:
+                created.attrs[masked.FILL] = fill
             created[...] = array
         except BaseException:
             with suppress(Error):  # such as in a step, with which the array goes
@@ -184,7 +146,7 @@ class Group(MutableMapping[str, Any]):
         fill = None
         if fill_value is not None:
             one = np.empty((), element.stored)
-            one[...] = element.encoded(np.asarray(fill_value))
+            one[...] = casts.given(element, fill_value, f"{name}, fill value,")
             fill = one.tobytes()
         id = self._id_of(name)
         self._pool.alloc(
@@ -199,6 +161,69 @@ class Group(MutableMapping[str, Any]):
         found = self[name]
         assert isinstance(found, Group)
         return found
+
+    # ---- as h5py calls it ----
+
+    def create_dataset(
+        self,
+        name: str,
+        shape: int | tuple[int, ...] | None = None,
+        dtype: Any = None,
+        data: Any = None,
+        *,
+        chunks: Any = None,
+        compression: Any = None,
+        compression_opts: int | None = None,
+        shuffle: bool = False,
+        fillvalue: Any = None,
+        maxshape: Any = None,
+        **others: Any,
+    ) -> Any:
+        """For who comes from h5py: a new array, of `data`, or of a shape and with 0 where nobody has stored.
+
+        `data` are stored chunk by chunk if `chunks` is a shape; later stores make blocks as they come. `maxshape` may
+        have None in front. `compression`: "gzip", a level of it, or a codec such as "zstd:5".
+        Errors: AlreadyExistsError; TypeError for other arguments of h5py; UnsupportedError for `maxshape`.
+        """
+        datasets.refuse(others, "shape, dtype, data, chunks, compression, shuffle, fillvalue and maxshape")
+        codec = datasets.codec_of(compression, compression_opts, shuffle)
+        return datasets.create_dataset(self, name, shape, dtype, data, chunks, codec, fillvalue, maxshape)
+
+    def require_dataset(self, name: str, shape: Any, dtype: Any, exact: bool = False, **more: Any) -> Any:
+        """The array with this shape and, unless `exact`, a dtype that holds it; made if missing. Errors: TypeError."""
+        return datasets.require_dataset(self, name, shape, dtype, exact, more)
+
+    def require_group(self, name: str) -> Group:
+        """The same as create_group()."""
+        return self.create_group(name)
+
+    # ---- trees of arrays ----
+
+    def store_tree(self, name: str, tree: Any, *, codec: str = "none") -> None:
+        """Stores a dict, list or tuple, nested as you like, as a group: an array in it as an array, the rest as values.
+
+        load_tree() gives it back as it was: numbers and scalars of numpy, also bfloat16, float8 and int4 of ml_dtypes,
+        keys that are no text, lists, tuples, None. Other mappings come back as dicts, other arrays as numpy's.
+        Crash: in the place of an older tree a new one is there as a whole: load_tree() is a BusyError from the first
+            change to the last, also when this process dies in between. In a step others see the older until the commit;
+            then names, shapes and dtypes must be those of the older. Else store under a new name, and erase_tree().
+        Sharing: one process at a time stores a tree under one name.
+        Errors: TypeError, before anything is stored, for what would not come back as it was; AlreadyExistsError for a
+            group with other things in it; UnsupportedError in a step for a tree with other arrays than the older one.
+        Example: pool.store_tree("model", {"layers": [{"w": w, "b": b}], "step": 7})
+        """
+        self._check_present()
+        nested.store(self, name, tree, codec)
+
+    def load_tree(self, name: str) -> Any:
+        """What store_tree() has stored. Errors: NotFoundError (no tree), BusyError (not whole, or being stored)."""
+        self._check_present()
+        return nested.load(self, name)
+
+    def erase_tree(self, name: str) -> None:
+        """Erases a tree and all else in its group. Errors: NotFoundError (no tree), UnsupportedError (in a step)."""
+        self._check_present()
+        nested.erase(self, name)
 
     def rename(self, old: str, new: str) -> None:
         """Gives a variable another name, atomically."""
@@ -314,6 +339,10 @@ class Group(MutableMapping[str, Any]):
             raise AlreadyExistsError(
                 f"{id} has shape {stored.shape}, not {array.shape}: store into a part of it, or delete it first"
             )
+        if isinstance(array, np.ma.MaskedArray) and masked.FILL not in stored.attrs and stored.fill_value is None:
+            array, fill = masked.filled(array, id, masked.fill_of(array))
+            if fill is not None:
+                stored.attrs[masked.FILL] = fill  # before the elements that it says something of
         stored[...] = array
 
 
@@ -330,17 +359,6 @@ def _extents(name: str, shape: Any) -> tuple[int | None, ...]:
             f"{name}: {given} is no shape: extents are 0 or more, and None in front for one that grows"
         )
     return given
-
-
-def _as_array(data: Any) -> np.ndarray[Any, Any] | None:
-    """What is to be an array of its own; None for values."""
-    if isinstance(data, np.ndarray):
-        return data
-    if isinstance(data, (list, tuple)) and data:
-        return values.array_of(data)
-    if not isinstance(data, np.generic) and hasattr(data, "__array__"):
-        return np.asarray(data)
-    return None
 
 
 __all__ = ["Array", "Group", "Shape", "Value"]

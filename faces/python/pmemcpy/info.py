@@ -45,6 +45,12 @@ def _readable(name: str, value: Any) -> str:
     return str(value)
 
 
+def short(value: Any, longest: int = 160) -> str:
+    """As Python writes it, but no more of it than a person reads."""
+    text = repr(value)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
 def readable_size(size_bytes: int) -> str:
     """640 B, 1.5 KiB, 3.2 GiB."""
     size = float(size_bytes)

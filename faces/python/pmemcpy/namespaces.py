@@ -2,7 +2,7 @@
 
 >>> import pmemcpy
 >>> pmemcpy.namespaces.create("climate")
->>> with pmemcpy.open("climate:") as pool:             # its shared pool; "climate:x" is another one of it
+>>> with pmemcpy.open("climate:", "a") as pool:        # its shared pool; "climate:x" is another one of it
 ...     pool["u"] = [1.0, 2.0]
 >>> pmemcpy.namespaces.grant("climate", user="li")     # to read
 []

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from .casts import fitted
 from .dtypes import element_of, stored_element
 
 Operation = Callable[[np.ndarray[Any, Any]], Any]
@@ -23,7 +24,7 @@ def calling(function: Operation) -> Callable[[_core.Type, tuple[int, ...], bytes
         given.flags.writeable = False
         made = np.asarray(function(given))
         becomes = element_of(made.dtype)
-        dense = np.ascontiguousarray(becomes.encoded(made), dtype=becomes.stored)
+        dense = np.ascontiguousarray(fitted(becomes.type, made), dtype=becomes.stored)
         return becomes.type, made.shape, dense.tobytes()
 
     return call

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import atexit
 import os
+import pathlib
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import PurePath
+from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from typing import Any
 
 from . import _core, parallel
@@ -22,13 +23,13 @@ from .tiers import Tiered
 Path = str | os.PathLike[str]
 
 
-def open(path: Path, mode: str = "a", *, comm: Any = None, per_node: bool = False, **options: Any) -> Pool:
+def open(path: Path, mode: str = "r", *, comm: Any = None, per_node: bool = False, **options: Any) -> Pool:
     """Opens the pool at `path`: one file, or with a path that ends in "/" (or layout="directory") a folder.
 
     "NAME:" and "NAME:x" are pools in a namespace: see pmemcpy.namespaces.
 
-    Modes, as in h5py: r reads and needs no permission to write; r+ must exist; a is made if missing (the default);
-    w is a new one in the place of an old one that nobody uses; x must not exist.
+    Modes, as in h5py: r reads, needs no permission to write and makes nothing (the default); r+ must exist; a is made
+    if missing; w is a new one in the place of an old one that nobody uses; x must not exist.
     `comm`, a communicator of mpi4py: all its ranks call this; the first of a node makes the pool. `per_node` allows a
     communicator of several nodes, with a pool on each.
     Options of a new pool: max_bytes, initial_bytes, chunk_bytes, permissions, prepare, index (see Pool.set_index),
@@ -45,14 +46,28 @@ def open(path: Path, mode: str = "a", *, comm: Any = None, per_node: bool = Fals
     try:
         return Pool(Handle(os.fspath(path), mode, {"program": _program(), **options}))
     except NotFoundError as error:
-        raise PoolNotFoundError(str(error)) from None
+        raise PoolNotFoundError(_missing(os.fspath(path), mode, error)) from None
     except AlreadyExistsError as error:
         raise PoolExistsError(str(error)) from None
 
 
+def _missing(path: str, mode: str, error: NotFoundError) -> str:
+    """The same with what helps in Python: a name nearby that is spelt nearly so, and the mode that makes a pool."""
+    wanted = pathlib.Path(path)
+    if mode not in ("r", "r+") or wanted.exists() or (":" in path and "/" not in path):  # NAME:x is no file's name
+        return str(error)
+    meant = []
+    with suppress(OSError):  # such as no such folder
+        beside = (".rt", ".feed", ".heat", ".idx")  # what lies beside a pool, and is none
+        near = [entry.name for entry in wanted.parent.iterdir() if entry.suffix not in beside]
+        meant = get_close_matches(wanted.name, near, n=1)
+    ask = f" Did you mean {str(wanted.with_name(meant[0]))!r}?" if meant else ""
+    return f'there is no pool at {path}, and mode={mode!r} makes none.{ask} mode="a" makes a new one'
+
+
 def _program() -> str:
     """The script, for the program is always Python."""
-    script = PurePath(sys.argv[0]).name if sys.argv else ""
+    script = pathlib.PurePath(sys.argv[0]).name if sys.argv else ""
     return script if script not in ("", "-c", "-") else "python"
 
 

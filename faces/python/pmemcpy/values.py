@@ -6,9 +6,10 @@
 | str                            | string                 | str                      |
 | bytes, bytearray, memoryview   | sequence of bytes      | bytes                    |
 | numpy scalars                  | their dtype            | numpy scalars            |
-| datetime, date                 | datetime64[us], [D]    | numpy.datetime64         |
+| datetime, date, timedelta      | datetime64[us], [D], opaque as h5py has it | numpy.datetime64, numpy.timedelta64 |
 | lists of numbers, none of which NumPy would round or make a number of True | as arrays | numpy arrays |
 | dict, other lists, tuple, None | JSON text              | dict, list, None         |
+| arrays, keys that are no text, or NaN in these | an error: store_tree() keeps them | |
 | arrays (attributes only)       | sequence (1-D), array  | numpy arrays             |
 """
 
@@ -22,12 +23,14 @@ from typing import Any
 import numpy as np
 
 from ._core import Kind, Type
+from .casts import fitted
 from .dtypes import dtype_of, element_of, stored_element
 from .errors import CorruptError, InvalidArgumentError, UnsupportedError
 
 _JSON = Type.opaque(1, "json")
 _BYTES = Type.sequence(Type.opaque(1))
 _RAW = "bp4"
+_WAY = "store_tree(name, ...) of a pool or group keeps dicts, lists and tuples with what is in them, arrays as arrays"
 _PYTHON = frozenset({Kind.int64, Kind.float64, Kind.complex128, Kind.boolean})
 
 Encoded = tuple[Type, str, Any]
@@ -48,6 +51,8 @@ def encode(value: Any) -> Encoded:
         return _encode_scalar(np.datetime64(utc, "us"))
     if isinstance(value, dt.date):
         return _encode_scalar(np.datetime64(value, "D"))
+    if isinstance(value, dt.timedelta):
+        return _encode_scalar(np.timedelta64(value, "us"))
     if value is None or isinstance(value, (dict, list, tuple)):
         return _JSON, _RAW, _json_text(value)
     if isinstance(value, np.ndarray):
@@ -145,14 +150,14 @@ def _encode_scalar(value: np.generic) -> Encoded:
     if isinstance(value, np.bytes_):
         return encode(bytes(value))
     element = element_of(value.dtype)
-    return element.type, _RAW, element.encoded(np.asarray(value)).tobytes()
+    return element.type, _RAW, fitted(element.type, np.asarray(value)).tobytes()
 
 
 def _encode_array(value: np.ndarray[Any, Any]) -> Encoded:
     element = element_of(value.dtype)
     if element.is_text:
         return _JSON, _RAW, _json_text(value.tolist())
-    data = np.ascontiguousarray(element.encoded(value))
+    data = np.ascontiguousarray(fitted(element.type, value))
     if value.ndim == 0:
         return element.type, _RAW, data.tobytes()
     if value.ndim == 1 or value.size == 0:
@@ -161,15 +166,29 @@ def _encode_array(value: np.ndarray[Any, Any]) -> Encoded:
 
 
 def _json_text(value: Any) -> bytes:
+    _check_keys(value)
     try:
         return json.dumps(value, allow_nan=False, ensure_ascii=False, default=_plain).encode()
     except ValueError as error:
-        raise InvalidArgumentError(f"JSON cannot hold this: {error}") from None
+        raise InvalidArgumentError(f"JSON cannot hold this: {error}; {_WAY}") from None
+
+
+def _check_keys(value: Any) -> None:
+    """Errors: TypeError for keys of which json would silently make text."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise TypeError(f"JSON's keys are text, and {key!r} is none; {_WAY}")
+            _check_keys(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            if isinstance(inner, (dict, list, tuple)):
+                _check_keys(inner)
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
     if isinstance(value, np.generic):
         return value.item()
+    if hasattr(value, "__array__"):
+        raise TypeError(f"a dict or list with arrays in it is not kept as JSON; {_WAY}")
     raise TypeError(f"a {type(value).__name__} inside a structure cannot be stored as JSON")

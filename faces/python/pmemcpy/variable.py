@@ -1,10 +1,14 @@
-"""What arrays and values have in common: a name, attributes, and what is known of them."""
+"""What arrays and values have in common: a name, attributes, and what is known of them; and values."""
 
 from __future__ import annotations
 
-from . import _core
+from typing import Any
+
+import numpy as np
+
+from . import _core, values
 from .attributes import Attributes
-from .info import Report
+from .info import Report, short
 
 
 class Variable:
@@ -32,3 +36,44 @@ class Variable:
     def creation(self) -> Report:
         """Who created it, and when: created_ns, user, host, program, ranks (0: not an MPI program)."""
         return Report(self._pool.creation(self._id))
+
+
+class Value(Variable):
+    """A stored scalar, text or structure. `v[()]` is the value; `v["key"]` and `v[0]` are taken from it."""
+
+    @property
+    def value(self) -> Any:
+        """As values.py tells: what was stored, or its nearest in Python."""
+        return values.decode(self._pool.load_value(self._id))
+
+    @property
+    def raw(self) -> bytes:
+        """Its bytes as they are kept."""
+        return bytes(self._pool.load_value(self._id)[2])
+
+    def __getitem__(self, key: Any) -> Any:
+        whole = self.value
+        return whole if key == () or key is Ellipsis else whole[key]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.asarray(self.value, dtype)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __str__(self) -> str:
+        """Of numbers and text they themselves; of what can be large no more than a person reads."""
+        value = self.value
+        return short(value) if isinstance(value, (dict, list, bytes, np.ndarray)) else str(value)
+
+    def __repr__(self) -> str:
+        return f"<pmemcpy value {self._id!r}: {short(self.value)}>"
+
+    def __reduce__(self) -> Any:
+        return Value, (self._pool, self._id)

@@ -20,21 +20,27 @@ from xarray.backends.common import AbstractDataStore, BackendArray
 from xarray.backends.store import StoreBackendEntrypoint
 from xarray.core import indexing
 
+from . import nested
 from .arrays import Array
+from .attributes import Attributes
+from .datasets import store_in_boxes
 from .errors import UnsupportedError
-from .groups import Group, Value
+from .groups import Group
 from .pool import Path, Pool
 from .pool import open as open_pool
+from .variable import Value
+from .xarray_encoding import Storage, encoded
 
 DIMENSIONS = "_ARRAY_DIMENSIONS"
-ORIGIN = "_exchange"  # what `pmemcpy import` keeps for `pmemcpy export`; nothing to who analyses
+OURS = {"_exchange", nested.ATTRIBUTE}  # what `pmemcpy import` and store_tree() keep; nothing for an analysis
 
 
 class _Lazy(BackendArray):
-    """An array that is read when somebody asks for its values: where it lies if it can be, else as a copy."""
+    """An array that is read when somebody asks for its values: as a copy, or `in_place` if it lies in one piece."""
 
-    def __init__(self, array: Array) -> None:
+    def __init__(self, array: Array, in_place: bool) -> None:
         self._array = array
+        self._in_place = in_place
         self.shape = array.shape
         self.dtype = array.dtype
 
@@ -42,7 +48,7 @@ class _Lazy(BackendArray):
         return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.BASIC, self._read)
 
     def _read(self, key: tuple[Any, ...]) -> Any:
-        if self.dtype.kind != "U":
+        if self._in_place and self.dtype.kind != "U":
             try:
                 return self._array.view(key)
             except UnsupportedError:  # in several blocks, or in a compressed one
@@ -53,9 +59,10 @@ class _Lazy(BackendArray):
 class _GroupStore(AbstractDataStore):
     """What xarray asks of a file, of one group."""
 
-    def __init__(self, pool: Pool, group: Group) -> None:
+    def __init__(self, pool: Pool, group: Group, in_place: bool) -> None:
         self._pool = pool
         self._group = group
+        self._in_place = in_place
         self._unnamed = _Unnamed()
 
     def get_variables(self) -> dict[str, xr.Variable]:
@@ -99,11 +106,11 @@ class _GroupStore(AbstractDataStore):
         attrs = _shown(array.attrs)
         dims = self._dims(name, array, attrs)
         encoding = {"preferred_chunks": dict(zip(dims, array.chunks, strict=True)), "codec": array.info.codec}
-        return xr.Variable(dims, indexing.LazilyIndexedArray(_Lazy(array)), attrs, encoding)
+        return xr.Variable(dims, indexing.LazilyIndexedArray(_Lazy(array, self._in_place)), attrs, encoding)
 
 
 def _shown(attrs: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in attrs.items() if name != ORIGIN}
+    return {name: value for name, value in attrs.items() if name not in OURS}
 
 
 class _FoundStore(_GroupStore):
@@ -111,6 +118,7 @@ class _FoundStore(_GroupStore):
 
     def __init__(self, found: Iterable[Array | Value | Group]) -> None:
         self._group = {one.name: one for one in found}  # type: ignore[assignment]
+        self._in_place = False
         self._unnamed = _Unnamed()
 
     def get_attrs(self) -> dict[str, Any]:
@@ -165,9 +173,12 @@ class PoolBackend(BackendEntrypoint):
         decode_coords: bool = True,
         use_cftime: bool | None = None,
         decode_timedelta: bool | None = None,
+        in_place: bool = False,
     ) -> xr.Dataset:
+        """`in_place`: values that lie in one block that is not compressed are read where they are, without a copy; then
+        they can only be read. Such values are no use in a forked child."""
         pool = filename_or_obj if isinstance(filename_or_obj, Pool) else open_pool(filename_or_obj, "r")
-        store = _GroupStore(pool, pool if group.strip("/") == "" else pool[group.strip("/")])
+        store = _GroupStore(pool, pool if group.strip("/") == "" else pool[group.strip("/")], in_place)
         return StoreBackendEntrypoint().open_dataset(
             store,
             drop_variables=drop_variables,
@@ -215,9 +226,14 @@ class PoolAccessor:
     ) -> None:
         """Stores every variable, coordinate and attribute, into a group of a pool.
 
-        Variables of dask are stored chunk by chunk. `encoding` may name a codec: {"u": {"codec": "zstd:5"}}.
+        Variables of dask are stored chunk by chunk. What a pool has no type for is encoded by CF, such as dates of
+        other calendars; text that is missing is "". Of a variable that is there already the attributes are replaced.
+        `encoding`, such as {"u": {"codec": "zstd:5"}}, takes what CF knows (dtype, scale_factor, add_offset,
+        _FillValue, units, calendar), netCDF's zlib, complevel, shuffle and chunksizes, chunks, and what Group.create()
+        takes.
         Crash: with `step` all of it appears at once, or nothing after an error; without, each variable for itself.
-        Errors: AlreadyExistsError where a variable has another shape there; UnsupportedError for odd objects.
+        Errors: AlreadyExistsError where a variable has another shape there; UnsupportedError for odd objects;
+            ValueError for a name with "/", and for an encoding that a pool does not have.
         """
         if isinstance(pool, Pool):
             self._into(pool, group, step, encoding or {})
@@ -229,40 +245,38 @@ class PoolAccessor:
         unknown = set(encoding) - set(self._dataset.variables)
         if unknown:
             raise ValueError(f"encoding names what is no variable: {sorted(map(str, unknown))}")
+        for name in self._dataset.variables:
+            if not isinstance(name, str) or "/" in name:
+                raise ValueError(f"the variable {name!r} needs another name: text without '/', which is for groups")
         group = group.strip("/")
         unlimited = set(self._dataset.encoding.get("unlimited_dims", ()))
         variables, attrs = conventions.encode_dataset_coordinates(self._dataset)
+        planned = {str(name): encoded(str(name), one, encoding.get(name, {})) for name, one in variables.items()}
         with nullcontext() if step is None else pool.step(step):
             into: Group = pool.create_group(group) if group else pool
-            prefix = f"{group}/" if group else ""
-            for name, variable in variables.items():
-                self._store(pool, f"{prefix}{name}", _plain(variable), unlimited, dict(encoding.get(str(name), {})))
-            into.attrs.update(attrs)
+            for name, (variable, how) in planned.items():
+                self._store(into, name, variable, unlimited, how)
+            _replace(into.attrs, attrs)
 
-    def _store(self, pool: Pool, id: str, variable: xr.Variable, unlimited: set[Any], encoding: dict[str, Any]) -> None:
+    def _store(self, group: Group, name: str, variable: xr.Variable, unlimited: set[Any], how: Storage) -> None:
         shape: tuple[int | None, ...] = variable.shape
         if variable.dims and variable.dims[0] in unlimited:
             shape = (None, *variable.shape[1:])
-        array = pool.create(id, shape, variable.dtype, **encoding)
-        if variable.chunks is not None:
+        array = group.create(name, shape, variable.dtype, **how.options)
+        if variable.chunks is not None and not how.is_in_chunks:
             import dask.array
 
             dask.array.store(variable.data, array, lock=False)
         elif variable.size:
-            array[tuple(slice(0, extent) for extent in variable.shape) or ...] = np.asarray(variable.data)
-        array.attrs.update({**variable.attrs, DIMENSIONS: [str(dim) for dim in variable.dims]})
+            store_in_boxes(array, np.asarray(variable.data), how.boxes)
+        _replace(array.attrs, {**variable.attrs, DIMENSIONS: [str(dim) for dim in variable.dims]})
 
 
-def _plain(variable: xr.Variable) -> xr.Variable:
-    """The variable with elements that a pool can hold: objects as text, spans of time as numbers with a unit."""
-    if variable.dtype.kind == "m":
-        return conventions.encode_cf_variable(variable)
-    if variable.dtype.kind == "O":
-        data = np.asarray(variable.data)
-        if not all(isinstance(one, str) for one in data.flat):
-            raise UnsupportedError("a variable of objects that are no text cannot be stored; give it a dtype")
-        return xr.Variable(variable.dims, data.astype(str), variable.attrs)
-    return variable
+def _replace(attrs: Attributes, new: Mapping[Any, Any]) -> None:
+    """As netCDF and Zarr have it: what was stored earlier and is not there any more goes."""
+    attrs.update(new)
+    for name in set(attrs) - set(new) - OURS:
+        del attrs[name]
 
 
 __all__ = ["PoolAccessor", "PoolBackend"]

@@ -1,8 +1,9 @@
 #include "exchange/zarr/codec.hpp"
+
+#include "base/crc32c.hpp"
 #include "exchange/zarr/json.hpp"
 
 #include <blosc.h>
-#include <isa-l/crc.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -241,9 +242,8 @@ public:
 private:
     static constexpr std::size_t check_bytes = 4;  // little-endian
 
-    static std::uint32_t checksum(Bytes& bytes) {
-        return ~crc32_iscsi(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size()),
-                            ~0U);
+    static std::uint32_t checksum(const Bytes& bytes) {
+        return base::crc32c(0, bytes.data(), bytes.size());
     }
 };
 

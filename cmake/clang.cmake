@@ -1,0 +1,10 @@
+# The newest clang of those that this was built with; Debian has each under a name with its version alone.
+foreach(version 19 18 17 16)
+    find_program(PMEMCPY_CLANG clang-${version})
+    find_program(PMEMCPY_CLANGXX clang++-${version})
+    if(PMEMCPY_CLANG AND PMEMCPY_CLANGXX)
+        break()
+    endif()
+endforeach()
+set(CMAKE_C_COMPILER "${PMEMCPY_CLANG}")
+set(CMAKE_CXX_COMPILER "${PMEMCPY_CLANGXX}")
