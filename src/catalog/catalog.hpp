@@ -96,6 +96,8 @@ public:
     std::optional<std::string> name_of(Link identity) const;
     /// The entry that a record defines.
     std::uint64_t entry_of(Link definition) const;
+    /// The same by a copy of the definition's record; nothing where another thing has come into the entry's place.
+    std::optional<Link> entry_at_home(const heap::RecordHeader& definition) const;
 
     // ---- creating (create.cpp) ----
 

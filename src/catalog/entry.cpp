@@ -375,6 +375,16 @@ std::uint64_t Catalog::entry_of(Link definition) const {
     return pool_.as<heap::RecordHeader>(definition.offset()).home - offsetof(Entry, header.word);
 }
 
+std::optional<Link> Catalog::entry_at_home(const RecordHeader& definition) const {
+    const std::uint64_t offset = definition.home - offsetof(Entry, header.word);
+    if (offset % heap::record_alignment != 0 || !pool_.contains(offset, sizeof(Entry))) return std::nullopt;
+    RecordHeader entry;
+    pool_.guarded([&] { heap::racy_copy(&entry, pool_.at(offset), sizeof entry); });
+    const bool is_its = entry.magic == heap::record_magic && entry.incarnation == definition.incarnation &&
+                        static_cast<RecordKind>(entry.kind) == RecordKind::entry;
+    return is_its ? std::optional(Link::to(offset, entry.version)) : std::nullopt;
+}
+
 bool Catalog::is_in_chain(const std::uint64_t* head, Link node) const {
     bool found = false;
     walk(head, [&](Link link, const Entry&, const std::string&) { found = found || link == node; });

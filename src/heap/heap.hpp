@@ -109,6 +109,8 @@ public:
 
     /// Takes `record` out of `word`, which becomes `after`, and retires it. False if the word held something else.
     bool unlink(std::uint64_t* word, Link record, std::uint64_t after);
+    /// The same of a block, out of the slot that it was published in.
+    bool unlink_block(Link block);
     /// Puts `fresh` where `old` was, atomically, and retires `old`. False if the word held something else.
     /// `fresh` is sealed, and its header.word is old.dead(), unless it has been published before.
     /// `older`: the newest of the versions before `old` that nobody needs any more then either; they are retired too.

@@ -50,6 +50,17 @@ bool Heap::unlink(std::uint64_t* word, Link record, std::uint64_t after) {
     return unlinked;
 }
 
+bool Heap::unlink_block(Link block) {
+    RecordHeader header;
+    pool_.guarded([&] { racy_copy(&header, pool_.at(block.offset()), sizeof header); });
+    if (header.home % sizeof(std::uint64_t) != 0 || !pool_.contains(header.home, sizeof(std::uint64_t)))
+        return false;
+    auto* slot = &pool_.as<std::uint64_t>(header.home);
+    if (Medium::load(slot) != block.word) return false;
+    const auto empty = empty_word_of(header.home);
+    return empty && unlink(slot, block, *empty);
+}
+
 // What supersedes the record may not be durable before the next sync, and recovery finds it again by its slot: so
 // behind the page cache the slot stays as it is, and nobody's, until the record is freed.
 void Heap::finish_unlink(std::uint64_t* word, Link record, std::uint64_t after) {

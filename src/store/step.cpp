@@ -258,21 +258,29 @@ void Store::drop_abandoned_step(std::uint64_t next, const pool::Pool::StepLock&)
 }
 
 // Nobody is in a step, and a process that enters one waits for the lock that the caller holds.
-// What was stored in steps before the broken one is whole, and waits for its commit.
+// What was stored in steps before the broken one is whole, and waits for its commit. By the records and not by the names: a variable that
+// another process renames meanwhile may be in none of the chains when they are walked.
 void Store::drop_from(std::uint64_t step) {
-    catalog_.for_each([&](const std::string& id, Link entry) {
-        catalog_.for_each_attribute(
-            entry, [&](const std::string& name, Link attribute) { drop_from(step, attribute, name); });
-        drop_from(step, entry, id);
+    for_each_from(step, [&](Link record, const heap::RecordHeader& header) {
+        if (static_cast<heap::RecordKind>(header.kind) == heap::RecordKind::block) {
+            heap_.unlink_block(record);
+        } else if (const auto entry = catalog_.entry_at_home(header)) {
+            drop_from(step, *entry, catalog_.name_of(*entry).value_or("a variable"));
+        }
     });
-    if (pool_.probe().needs_sync) hide_from(step);
+    // Behind the page cache recovery believes records, not links: it would find these again once the step that others begin anew is
+    // committed. Those that are retired already are not wiped before a sync, and not while there is a view of them. What is done
+    // here the commit's own sync makes durable.
+    if (pool_.probe().needs_sync) {
+        for_each_from(step, [&](Link record, const heap::RecordHeader& header) {
+            heap_.hide(record.offset(), header);
+        });
+    }
     pool_.forget_broken_step(step);
 }
 
-// Behind the page cache recovery believes records, not links: it would find these again once the step that others begin anew is
-// committed. Those that are retired already are not wiped before a sync, and not while there is a view of them. What is done
-// here the commit's own sync makes durable.
-void Store::hide_from(std::uint64_t step) {
+void Store::for_each_from(std::uint64_t step,
+                          const std::function<void(Link, const heap::RecordHeader&)>& f) const {
     heap_.for_each_unit([&](std::uint64_t offset, std::uint64_t room) {
         heap::RecordHeader header;
         if (room < sizeof header) return;
@@ -282,7 +290,7 @@ void Store::hide_from(std::uint64_t step) {
         const auto kind = static_cast<heap::RecordKind>(header.kind);
         heap::RecordCopy copy;
         if (!heap::read_record(pool_, record, kind, copy)) return;
-        if (step_of(kind, copy) >= step) heap_.hide(offset, header);
+        if (step_of(kind, copy) >= step) f(record, header);
     });
 }
 
@@ -291,20 +299,18 @@ void Store::drop_from(std::uint64_t step, Link entry, std::string_view name) {
     for (Retry retry(name);; retry.again()) {
         const auto definition = catalog_.definition(entry);
         if (!definition) return;
-        if (is_array(*definition)) {
-            const auto directory = directory_of(*definition);
-            if (!directory) {
-                retry.doubt(pool_, *definition);
-                continue;
-            }
-            if (directory->definition().step < step) return drop_blocks_from(step, *directory);
-        } else {
+        const auto nature = catalog::Catalog::nature_of(pool_, *definition);
+        if (!nature) {
+            retry.doubt(pool_, *definition);
+            continue;
+        }
+        if (nature->step < step) return;
+        if (!nature->is_array) {
             const auto seen = read_value_record(*definition);
             if (!seen) {
                 retry.doubt(pool_, *definition);
                 continue;
             }
-            if (seen->record.step < step) return;
             if (const Link previous = seen->record.previous; previous.is_record()) {
                 // The version before it takes its place again. Nothing is written into it: it may be erased just now.
                 if (!heap::is_current(pool_, previous)) {
@@ -323,18 +329,6 @@ void Store::drop_from(std::uint64_t step, Link entry, std::string_view name) {
         } catch (const Error& error) {
             if (error.kind() != Code::not_found) throw;  // somebody else was faster
         }
-    }
-}
-
-void Store::drop_blocks_from(std::uint64_t step, Directory& directory) {
-    const std::lock_guard one_thread(directory.mutex());
-    if (!directory.refresh()) return;
-    std::vector<std::uint64_t> abandoned;
-    for (const auto& [handle, block] : directory.blocks()) {
-        if (block.block.step >= step) abandoned.push_back(handle);
-    }
-    for (const std::uint64_t handle : abandoned) {
-        heap_.unlink(directory.slot_word(handle), directory.block(handle).link, directory.empty_word(handle));
     }
 }
 

@@ -498,8 +498,9 @@ private:
     void drop_abandoned_step(std::uint64_t next, const pool::Pool::StepLock& lock);
     void drop_from(std::uint64_t step);
     void drop_from(std::uint64_t step, Link entry, std::string_view name);
-    void hide_from(std::uint64_t step);
-    void drop_blocks_from(std::uint64_t step, Directory& directory);
+    /// Calls f(link, header) for every whole record that was stored in that step or a later one.
+    void for_each_from(std::uint64_t step,
+                       const std::function<void(Link, const heap::RecordHeader&)>& f) const;
 
     std::optional<catalog::Catalog::Named> defined(std::string_view id) const;
     /// Of what an entry defines, if this process sees it.

@@ -254,6 +254,26 @@ Scenario an_erase_of_what_is_dropped() {
     return scenario;
 }
 
+// A process that drops a step looked for it along the names, and is held. A variable that another renames meanwhile was in none of the chains
+// that it walked, and so half of the step was left, for the next commit to show; or behind the page cache was hidden though it was published.
+std::vector<Scenario> renames_of_what_is_dropped() {
+    std::vector<Scenario> all;
+    for (const crash::Model model : {crash::Model::line, crash::Model::page}) {
+        Scenario scenario;
+        scenario.name = "a rename of what is dropped";
+        scenario.model = model;
+        scenario.setup = set_up_everything;
+        const auto in_step = [](PMEM& pmem) {
+            pmem.begin(1);
+            pmem.store("v", std::string(700, 's'));
+        };
+        scenario.actors = {{"A", {abandon(), begin(1), commit(1)}, in_step}, {"B", {rename("v", "z")}}};
+        scenario.turns = {held(0), ends(1), ends(0)};
+        all.push_back(scenario);
+    }
+    return all;
+}
+
 // The last process out recovers the pool, for another had died, and is killed in that. One that waited for its lock joined the session then,
 // in a pool that was half rebuilt.
 Scenario a_session_that_is_half_rebuilt() {

@@ -20,6 +20,7 @@ Scenario a_commit_of_one_left_behind();
 Scenario a_commit_of_what_is_abandoned();
 Scenario a_death_in_an_earlier_step();
 Scenario an_erase_of_what_is_dropped();
+std::vector<Scenario> renames_of_what_is_dropped();
 Scenario a_session_that_is_half_rebuilt();
 Scenario a_group_made_of_what_is_erased();
 Scenario a_rename_to_what_is_being_stored();

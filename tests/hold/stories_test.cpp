@@ -53,6 +53,10 @@ TEST(HeldStory, an_erase_gives_back_what_is_dropped_meanwhile) {
     tell("an erase of what is dropped", explore_all({an_erase_of_what_is_dropped()}), 20);
 }
 
+TEST(HeldStory, a_rename_keeps_nothing_from_being_dropped) {
+    tell("a rename of what is dropped", explore_all(renames_of_what_is_dropped()), 50);
+}
+
 TEST(HeldStory, a_session_that_is_half_rebuilt_is_not_joined) {
     tell("a session that is half rebuilt", explore_all({a_session_that_is_half_rebuilt()}), 20);
 }
