@@ -186,8 +186,9 @@ public:
     ChunkEntry& chunk(std::uint64_t i) const;
     /// Calls f(offset of unit, room) for every unit of every metadata slab, taken or not.
     void for_each_unit(const std::function<void(std::uint64_t, std::uint64_t)>& f) const;
-    /// No scan finds the record any more, whoever still has its space: a view, the retire list of another process, or an eraser that has yet
-    /// to retire it. Behind the page cache, where scans count, the next sync makes that durable. `record` is a copy of it.
+    /// No scan finds the record any more, whoever still has its space: a view, the retire list of another process, or an eraser
+    /// that has yet to retire it. Behind the page cache, where scans count, the next sync makes that durable. `record` is a
+    /// copy of it.
     void hide(std::uint64_t offset, const RecordHeader& record);
     void for_each_taken(const std::function<void(const Taken&)>& f) const;
     /// Whether the chunk table and the slabs say that this space belongs to the record; if not, somebody else may get it.

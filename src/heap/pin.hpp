@@ -7,8 +7,8 @@ namespace pmemcpy::heap {
 
 /// Keeps a record, and the extent that it names, where they are, for as long as this lives: an array's or one with an extent.
 /// Announces the pin and then looks whether the record is still in use: whoever retires a record changes its state before
-/// looking for pins, so one of the two sees the other. A recovery frees what nothing leads to without retiring it: it makes its count odd
-/// before it looks for pins, and a mere reader, which may be there meanwhile, pins nothing until it is even.
+/// looking for pins, so one of the two sees the other. A recovery frees what nothing leads to without retiring it: it makes its
+/// count odd before it looks for pins, and a mere reader, which may be there meanwhile, pins nothing until it is even.
 class Pin {
 public:
     Pin(Heap& heap, Link record) : heap_(heap), record_(record) {

@@ -242,8 +242,8 @@ bool Heap::reclaim_locked(std::uint64_t most_kept) {
     return kept == 0;
 }
 
-// By a CAS on what tells one record from all others in this place, which by now may be another's. The magic stays: a living eraser may not
-// have claimed the record yet, and retires it, and what it leads to, only while it is current.
+// By a CAS on what tells one record from all others in this place, which by now may be another's. The magic stays: a living
+// eraser may not have claimed the record yet, and retires it, and what it leads to, only while it is current.
 void Heap::hide(std::uint64_t offset, const RecordHeader& record) {
     auto* magic_and_checksum = &pool_.as<std::uint64_t>(offset);
     RecordHeader after = record;

@@ -127,9 +127,10 @@ void Heap::give_back_claimed(std::uint64_t first, std::uint64_t count) {
             {});
 }
 
-// Another may grow the pool at the same time. As long as the chunks are not usable, what the table says of them is nobody's. One that is free
-// becomes a hole: if it has been claimed and is free again by now, it loses its memory, and nothing else. After a power loss, or in a damaged
-// pool, it may be anything else, which by now may be what somebody has made of the chunk: so nobody makes it usable without the lock.
+// Another may grow the pool at the same time. As long as the chunks are not usable, what the table says of them is nobody's.
+// One that is free becomes a hole: if it has been claimed and is free again by now, it loses its memory, and nothing else.
+// After a power loss, or in a damaged pool, it may be anything else, which by now may be what somebody has made of the chunk:
+// so nobody makes it usable without the lock.
 void Heap::grow(std::uint64_t chunks, std::optional<pool::Pool::SpaceLock>& lock) {
     pool_.grow(chunks, [&](std::uint64_t first, std::uint64_t count, bool are_holes) {
         const ChunkWord fresh = are_holes ? ChunkWord::make(ChunkKind::hole, 0, 0) : ChunkWord{};

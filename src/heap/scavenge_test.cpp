@@ -73,8 +73,8 @@ TEST_F(heap_that_wipes_after_deaths, wipes_of_a_run_that_is_half_freed_only_what
     EXPECT_TRUE(std::all_of(begin, begin + others.length, [&](std::byte each) { return each == stored; }));
 }
 
-// The dead process had meant a slot of an array whose space is another array's by now. Emptied with the tag of that one, the slot would be
-// open to a store that comes late to the first.
+// The dead process had meant a slot of an array whose space is another array's by now. Emptied with the tag of that one, the
+// slot would be open to a store that comes late to the first.
 TEST_F(heap_after_deaths, empties_a_slot_with_the_tag_of_the_segment_that_it_is_in) {
     Attached survivor(path_);
     constexpr std::uint64_t length = sizeof(RecordHeader) + 2 * sizeof(std::uint64_t);
@@ -99,7 +99,8 @@ TEST_F(heap_after_deaths, empties_a_slot_with_the_tag_of_the_segment_that_it_is_
     EXPECT_EQ(survivor.pool.as<std::uint64_t>(slot), Link::mark(mark_empty, version).word);
 }
 
-// A record that is hidden, and that its eraser has not retired yet, was taken for one that nobody had finished, and freed under a view.
+// A record that is hidden, and that its eraser has not retired yet, was taken for one that nobody had finished, and freed under
+// a view.
 TEST_F(heap_after_deaths, keeps_what_is_hidden_as_long_as_there_is_a_view_of_it) {
     Attached survivor(path_);
     const std::uint64_t mine = survivor.pool.slot_index();

@@ -257,9 +257,9 @@ void Store::drop_abandoned_step(std::uint64_t next, const pool::Pool::StepLock&)
     pool_.enter_step(next);
 }
 
-// Nobody is in a step, and a process that enters one waits for the lock that the caller holds.
-// What was stored in steps before the broken one is whole, and waits for its commit. By the records and not by the names: a variable that
-// another process renames meanwhile may be in none of the chains when they are walked.
+// Nobody is in a step, and a process that enters one waits for the lock that the caller holds. What was stored in steps before
+// the broken one is whole, and waits for its commit. By the records and not by the names: a variable that another process
+// renames meanwhile may be in none of the chains when they are walked.
 void Store::drop_from(std::uint64_t step) {
     for_each_from(step, [&](Link record, const heap::RecordHeader& header) {
         if (static_cast<heap::RecordKind>(header.kind) == heap::RecordKind::block) {
@@ -268,9 +268,9 @@ void Store::drop_from(std::uint64_t step) {
             drop_from(step, *entry, catalog_.name_of(*entry).value_or("a variable"));
         }
     });
-    // Behind the page cache recovery believes records, not links: it would find these again once the step that others begin anew is
-    // committed. Those that are retired already are not wiped before a sync, and not while there is a view of them. What is done
-    // here the commit's own sync makes durable.
+    // Behind the page cache recovery believes records, not links: it would find these again once the step that others begin
+    // anew is committed. Those that are retired already are not wiped before a sync, and not while there is a view of them.
+    // What is done here the commit's own sync makes durable.
     if (pool_.probe().needs_sync) {
         for_each_from(step, [&](Link record, const heap::RecordHeader& header) {
             heap_.hide(record.offset(), header);

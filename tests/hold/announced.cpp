@@ -71,8 +71,9 @@ Scenario a_free_of_what_is_pinned() {
     return scenario;
 }
 
-// A mere reader has found a block, and is held before it pins it. The writer that replaces the block dies before it retires it; another recovers the
-// pool, finds no pin, and is held before it frees what nothing leads to. The reader's view showed what was stored there afterwards.
+// A mere reader has found a block, and is held before it pins it. The writer that replaces the block dies before it retires it;
+// another recovers the pool, finds no pin, and is held before it frees what nothing leads to. The reader's view showed what was
+// stored there afterwards.
 Scenario a_pin_beside_a_recovery() {
     Scenario scenario;
     scenario.name = "a pin beside a recovery";

@@ -9,9 +9,9 @@
 
 namespace pmemcpy::hold {
 
-// Of two threads of a process one has freed a unit in a slab of another process, and is held while it looks whether it can have that again.
-// Meanwhile the other process gives the chunk back, and the second thread cuts it into other units. The first took one of the old ones then,
-// because the slab was its process's own.
+// Of two threads of a process one has freed a unit in a slab of another process, and is held while it looks whether it can have
+// that again. Meanwhile the other process gives the chunk back, and the second thread cuts it into other units. The first took
+// one of the old ones then, because the slab was its process's own.
 Scenario a_freed_unit_of_another() {
     Scenario scenario;
     scenario.name = "a freed unit of another";
@@ -37,8 +37,9 @@ Scenario a_freed_unit_of_another() {
     return scenario;
 }
 
-// Behind the chunks in use the chunk table may say anything after a power loss, also what a process of this session makes of a chunk, because the
-// names of owners come again. One that grows the pool is held before it calls such a chunk free. By then another had grown it, and stored there.
+// Behind the chunks in use the chunk table may say anything after a power loss, also what a process of this session makes of a
+// chunk, because the names of owners come again. One that grows the pool is held before it calls such a chunk free. By then
+// another had grown it, and stored there.
 Scenario a_chunk_that_is_made_usable_twice() {
     Scenario scenario;
     scenario.name = "a chunk that is made usable twice";

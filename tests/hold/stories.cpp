@@ -206,8 +206,9 @@ Scenario a_commit_of_one_left_behind() {
     return scenario;
 }
 
-// Two steps are open, and the later one is broken. A process drops that, and is held; meanwhile one dies in the earlier step, and a newcomer tells
-// of it. The first said then that none is broken, and half of the earlier step was committed. A referee found this one and the next two.
+// Two steps are open, and the later one is broken. A process drops that, and is held; meanwhile one dies in the earlier step,
+// and a newcomer tells of it. The first said then that none is broken, and half of the earlier step was committed. A referee
+// found this one and the next two.
 Scenario a_death_in_an_earlier_step() {
     Scenario scenario;
     scenario.name = "a death in an earlier step";
@@ -230,8 +231,8 @@ Scenario a_death_in_an_earlier_step() {
     return scenario;
 }
 
-// Behind the page cache a process that drops a step hides from recovery what is left of it. Another has erased that, and is held before it
-// retires it: what was hidden looked freed to it, and nobody gave the space back.
+// Behind the page cache a process that drops a step hides from recovery what is left of it. Another has erased that, and is
+// held before it retires it: what was hidden looked freed to it, and nobody gave the space back.
 Scenario an_erase_of_what_is_dropped() {
     Scenario scenario;
     scenario.name = "an erase of what is dropped";
@@ -254,8 +255,9 @@ Scenario an_erase_of_what_is_dropped() {
     return scenario;
 }
 
-// A process that drops a step looked for it along the names, and is held. A variable that another renames meanwhile was in none of the chains
-// that it walked, and so half of the step was left, for the next commit to show; or behind the page cache was hidden though it was published.
+// A process that drops a step looked for it along the names, and is held. A variable that another renames meanwhile was in none
+// of the chains that it walked, and so half of the step was left, for the next commit to show; or behind the page cache was
+// hidden though it was published.
 std::vector<Scenario> renames_of_what_is_dropped() {
     std::vector<Scenario> all;
     for (const crash::Model model : {crash::Model::line, crash::Model::page}) {
@@ -274,8 +276,8 @@ std::vector<Scenario> renames_of_what_is_dropped() {
     return all;
 }
 
-// The last process out recovers the pool, for another had died, and is killed in that. One that waited for its lock joined the session then,
-// in a pool that was half rebuilt.
+// The last process out recovers the pool, for another had died, and is killed in that. One that waited for its lock joined the
+// session then, in a pool that was half rebuilt.
 Scenario a_session_that_is_half_rebuilt() {
     Scenario scenario;
     scenario.name = "a session that is half rebuilt";
