@@ -84,6 +84,13 @@ protected:
         ASSERT_FALSE(error) << error.message();
     }
     bool is_there() const { return std::filesystem::exists(path_ + ".idx"); }
+    /// The directory of the one generation that there is.
+    std::string generation() const {
+        for (const auto& entry : std::filesystem::directory_iterator(path_ + ".idx")) {
+            if (entry.is_directory()) return entry.path();
+        }
+        return "";
+    }
     static void expect(Code code, const std::function<void()>& call) {
         try {
             call();

@@ -260,7 +260,7 @@ TEST_F(index_beside_a_pool, gives_no_id_twice_where_its_names_make_no_sense) {
     flush_index(pool);
     const std::vector<std::string> all = looked_for(pool, "name begins \"v\"");
     EXPECT_EQ(ids(pool, "name begins \"v\""), all);
-    const auto engine = index::open_engine_if_there(path_ + ".idx/1", 1ULL << 40);
+    const auto engine = index::open_engine_if_there(generation(), 1ULL << 40);
     {
         const auto writing = engine->write();
         std::string key;
@@ -353,7 +353,7 @@ TEST_F(index_beside_a_pool, is_known_by_others_to_be_in_use) {
     pool.store("a", 1);
     flush_index(pool);
     EXPECT_EQ(found(pool, "value = 1").size(), 1U);
-    const std::string file = path_ + ".idx/1/" + index::tree_file;
+    const std::string file = generation() + "/" + index::tree_file;
     { const os::File once_more = os::File::open(file, O_RDWR); }
     const pid_t child = ::fork();
     if (child == 0) {
