@@ -19,7 +19,6 @@
 
 #include "os/calls.hpp"
 #include "os/map.hpp"
-#include "os/process.hpp"
 #include "pool/geometry.hpp"
 #include "tests/folder.hpp"
 

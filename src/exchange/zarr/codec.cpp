@@ -242,9 +242,7 @@ public:
 private:
     static constexpr std::size_t check_bytes = 4;  // little-endian
 
-    static std::uint32_t checksum(const Bytes& bytes) {
-        return base::crc32c(0, bytes.data(), bytes.size());
-    }
+    static std::uint32_t checksum(const Bytes& bytes) { return base::crc32c(0, bytes.data(), bytes.size()); }
 };
 
 }  // namespace
