@@ -168,9 +168,8 @@ bool Pool::try_join() {
         if (persist::Medium::load(&state().clean.value) == 0) {
             runtime_.emplace(
                 Runtime::open(file_, persist::Medium::load(&state().runtime_inode.value), false));
-            // Of a session in which nobody is any more the last one out may have died while it rebuilt the pool; or the session
-            // is of before a power loss, and the process that was alone has died before it began another.
-            if (runtime_->is_valid(super_.uuid) && runtime_->has_owners()) {
+            // An odd count: the process that rebuilt the pool has died in it.
+            if (runtime_->is_valid(super_.uuid) && recovery_count() % 2 == 0) {
                 refresh_features();
                 runtime_fork_ = os::ClosedInChild(runtime_->file());
                 return true;

@@ -14,19 +14,21 @@ enum class Reader : std::uint8_t {
 };
 
 struct Attach : Slots {
+    static constexpr std::uint8_t of_this_boot = 1, of_another_boot = 2;  // what the mark of .rt says
     Reader reads = Reader::asks_once;
     bool has_reader = false;  // C
     bool starts_clean = true;
     bool scavenges_at_close = true;
     bool recovers_at_close = true;  // on line media, where somebody has died
-    bool looks_for_owners = true;   // a session that is joined is vouched for by one that has a slot
+    bool looks_at_boot = true;      // .rt may lie on a disk with the mark of a session of before a power loss
+    bool looks_at_count = true;     // which is odd during a recovery, and stays so where that is cut short
     int most_deaths = 1;
 
     State initial() const {
         State s{};
         s.clean = starts_clean ? 1 : 0;
         s.forgotten = starts_clean ? 0 : 1;
-        s.valid = 1;  // of a session before this one, also over a power loss
+        s.valid = of_another_boot;
         for (int p = 0; p < workers; ++p) call(s.process[p], has_reader && p == 2 ? Verb::read : Verb::work);
         return s;
     }
@@ -90,7 +92,7 @@ struct Attach : Slots {
                 CALL(Verb::take_slot);
                 f.a = s.process[p].result;
                 STEP(".rt is valid");
-                s.valid = 1;
+                s.valid = of_this_boot;
                 STEP("lock(attach, shared) of who was alone");
                 s.alone = 0;
                 s.shared |= static_cast<std::uint8_t>(1U << p);
@@ -102,11 +104,10 @@ struct Attach : Slots {
             STEP("clean == 0?");
             if (s.clean == 0) {
                 STEP("is .rt valid?");
-                // Needed only because the kernel drops the locks of the dead one after the other, and here all at once.
-                f.a = s.valid;
-                if (f.a != 0 && looks_for_owners) {
-                    STEP("has a slot an owner?");
-                    f.a = s.slot[0].owner != 0 || s.slot[1].owner != 0 ? 1 : 0;
+                f.a = s.valid == of_this_boot || (s.valid == of_another_boot && !looks_at_boot) ? 1 : 0;
+                if (f.a != 0 && looks_at_count) {
+                    STEP("is the count of recoveries even?");
+                    f.a = s.cut_short == 0 ? 1 : 0;
                 }
                 if (f.a != 0) {
                     CALL(Verb::take_slot);
@@ -152,8 +153,9 @@ struct Attach : Slots {
         STEP("recovery begins");
         s.recovering = static_cast<std::uint8_t>(p + 1);
         s.forgotten = 1;  // half rebuilt
+        s.cut_short = 1;  // unless it ends
         STEP("recovery ends");
-        s.recovering = s.forgotten = s.unflushed = 0;
+        s.recovering = s.forgotten = s.unflushed = s.cut_short = 0;
         MODEL_END;
     }
 

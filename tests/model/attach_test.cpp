@@ -44,13 +44,17 @@ TEST(Attach, without_scavenging_at_the_end_calls_a_pool_clean_that_is_not) {
     expect_fault("no scavenging", model, "a pool is called clean that the dead have not flushed");
 }
 
-TEST(Attach, to_a_session_in_which_nobody_is_any_more_works_in_a_pool_that_was_not_recovered) {
+TEST(Attach, to_a_session_of_before_a_power_loss_works_in_a_pool_that_was_not_recovered) {
     Attach model = mended();
-    model.looks_for_owners = false;
+    model.looks_at_boot = false;
     model.starts_clean = false;
     expect_fault("joins a session of before a power loss", model,
                  "somebody works in a pool that was not recovered");
-    model.starts_clean = true;
+}
+
+TEST(Attach, to_a_session_that_is_half_rebuilt_works_in_a_pool_that_was_not_recovered) {
+    Attach model = mended();
+    model.looks_at_count = false;
     model.most_deaths = 2;
     expect_fault("joins a session that is half rebuilt", model,
                  "somebody works in a pool that was not recovered");
