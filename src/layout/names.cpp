@@ -131,8 +131,9 @@ bool Names::drop(const std::string& passing) const {
 
 // Another one each time, by which it is known whose it is: PayloadFiles::sweep_passing() leaves those of the living.
 std::string Names::draw_passing() const {
-    const std::uint64_t owner = pool_ == nullptr ? 0 : pool_->owner();
-    return passing_name_of(owner << 32 | (drawn_.fetch_add(1) & 0xffffffff));
+    const std::uint64_t drawn = drawn_.fetch_add(1);
+    return passing_name_of(
+        pool_ == nullptr ? drawn : passing_number(pool_->owner(), pool_->session_began_at(), drawn));
 }
 
 void Names::unlink(std::string_view id) const {

@@ -26,8 +26,10 @@ namespace {
 constexpr std::size_t looked_at_per_mapping = 2;
 constexpr int most_counts = 8;  // each one: others have made or removed a file meanwhile
 
-// Of a name of an earlier session nobody is the owner, or a process that has changed no name yet under that number.
-bool is_alive(pool::Pool& pool, std::uint64_t owner) {
+// Whether the process is there that has drawn this number for a passing name.
+bool is_of_the_living(pool::Pool& pool, std::uint64_t number) {
+    if (!is_of_session(number, pool.session_began_at())) return false;
+    const std::uint64_t owner = owner_of_passing(number);
     const std::uint64_t slot = (owner & 0x1fff) - 1;
     const pool::Runtime& runtime = pool.runtime();
     if (slot >= Medium::load(&runtime.header().slots_used)) return false;
@@ -234,7 +236,7 @@ std::optional<os::File> PayloadFiles::hold(const std::string& name) const {
 void PayloadFiles::sweep_passing() const {
     for (const std::string& name : os::names_in(data_)) {
         const auto number = number_of_passing(name);
-        if (!number || is_alive(heap_.pool(), *number >> 32)) continue;
+        if (!number || is_of_the_living(heap_.pool(), *number)) continue;
         const auto there = os::look_in(data_, name);
         if (there && is_payload(*there)) os::remove_in(data_, name);
     }

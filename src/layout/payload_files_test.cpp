@@ -245,16 +245,21 @@ TEST_F(payload_files, that_get_a_name_while_they_are_freed_have_the_names_looked
     EXPECT_TRUE(files_->take_names_are_stale());
 }
 
+// Owners' numbers come again: what a process of an earlier session had left was taken for that of the living one with its number.
 TEST_F(payload_files, what_the_dead_have_left_of_names_goes_and_what_a_user_has_there_stays) {
     const Extent extent = store("some text");
-    const std::uint64_t living = pool_->owner() << 32;
-    const std::uint64_t dead = (pool_->owner() ^ (std::uint64_t{1} << 13)) << 32;  // before in the same slot
-    for (const std::uint64_t number : {living, dead})
+    const std::uint64_t session = pool_->session_began_at();
+    const std::uint64_t living = passing_number(pool_->owner(), session, 0);
+    const std::uint64_t dead =
+        passing_number(pool_->owner() ^ (1U << 13), session, 0);  // before in the same slot
+    const std::uint64_t earlier = passing_number(pool_->owner(), session - 1, 0);
+    for (const std::uint64_t number : {living, dead, earlier})
         fs::create_hard_link(path(extent), here_ / (".data/" + passing_name_of(number)));
     std::ofstream(here_ / (".data/" + passing_name_of(dead + 1))) << "mine";
     files_->sweep_passing();
     EXPECT_TRUE(fs::exists(here_ / (".data/" + passing_name_of(living))));
     EXPECT_FALSE(fs::exists(here_ / (".data/" + passing_name_of(dead))));
+    EXPECT_FALSE(fs::exists(here_ / (".data/" + passing_name_of(earlier))));
     files_->keep_only({extent});
     EXPECT_FALSE(fs::exists(here_ / (".data/" + passing_name_of(living))));
     EXPECT_TRUE(fs::exists(here_ / (".data/" + passing_name_of(dead + 1))));

@@ -19,6 +19,27 @@ std::string name_of_payload(std::uint64_t number) {
 
 std::string passing_name_of(std::uint64_t number) { return name_of_payload(number) + std::string(passing); }
 
+namespace {
+
+constexpr int drawn_bits = 16, session_bits = 19;  // and 29 of the owner
+
+std::uint64_t session_tag(std::uint64_t began_at) {
+    return began_at * 0x9e3779b97f4a7c15ULL >> (64 - session_bits);
+}
+
+}  // namespace
+
+std::uint64_t passing_number(std::uint64_t owner, std::uint64_t session_began_at, std::uint64_t drawn) {
+    return owner << (session_bits + drawn_bits) | session_tag(session_began_at) << drawn_bits |
+           (drawn & ((1U << drawn_bits) - 1));
+}
+
+std::uint64_t owner_of_passing(std::uint64_t number) { return number >> (session_bits + drawn_bits); }
+
+bool is_of_session(std::uint64_t number, std::uint64_t session_began_at) {
+    return (number >> drawn_bits & ((1U << session_bits) - 1)) == session_tag(session_began_at);
+}
+
 std::string kept_name_of(std::uint64_t number) { return std::string(kept_prefix) + name_of_payload(number); }
 
 std::optional<std::uint64_t> number_of_kept(std::string_view name) {

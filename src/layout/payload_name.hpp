@@ -24,6 +24,12 @@ std::string name_of_payload(std::uint64_t number);
 std::string passing_name_of(std::uint64_t number);
 /// The number in such a name, or nothing.
 std::optional<std::uint64_t> number_of_passing(std::string_view name);
+/// The number of a process's passing name: of an owner in the session that began at that version, for owners' numbers come again in
+/// each session.
+std::uint64_t passing_number(std::uint64_t owner, std::uint64_t session_began_at, std::uint64_t drawn);
+std::uint64_t owner_of_passing(std::uint64_t number);
+/// Hardly ever true of another session.
+bool is_of_session(std::uint64_t number, std::uint64_t session_began_at);
 
 /// The name it has below a pool that does not need it any more, while the target's inventory still names it.
 std::string kept_name_of(std::uint64_t number);
