@@ -15,6 +15,7 @@ enum class Reader : std::uint8_t {
 
 struct Attach : Slots {
     static constexpr std::uint8_t of_this_boot = 1, of_another_boot = 2;  // what the mark of .rt says
+    static constexpr std::uint8_t half_rebuilt = 2;  // of what is forgotten: a recovery has begun
     Reader reads = Reader::asks_once;
     bool has_reader = false;  // C
     bool starts_clean = true;
@@ -107,7 +108,7 @@ struct Attach : Slots {
                 f.a = s.valid == of_this_boot || (s.valid == of_another_boot && !looks_at_boot) ? 1 : 0;
                 if (f.a != 0 && looks_at_count) {
                     STEP("is the count of recoveries even?");
-                    f.a = s.cut_short == 0 ? 1 : 0;
+                    f.a = (s.forgotten & half_rebuilt) == 0 ? 1 : 0;
                 }
                 if (f.a != 0) {
                     CALL(Verb::take_slot);
@@ -152,10 +153,9 @@ struct Attach : Slots {
         MODEL_BEGIN;
         STEP("recovery begins");
         s.recovering = static_cast<std::uint8_t>(p + 1);
-        s.forgotten = 1;  // half rebuilt
-        s.cut_short = 1;  // unless it ends
+        s.forgotten = half_rebuilt;
         STEP("recovery ends");
-        s.recovering = s.forgotten = s.unflushed = s.cut_short = 0;
+        s.recovering = s.forgotten = s.unflushed = 0;
         MODEL_END;
     }
 

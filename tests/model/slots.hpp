@@ -30,8 +30,7 @@ struct Slots {
         std::uint8_t shared, alone,
             detaching;  // locks: who has the attach lock, shared and exclusive; the detach lock
         std::uint8_t clean, valid, session, forgotten, recovering, scavenges, deaths, unattended, wrong,
-            unflushed,  // words of the dead, on line media
-            cut_short;  // the count of recoveries is odd
+            unflushed;  // words of the dead, on line media
     };
     bool looks_again_at_slot =
         false;  // whether its owner has come and died since, before the slot is begun anew
