@@ -25,7 +25,8 @@ namespace copy {
 std::string name_of_ones_own(const PMEM& pool, const std::string& prefix, const std::string& ending) {
     std::random_device random;
     for (;;) {
-        std::string name = prefix + std::to_string(std::uint64_t{random()} << 32 | random()) + ending;
+        std::string name = prefix;
+        name.append(std::to_string(std::uint64_t{random()} << 32 | random())).append(ending);
         if (!pool.exists(name)) return name;
     }
 }

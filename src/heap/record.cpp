@@ -153,7 +153,7 @@ bool is_whole(const pool::Pool& pool, std::uint64_t offset, std::uint64_t room) 
 bool is_hidden(const pool::Pool& pool, std::uint64_t offset, std::uint64_t room) {
     const auto& header = pool.as<RecordHeader>(offset);
     return header.magic == record_magic && has_sane_length(header, room) &&
-           hidden(checksum_of(header, offset)) == header.checksum;
+           hidden_checksum(checksum_of(header, offset)) == header.checksum;
 }
 
 }  // namespace pmemcpy::heap

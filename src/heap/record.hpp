@@ -108,6 +108,6 @@ bool is_whole(const pool::Pool& pool, std::uint64_t offset, std::uint64_t room);
 
 /// Whether there is one that Heap::hide keeps from scans.
 bool is_hidden(const pool::Pool& pool, std::uint64_t offset, std::uint64_t room);
-constexpr std::uint32_t hidden(std::uint32_t checksum) { return ~checksum; }
+constexpr std::uint32_t hidden_checksum(std::uint32_t checksum) { return ~checksum; }
 
 }  // namespace pmemcpy::heap

@@ -247,7 +247,7 @@ bool Heap::reclaim_locked(std::uint64_t most_kept) {
 void Heap::hide(std::uint64_t offset, const RecordHeader& record) {
     auto* magic_and_checksum = &pool_.as<std::uint64_t>(offset);
     RecordHeader after = record;
-    after.checksum = hidden(record.checksum);
+    after.checksum = hidden_checksum(record.checksum);
     std::uint64_t expected = 0, fresh = 0;
     std::memcpy(&expected, &record, sizeof expected);
     std::memcpy(&fresh, &after, sizeof fresh);
