@@ -57,7 +57,11 @@ void let_in_all(os::File& file, const os::File& directory) {
     if (!os::is_mine_to_change(file)) return;
     const bool is_same_group = file.owning_group() == directory.owning_group();
     if (is_same_group && (file.mode_bits() & 0777) == bits) return;
-    os::share_like(file, directory, bits);
+    try {
+        os::share_like(file, directory, bits);
+    } catch (const Error&) {
+        // Root of a user namespace that does not know its owner. It is good enough for this process.
+    }
 }
 
 }  // namespace
