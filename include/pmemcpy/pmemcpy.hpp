@@ -73,8 +73,8 @@ public:
     }
     /// Closes the pool; on `page` media after a sync. Views stay valid until dropped.
     void munmap();
-    /// munmap() for a program that has made the pool for something that failed. The pool is removed if this object made it, nothing is
-    /// stored in it, and no other object has it open for writing; else it stays.
+    /// Closes the pool as munmap() does, when what it was made for has failed. It is removed if this object made it, nothing is stored
+    /// in it, and no other object has it open for writing; else it stays.
     /// Crash: the pool is there, and empty, or its name is free.
     /// Sharing: a process that waits to open the pool while it is removed is told so (busy).
     void withdraw();
