@@ -35,8 +35,8 @@ struct Sides {
     }
     double* doubles() { return reinterpret_cast<double*>(own.base()); }
 
-    os::File file = os::File::create_unnamed("/dev/shm", 0600);
-    os::File own_file = os::File::create_unnamed("/dev/shm", 0600);
+    os::File file = os::File::create_unnamed("/dev/shm/unnamed", 0600);
+    os::File own_file = os::File::create_unnamed("/dev/shm/unnamed", 0600);
     os::Mapping map, own;
 };
 

@@ -35,10 +35,11 @@ struct Options {
     Mode mode = Mode::create_or_update;
     Layout layout = Layout::automatic;
     MapSync map_sync = MapSync::automatic;
-    std::uint64_t max_bytes = 0;      ///< of a new pool: how large it may grow; 0: what the device has
-    std::uint64_t initial_bytes = 0;  ///< of a new pool: allocated at once
-    std::uint64_t chunk_bytes = 0;    ///< of a new pool: 0: 2 MiB, a huge page
-    unsigned permissions = 0666;      ///< of a new pool, before the umask
+    /// Of a new pool: how large it may grow; 0: what the file system has free, and on tmpfs at most half of the memory that is left.
+    std::uint64_t max_bytes = 0;
+    std::uint64_t initial_bytes = 0;                      ///< of a new pool: allocated at once
+    std::uint64_t chunk_bytes = 0;                        ///< of a new pool: 0: 2 MiB, a huge page
+    unsigned permissions = 0666;                          ///< of a new pool, before the umask
     SerializerType serializer = SerializerType::Default;  ///< of a new pool: for objects stored by Default
     IndexMode index = IndexMode::none;  ///< of a new pool: who keeps its index; see <pmemcpy/index.hpp>
     bool prepare = false;               ///< make huge pages of all that is allocated, once, at create

@@ -98,9 +98,7 @@ bool is_to_be_replaced(const std::string& path) {
 // Gets its name when it is whole. Of two that make one at once the second takes the first's.
 void make_file(const os::File& pool, const std::array<std::uint8_t, 16>& uuid) {
     const std::string path = path_of(pool);
-    const auto slash = path.rfind('/');
-    os::File file =
-        os::File::create_unnamed(slash == std::string::npos ? "." : path.substr(0, slash + 1), 0600);
+    os::File file = os::File::create_unnamed(path, 0600);
     file.allocate(0, sizeof(HeatFile));  // else a full device is a signal, later
     os::share_like(file, pool, mode_for(pool.mode_bits()));
     {

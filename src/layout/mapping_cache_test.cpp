@@ -8,7 +8,7 @@ namespace pmemcpy::layout {
 namespace {
 
 MappingCache::Shared mapping_of(std::uint64_t bytes) {
-    os::File file = os::File::create_unnamed(std::filesystem::temp_directory_path(), 0600);
+    os::File file = os::File::create_unnamed(std::filesystem::temp_directory_path() / "unnamed", 0600);
     file.resize(bytes);
     return std::make_shared<const os::Mapping>(file, bytes);
 }

@@ -8,17 +8,12 @@
 #include "base/crc32c.hpp"
 #include "os/guard.hpp"
 #include "os/lock.hpp"
+#include "os/names.hpp"
 #include "os/space.hpp"
 
 namespace pmemcpy::members {
 
 namespace {
-
-std::string directory_of(const std::string& path) {
-    const auto slash = path.rfind('/');
-    if (slash == std::string::npos) return ".";
-    return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 std::uint32_t checksum_of(const Header& header) {
     return base::crc32c(0, &header, offsetof(Header, checksum));
@@ -69,7 +64,7 @@ void allocate(os::File& file, std::uint64_t bytes) {
 }  // namespace
 
 Members Members::create(const Request& request, const std::function<void(std::byte*)>& fill) {
-    os::File file = os::File::create_unnamed(directory_of(request.path), static_cast<mode_t>(request.mode));
+    os::File file = os::File::create_unnamed(request.path, static_cast<mode_t>(request.mode));
     allocate(file, request.file_bytes);
     os::Mapping map(file, request.file_bytes);
     fill(map.base());

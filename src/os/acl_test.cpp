@@ -60,7 +60,7 @@ TEST_F(acl, of_a_directory_is_where_new_files_begin) {
     EXPECT_TRUE(default_acl_of(here_)->entries().empty());
     set_default_acl(here_, list_);
     EXPECT_EQ(default_acl_of(here_), list_);
-    File made = File::create_unnamed(folder_.path(), 0640);
+    File made = File::create_unnamed(folder_ / "made", 0640);
     made.link_as(folder_ / "made");
     EXPECT_EQ(acl_of(made)->bits_of(Who::user, 77), 4u);
     EXPECT_EQ(acl_of(made)->bits_of(Who::mask), 4u) << "no more than was asked for";

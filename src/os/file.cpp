@@ -115,10 +115,10 @@ File File::create_in_memory(const std::string& path) {
     return {fd, path, true};
 }
 
-File File::create_unnamed(const std::string& directory, mode_t mode) {
-    const int fd = open_descriptor(directory, O_RDWR | O_TMPFILE, mode);
-    if (fd < 0) throw_failure("create a file in", directory, errno);
-    return File(fd, directory, true);
+File File::create_unnamed(const std::string& path, mode_t mode) {
+    const int fd = open_descriptor(folder_of(path), O_RDWR | O_TMPFILE, mode);
+    if (fd < 0) throw_failure("create", path, errno);
+    return File(fd, path, true);
 }
 
 void File::link_as(const std::string& path) {

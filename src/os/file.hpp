@@ -47,8 +47,8 @@ public:
     /// The file `name` in an open directory, itself and no symbolic link: nothing where there is none.
     static std::optional<File> open_in(const File& directory, const std::string& name, int flags,
                                        mode_t mode = 0);
-    /// A file without a name in `directory` (O_TMPFILE): it vanishes unless link_as() names it.
-    static File create_unnamed(const std::string& directory, mode_t mode);
+    /// A file without a name (O_TMPFILE) in the folder of `path`: it vanishes unless link_as(path) names it. Errors call it `path`.
+    static File create_unnamed(const std::string& path, mode_t mode);
     /// A file in memory, without a name anywhere. What goes by its path are messages.
     static File create_in_memory(const std::string& path);
     /// Gives the file a name; `already_exists` if somebody has it.

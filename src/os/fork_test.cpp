@@ -28,7 +28,7 @@ TEST(os, a_child_knows_that_it_is_not_its_parent) {
 
 // Without ClosedInChild the surviving grandchild would hold the dead owner's lock, and it would look alive.
 TEST(os, the_locks_of_a_process_die_with_it_although_its_child_lives) {
-    const File file = File::create_unnamed("/dev/shm", 0600);
+    const File file = File::create_unnamed("/dev/shm/unnamed", 0600);
     const std::string again = "/proc/self/fd/" + std::to_string(file.fd());
     int from_owner[2];
     int to_child[2];
@@ -63,7 +63,7 @@ TEST(os, the_locks_of_a_process_die_with_it_although_its_child_lives) {
 }
 
 TEST(os, a_registration_ends_with_its_owner) {
-    const File file = File::create_unnamed("/dev/shm", 0600);
+    const File file = File::create_unnamed("/dev/shm/unnamed", 0600);
     std::optional<ClosedInChild> closed(file);
     closed.reset();
     const pid_t child = ::fork();

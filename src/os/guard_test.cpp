@@ -21,7 +21,7 @@ struct HalfGone {
         file.resize(4096);
         map = Mapping(file, 8192);
     }
-    File file = File::create_unnamed("/dev/shm", 0600);
+    File file = File::create_unnamed("/dev/shm/unnamed", 0600);
     Mapping map;
 };
 

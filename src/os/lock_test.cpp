@@ -19,7 +19,7 @@ using namespace pmemcpy::os;
 
 /// Two descriptions of one unnamed file.
 struct TwoDescriptions {
-    File a = File::create_unnamed("/dev/shm", 0600);
+    File a = File::create_unnamed("/dev/shm/unnamed", 0600);
     File b = File::open("/proc/self/fd/" + std::to_string(a.fd()), O_RDWR);
 };
 

@@ -20,7 +20,7 @@ using namespace pmemcpy;
 using namespace pmemcpy::os;
 
 TEST(os, a_mapping_starts_at_a_huge_page_and_sees_the_file_grow_under_it) {
-    File file = File::create_unnamed("/dev/shm", 0600);
+    File file = File::create_unnamed("/dev/shm/unnamed", 0600);
     file.allocate(0, 4096);
     Mapping map(file, std::uint64_t{64} << 30);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(map.base()) % huge_page_bytes, 0u);
@@ -34,7 +34,7 @@ TEST(os, a_mapping_starts_at_a_huge_page_and_sees_the_file_grow_under_it) {
 }
 
 TEST(os, a_mapping_may_start_inside_the_file) {
-    File file = File::create_unnamed("/dev/shm", 0600);
+    File file = File::create_unnamed("/dev/shm/unnamed", 0600);
     file.allocate(0, 2 * huge_page_bytes);
     file.write_exactly("x", 1, huge_page_bytes);
     const Mapping map(file, 4096, {.access = Access::read, .offset = huge_page_bytes});
@@ -42,7 +42,7 @@ TEST(os, a_mapping_may_start_inside_the_file) {
 }
 
 TEST(os, pages_are_populated_and_collapsed) {
-    File file = File::create_unnamed("/dev/shm", 0600);
+    File file = File::create_unnamed("/dev/shm/unnamed", 0600);
     file.allocate(0, 2 * huge_page_bytes);
     Mapping map(file, 4 * huge_page_bytes);
     EXPECT_TRUE(map.populate(100, huge_page_bytes));
@@ -68,14 +68,14 @@ TEST(os, one_page_that_cannot_be_collapsed_does_not_end_it_for_the_others) {
         return 0;
     };
     const ScopedCalls scoped(fake);
-    File file = File::create_unnamed("/dev/shm", 0600);
+    File file = File::create_unnamed("/dev/shm/unnamed", 0600);
     Mapping map(file, 4 * huge_page_bytes);
     EXPECT_FALSE(map.collapse(0, 4 * huge_page_bytes));
     EXPECT_EQ(collapsed, 2);
 }
 
 TEST(os, map_sync_is_unsupported_on_tmpfs) {
-    const File file = File::create_unnamed("/dev/shm", 0600);
+    const File file = File::create_unnamed("/dev/shm/unnamed", 0600);
     try {
         const Mapping map(file, 4096, {.map_sync = true});
         FAIL();
@@ -85,7 +85,7 @@ TEST(os, map_sync_is_unsupported_on_tmpfs) {
 }
 
 TEST(os, a_child_does_not_inherit_a_mapping) {
-    File file = File::create_unnamed("/dev/shm", 0600);
+    File file = File::create_unnamed("/dev/shm/unnamed", 0600);
     file.write_exactly("inherited", 9, 0);
     file.resize(4096);
     const Mapping map(file, 4096);
@@ -103,7 +103,7 @@ TEST(os, a_child_does_not_inherit_a_mapping) {
 // The kernel leaves a hole where the parent's mapping was. The child unmapped "its copy" there, and with it what it had come to keep in
 // that place: a pool of its own, or memory of malloc.
 TEST(os, a_childs_copy_of_a_mapping_leaves_alone_what_the_child_has_there) {
-    File file = File::create_unnamed("/dev/shm", 0600);
+    File file = File::create_unnamed("/dev/shm/unnamed", 0600);
     file.resize(4096);
     Mapping map(file, 4096);
     Mapping moved(file, 4096);
@@ -137,7 +137,7 @@ TEST(os, a_limit_on_address_space_is_named) {
         errno = ENOMEM;
         return MAP_FAILED;
     };
-    const File file = File::create_unnamed("/dev/shm", 0600);
+    const File file = File::create_unnamed("/dev/shm/unnamed", 0600);
     const ScopedCalls scoped(fake);
     try {
         const Mapping map(file, 4 * huge_page_bytes);
@@ -149,7 +149,7 @@ TEST(os, a_limit_on_address_space_is_named) {
 }
 
 TEST(os, a_failed_msync_is_an_io_error) {
-    File file = File::create_unnamed("/dev/shm", 0600);
+    File file = File::create_unnamed("/dev/shm/unnamed", 0600);
     file.allocate(0, 4096);
     Mapping map(file, 4096);
     Calls fake = system_calls();

@@ -107,6 +107,12 @@ std::string settled_path(const std::string& path) {
     return (*there == "/" ? "" : *there) + "/" + name.substr(parting + 1) + slash;
 }
 
+std::string folder_of(const std::string& path) {
+    const auto slash = path.rfind('/');
+    if (slash == std::string::npos) return ".";
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
+
 std::optional<std::string> read_text(const std::string& path) {
     const int fd = calls().open(path.c_str(), O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) return std::nullopt;

@@ -29,6 +29,8 @@ std::optional<std::string> real_path(const std::string& path);
 /// name says the same; of a file that is mounted by itself, the one in its directory, where that is seen. Of what is not there yet, the directory is; a slash at the end stays. A path that cannot be told so stays as
 /// it is.
 std::string settled_path(const std::string& path);
+/// The folder that a path leads into: "." for a bare name.
+std::string folder_of(const std::string& path);
 /// A text file of /proc or /sys, without white space at its end; nothing if it cannot be read.
 std::optional<std::string> read_text(const std::string& path);
 

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "os/calls.hpp"
 #include "os/cgroup.hpp"
@@ -23,6 +24,15 @@ std::uint64_t free_huge_bytes(std::uint64_t page) {
     };
     const std::uint64_t free = count("free_hugepages");
     return (free - std::min(free, count("resv_hugepages"))) * page;
+}
+
+// What the machine can give without taking from a program: unlimited where the kernel does not tell.
+std::uint64_t available_memory_bytes() {
+    const auto text = read_text("/proc/meminfo");
+    const std::string_view key = "MemAvailable:";
+    const std::size_t at = text ? text->find(key) : std::string::npos;
+    if (at == std::string::npos) return unlimited_bytes;
+    return std::strtoull(text->c_str() + at + key.size(), nullptr, 10) * 1024;
 }
 
 struct statvfs status_of(const File& file) {
@@ -53,6 +63,12 @@ std::uint64_t headroom_bytes(const File& file) { return headroom_within(file, cg
 
 std::uint64_t recent_headroom_bytes(const File& file) {
     return headroom_within(file, recent_cgroup_headroom_bytes);
+}
+
+std::uint64_t default_limit_bytes(const File& file) {
+    const std::uint64_t free = free_bytes(file);
+    if (file.fs_kind() != FileSystem::tmpfs) return free;
+    return std::min(free, std::min(available_memory_bytes(), cgroup_headroom_bytes()) / 2);
 }
 
 Room room_of(const File& file) {

@@ -16,6 +16,10 @@ std::uint64_t headroom_bytes(const File& file);
 /// The same for who asks again and again: of the cgroups what recent_cgroup_headroom_bytes() says.
 std::uint64_t recent_headroom_bytes(const File& file);
 
+/// How large a pool in this file may grow when its maker names no size: the file system's free space. Where the file's pages are
+/// memory (tmpfs), no more than half of the memory that the machine and the cgroups have left: programs need the rest.
+std::uint64_t default_limit_bytes(const File& file);
+
 /// What there is of a file system.
 struct Room {
     std::uint64_t size_bytes = 0;

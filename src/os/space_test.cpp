@@ -84,7 +84,27 @@ TEST(os, a_container_sees_its_own_part_of_the_hierarchy_as_the_root) {
     const ScopedCalls scoped(calls_on_tree());
     EXPECT_EQ(cgroup_headroom_bytes(), 0u);
     // On tmpfs an overrun would be a kill, so the cgroup counts; elsewhere the page cache gives way.
-    EXPECT_EQ(headroom_bytes(File::create_unnamed("/dev/shm", 0600)), 0u);
+    EXPECT_EQ(headroom_bytes(File::create_unnamed("/dev/shm/unnamed", 0600)), 0u);
+}
+
+// A pool without a size grew to all of /dev/shm, which was as large as the memory, and the kernel killed a rank.
+TEST(os, a_pool_without_a_size_is_given_half_of_the_memory_that_is_left) {
+    tree = {};
+    tree.texts = {
+        {"/proc/meminfo", "MemTotal:        1000 kB\nMemFree:           10 kB\nMemAvailable:     600 kB\n"},
+        {"/proc/self/mountinfo", "30 24 0:26 / /fake rw - cgroup2 cgroup2 rw\n"},
+        {"/proc/self/cgroup", "0::/job\n"},
+        {"/fake/job/memory.max", "max\n"},
+        {"/fake/job/memory.current", "0\n"},
+    };
+    const ScopedCalls scoped(calls_on_tree());
+    const File file = File::create_unnamed("/dev/shm/unnamed", 0600);
+    EXPECT_EQ(default_limit_bytes(file), 300u * 1024);
+    tree.texts["/fake/job/memory.max"] = "4096\n";
+    EXPECT_EQ(default_limit_bytes(file), 2048u);
+    tree.texts.erase("/fake/job/memory.max");
+    tree.texts["/proc/meminfo"] = "";
+    EXPECT_EQ(default_limit_bytes(file), free_bytes(file));
 }
 
 TEST(os, no_limit_is_no_limit) {
@@ -96,7 +116,7 @@ TEST(os, no_limit_is_no_limit) {
 }
 
 TEST(os, free_space_is_that_of_the_file_system) {
-    const File file = File::create_unnamed("/dev/shm", 0600);
+    const File file = File::create_unnamed("/dev/shm/unnamed", 0600);
     EXPECT_GT(free_bytes(file), 0u);
     EXPECT_GT(cgroup_headroom_bytes(), 0u);
     Calls fake = system_calls();

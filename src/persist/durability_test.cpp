@@ -90,7 +90,7 @@ protected:
     }
 
     static Probe probe_machine(const Machine& chosen, MapSync map_sync = MapSync::automatic) {
-        const os::File file = os::File::create_unnamed("/dev/shm", 0600);
+        const os::File file = os::File::create_unnamed("/dev/shm/unnamed", 0600);
         machine = chosen;
         const os::ScopedCalls scoped(calls_of_machine());
         return probe(file, map_sync);
@@ -112,7 +112,7 @@ protected:
 };
 
 TEST_F(Durabilities, tmpfs_of_this_machine_promises_nothing) {
-    const Probe result = probe(os::File::create_unnamed("/dev/shm", 0600));
+    const Probe result = probe(os::File::create_unnamed("/dev/shm/unnamed", 0600));
     EXPECT_EQ(result.durability, Durability::none);
     EXPECT_FALSE(result.map_sync);
     EXPECT_FALSE(result.needs_sync);
@@ -120,7 +120,7 @@ TEST_F(Durabilities, tmpfs_of_this_machine_promises_nothing) {
 }
 
 TEST_F(Durabilities, a_disk_file_of_this_machine_promises_pages) {
-    const os::File file = os::File::create_unnamed(std::filesystem::temp_directory_path().string(), 0600);
+    const os::File file = os::File::create_unnamed(std::filesystem::temp_directory_path() / "unnamed", 0600);
     if (file.fs_kind() != os::FileSystem::ext && file.fs_kind() != os::FileSystem::xfs) {
         GTEST_SKIP() << "the temporary directory is not on a disk file system";
     }

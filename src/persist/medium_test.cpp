@@ -84,7 +84,7 @@ TEST(persist, a_trace_build_sees_every_operation_with_its_site_and_can_leave_one
         recorder.left_out = Operation::fence;
         medium.persist(&words[0], 8);
         EXPECT_EQ(recorder.seen, "f8");
-        os::File file = os::File::create_unnamed("/dev/shm", 0600);
+        os::File file = os::File::create_unnamed("/dev/shm/unnamed", 0600);
         medium.sync(file);
         recorder.left_out = Operation::sync;
         medium.sync(file);

@@ -47,7 +47,7 @@ protected:
     }
 
     static constexpr std::uint64_t size = 64 * mib;
-    os::File file_ = os::File::create_unnamed("/dev/shm", 0600);
+    os::File file_ = os::File::create_unnamed("/dev/shm/unnamed", 0600);
     os::Mapping map_;
     Ways ways_;
     std::vector<double> values_ = std::vector<double>(16 * mib / sizeof(double));

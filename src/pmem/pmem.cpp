@@ -87,7 +87,8 @@ void PMEM::withdraw() {
 bool PMEM::is_mapped() const noexcept { return store_ != nullptr; }
 
 store::Store& PMEM::opened() const {
-    if (!store_) throw Error(Code::invalid_argument, "no pool is open; call mmap(path) first");
+    if (!store_)
+        throw Error(Code::invalid_argument, "no pool is open here: it was closed, or none was opened");
     return *store_;
 }
 

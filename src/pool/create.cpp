@@ -1,6 +1,7 @@
 // How a pool's file comes to be: empty, or as a copy of a damaged one. It has no name before it is whole.
 
 #include "base/checked.hpp"
+#include "os/names.hpp"
 #include "os/process.hpp"
 #include "os/space.hpp"
 #include "pool/geometry.hpp"
@@ -17,12 +18,6 @@
 
 namespace pmemcpy::pool {
 namespace {
-
-std::string directory_of(const std::string& path) {
-    const auto slash = path.rfind('/');
-    if (slash == std::string::npos) return ".";
-    return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 std::array<std::uint8_t, 16> draw_uuid() {
     std::random_device random;
@@ -87,7 +82,7 @@ void give_space(os::File& file, const Superblock& super, std::uint64_t allocated
 void name_when_whole(os::File& file, const std::string& path) {
     file.sync_data();
     file.link_as(path);
-    os::File::open(directory_of(path), O_RDONLY | O_DIRECTORY).sync_all();
+    os::File::open(os::folder_of(path), O_RDONLY | O_DIRECTORY).sync_all();
 }
 
 void write_empty_pool(os::File& file, const Superblock& super, std::uint64_t usable_chunks, bool is_clean) {
@@ -122,10 +117,10 @@ void copy_readable(std::byte* to, const std::byte* from, std::uint64_t length,
 }  // namespace
 
 os::Identity Pool::create(const std::string& path, const Shape& shape) {
-    os::File file = os::File::create_unnamed(directory_of(path), shape.mode);
+    os::File file = os::File::create_unnamed(path, shape.mode);
     refuse_unfit_file_system(file);
     std::uint64_t max_bytes = shape.max_bytes;
-    if (max_bytes == 0) max_bytes = std::min(os::headroom_bytes(file), largest_pool_bytes);
+    if (max_bytes == 0) max_bytes = std::min(os::default_limit_bytes(file), largest_pool_bytes);
     const Superblock super = describe(shape, max_bytes);
     const std::uint64_t wanted = std::max(shape.initial_bytes, super.first_chunk_offset + super.chunk_bytes);
     const std::uint64_t usable =
@@ -172,7 +167,7 @@ Copied Pool::copy_to_recover(const std::string& from, const std::string& to,
     state.clean.value = 0;
     state.failed.value = 0;
     const std::uint64_t end = super.first_chunk_offset + state.usable_chunks.value * super.chunk_bytes;
-    os::File file = os::File::create_unnamed(directory_of(to), old.file_.mode_bits() & 0777);
+    os::File file = os::File::create_unnamed(to, old.file_.mode_bits() & 0777);
     refuse_unfit_file_system(file);
     give_space(file, super, end);
     {

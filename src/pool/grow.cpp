@@ -26,9 +26,11 @@ std::uint64_t growth_step(std::uint64_t asked, std::uint64_t usable, std::uint64
 }  // namespace
 
 void Pool::throw_full(std::uint64_t chunks) const {
-    throw Error(Code::no_space, path() + " is full: it may have " + std::to_string(super_.max_bytes) +
-                                    " bytes and " + std::to_string(chunks * super_.chunk_bytes) +
-                                    " more are needed; erase something, or create a larger pool");
+    throw Error(Code::no_space,
+                path() + " is full: it may have " + std::to_string(super_.max_bytes) + " bytes and " +
+                    std::to_string(chunks * super_.chunk_bytes) +
+                    " more are needed; erase something, or copy it into a larger pool (pmemcpy cp " + path() +
+                    " NEW --create --size BYTES)");
 }
 
 void Pool::grow(std::uint64_t chunks,

@@ -113,10 +113,9 @@ private:
 
 // It has no name before it is as it should be, so that a death leaves none that keeps others out.
 os::File make_new(const std::string& path, const Rights& rights) {
-    const auto slash = path.rfind('/');
     std::optional<os::File> file;
     try {
-        file = os::File::create_unnamed(slash == std::string::npos ? "." : path.substr(0, slash + 1), 0600);
+        file = os::File::create_unnamed(path, 0600);
         rights.give_to(*file);
         file->link_as(path);
         return std::move(*file);

@@ -5,6 +5,7 @@
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/profile.hpp>
 
+#include "os/names.hpp"
 #include "profiler/places.hpp"
 #include "tier/hierarchy.hpp"
 
@@ -15,12 +16,6 @@ namespace {
 // None is faster than another. So slow is no device that is well: one that is a hundred times slower is set aside.
 constexpr Speed nominal{.bytes_per_second = 1e8, .latency_s = 1e-4};
 
-std::string folder_of(const std::string& file) {
-    const std::size_t slash = file.rfind('/');
-    if (slash == std::string::npos) return ".";
-    return slash == 0 ? "/" : file.substr(0, slash);
-}
-
 }  // namespace
 
 Hierarchy joined(const std::string& pool, const std::vector<std::string>& directories) {
@@ -28,7 +23,7 @@ Hierarchy joined(const std::string& pool, const std::vector<std::string>& direct
         throw Error(Code::invalid_argument, std::to_string(directories.size()) +
                                                 " directories are to be joined to a pool, and at most " +
                                                 std::to_string(tier::most_targets - 1) + " are possible");
-    std::vector<std::string> all = {folder_of(pool)};
+    std::vector<std::string> all = {os::folder_of(pool)};
     all.insert(all.end(), directories.begin(), directories.end());
     const std::vector<Place> places = profiler::places_at(all);
     Hierarchy h;

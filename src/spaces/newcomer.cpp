@@ -1,6 +1,7 @@
 #include "spaces/newcomer.hpp"
 
 #include "os/directory.hpp"
+#include "os/names.hpp"
 #include "os/space.hpp"
 #include "spaces/cover.hpp"
 #include "spaces/marker.hpp"
@@ -27,11 +28,9 @@ bool is_namespace(const os::File& folder) {
 }  // namespace
 
 Newcomer::Newcomer(const std::string& path) {
-    const auto slash = path.rfind('/');
-    file_ = slash == std::string::npos ? path : path.substr(slash + 1);
-    const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+    file_ = path.substr(path.rfind('/') + 1);
     try {
-        space_ = os::File::open_if_exists(folder, O_RDONLY | O_DIRECTORY);
+        space_ = os::File::open_if_exists(os::folder_of(path), O_RDONLY | O_DIRECTORY);
         if (space_ && !is_namespace(*space_)) space_.reset();
     } catch (const Error&) {
         space_.reset();  // a directory that cannot be listed; making the pool tells whether that matters

@@ -82,12 +82,6 @@ void remove_leftover(const std::string& path) {
     }
 }
 
-std::string folder_of(const std::string& path) {
-    const auto slash = path.rfind('/');
-    if (slash == std::string::npos) return ".";
-    return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 struct Known {
     std::string path{};
     std::string yaml{};
@@ -175,11 +169,11 @@ Rebuilt rebuild(const std::string& from, const std::string& to_name, const Rebui
         store->sync();
         store->close();
         for (const char* ending : {".rt", ".heat"}) os::remove_file(passing + ending);
-        const os::File folder = os::File::open(folder_of(to), O_RDONLY | O_DIRECTORY);
+        const os::File folder = os::File::open(os::folder_of(to), O_RDONLY | O_DIRECTORY);
         const auto name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
         if (!os::rename_new_in(folder, name(passing), folder, name(to)))
             throw Error(Code::already_exists, "somebody else has made " + to + " meanwhile");
-        os::File::open(folder_of(to), O_RDONLY | O_DIRECTORY).sync_all();
+        os::File::open(os::folder_of(to), O_RDONLY | O_DIRECTORY).sync_all();
     } catch (...) {
         store->discard();
         try {

@@ -92,7 +92,7 @@ void stay_on_one_of(const cpu_set_t& processors, bool first) {
 Outcome run(const Medium& medium, std::size_t payload_words, auto&& publish, auto&& is_enough) {
     const cpu_set_t processors = own_processors();
     const std::uint64_t bytes = sizeof(Shared) + slots * payload_words * sizeof(std::uint64_t);
-    os::File file = os::File::create_unnamed("/dev/shm", 0600);
+    os::File file = os::File::create_unnamed("/dev/shm/unnamed", 0600);
     file.allocate(0, bytes);
     const os::Mapping map(file, bytes);
     auto* shared = reinterpret_cast<Shared*>(map.base());

@@ -1,5 +1,6 @@
 """A pool: opened, listed, stepped through, closed; and what is told when something is wrong."""
 
+import errno
 import os
 import pickle
 from pathlib import Path
@@ -285,6 +286,23 @@ def test_every_code_has_its_exception() -> None:
     assert issubclass(pmemcpy.TypeMismatchError, TypeError)
     assert issubclass(pmemcpy.PermissionDeniedError, PermissionError)
     assert issubclass(pmemcpy.NoSpaceError, OSError)
+
+
+# `except OSError as error: if error.errno == errno.ENOSPC` is how a program asks whether its disk is full.
+def test_an_error_of_the_system_has_its_number(path: str) -> None:
+    with pytest.raises(FileNotFoundError) as missing:
+        pmemcpy.open(path, "r")
+    assert missing.value.errno == errno.ENOENT
+    with pmemcpy.open(path, "a", max_bytes=16 << 20) as pool, pytest.raises(OSError, match="full") as full:
+        pool["large"] = np.zeros(4 << 20)
+    assert full.value.errno == errno.ENOSPC
+
+
+def test_a_closed_pool_says_so_in_words_of_python(path: str) -> None:
+    pool = pmemcpy.open(path, "a")
+    pool.close()
+    with pytest.raises(pmemcpy.Error, match="no pool is open here: it was closed"):
+        pool["x"] = 1
 
 
 def test_a_full_pool_says_so_and_goes_on(path: str) -> None:

@@ -115,7 +115,8 @@ void add_cp(CLI::App& command, Invocation& invocation) {
         .needs("PLACE", arguments->places, "What to copy, and last where to: POOL, POOL:ID or POOL:GROUP/")
         .takes("-f,--force", arguments->force, "Replace what is there")
         .takes("--create", arguments->create, "Make the pool where the copies go; there must be none")
-        .takes("--size", arguments->size, "How large that may grow (default: what the device has)")
+        .takes("--size", arguments->size,
+               "How large that may grow (default: what the device has; on tmpfs half of the memory left)")
         .takes_json("Print what was copied, as JSON")
         .tells(
             "A group is copied with all that is in it. Where the last place is a pool, ids stay as they are; "

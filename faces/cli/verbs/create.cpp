@@ -89,7 +89,8 @@ void add_create(CLI::App& command, Invocation& invocation) {
         .needs("POOL", arguments->pool,
                "Its file; with a / at the end, a directory with a file per variable; or a devdax device, on "
                "which all is lost")
-        .takes("--size", arguments->size, "How large it may grow (default: what the device has)")
+        .takes("--size", arguments->size,
+               "How large it may grow (default: what the device has; on tmpfs half of the memory left)")
         .takes("--chunk", arguments->chunk, "The unit in which it grows (default: 2MiB, a huge page)")
         .takes(
             "--index", arguments->index,

@@ -3,6 +3,8 @@ programmer expects there. Source of the codes: include/pmemcpy/error.hpp."""
 
 from __future__ import annotations
 
+from errno import EACCES, EBADMSG, EEXIST, EIO, ENOENT, ENOSPC
+
 from . import _core
 
 
@@ -49,18 +51,21 @@ class NoSpaceError(Error, OSError):
     """The pool, its file system or its memory cgroup is full."""
 
     code = "no_space"
+    errno = ENOSPC
 
 
 class CorruptError(Error, OSError):
     """Bytes on the medium do not say what they must."""
 
     code = "corrupt"
+    errno = EBADMSG
 
 
 class IoError(Error, OSError):
     """The kernel or the device failed."""
 
     code = "io_error"
+    errno = EIO
 
 
 class BusyError(Error, RuntimeError):
@@ -79,14 +84,19 @@ class PermissionDeniedError(Error, PermissionError):
     """The operating system or the pool's mode forbids it."""
 
     code = "permission_denied"
+    errno = EACCES
 
 
 class PoolNotFoundError(NotFoundError, FileNotFoundError):
     """There is no pool at this path."""
 
+    errno = ENOENT
+
 
 class PoolExistsError(AlreadyExistsError, FileExistsError):
     """There is something at this path already."""
+
+    errno = EEXIST
 
 
 _core.set_error_classes(
