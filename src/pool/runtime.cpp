@@ -73,7 +73,9 @@ public:
         const bool is_same_group = file.owning_group() == pool_.owning_group();
         if (of_pool_ && !bits_suffice_for(file.owner(), is_same_group)) {
             if (acl == list()) return true;
-            // Where no such list could be set, bits are the most that there is.
+            // Its owner gives it the pool's group, or the list, or learns that it can have neither. To others bits are the most that
+            // there is.
+            if (os::is_mine_to_change(file)) return false;
             if (is_by_list() || !acl || acl->is_extended()) return false;
         }
         if (acl && acl->is_extended()) return false;

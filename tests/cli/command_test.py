@@ -49,6 +49,11 @@ class Rm(WithPool):
         self.assertEqual(self.text("ls", self.pool).split(), [i for i in IDS if i not in ("answer", "name")])
         self.refused(1, "rm", self.pool, "answer")
 
+    # df showed no difference, and nothing said why.
+    def test_says_how_the_file_system_gets_its_space_back(self) -> None:
+        self.assertIn(f"pmemcpy trim {self.pool} gives it back", run("rm", self.pool, "answer").stderr.decode())
+        self.assertEqual(run("rm", "--json", self.pool, "name").stderr, b"")
+
     def test_erases_nothing_if_one_is_not_there(self) -> None:
         self.refused(1, "rm", self.pool, "list", "nobody", "line")
         self.assertIn("no variable matches", self.refused(1, "rm", self.pool, "list", "no*"))

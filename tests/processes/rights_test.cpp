@@ -195,6 +195,21 @@ TEST_P(Rights, follow_those_of_the_pool_when_these_change) {
     EXPECT_EQ(mode_of(runtime()), 0600u);
 }
 
+// After `chgrp project pool` the run-time file that was there kept its group for ever, also when its owner opened the pool.
+TEST_P(Rights, follow_the_pool_into_another_group) {
+    const User owner{ada, {project}, 007};
+    ASSERT_EQ(make(owner, 0660), "");
+    ASSERT_EQ(::chown(records().c_str(), ada, project), 0);
+    if (is_directory()) {
+        for (const char* name : {"", "/.data"})
+            ASSERT_EQ(::chown((folder_ / "pool" + name).c_str(), ada, project), 0);
+    }
+    EXPECT_EQ(open_and_close(owner), "");
+    EXPECT_EQ(mode_of(runtime()), 0660u);
+    EXPECT_EQ(status_of(runtime()).st_gid, project);
+    EXPECT_EQ(open_and_close({bob, {project}}), "");
+}
+
 // While ada has the pool open, her next opening is enough.
 TEST_P(Rights, are_put_right_by_the_next_process_of_the_owner_also_while_the_pool_is_open) {
     ASSERT_EQ(make({ada}, 0644), "");

@@ -79,6 +79,10 @@ int rm(const Arguments& arguments, bool json) {
         throw;
     }
     report();
+    if (!json && !erased.empty()) {
+        fmt::print(stderr, "free for what is stored next; pmemcpy trim {} gives it back to the file system\n",
+                   arguments.pool);
+    }
     return exit_ok;
 }
 
@@ -95,6 +99,10 @@ void add_rm(CLI::App& command, Invocation& invocation) {
         .takes("-r,--recursive", arguments->recursive, "Groups with everything in them")
         .takes("-n,--dry-run", arguments->dry_run, "Only list what would be erased")
         .takes_json()
+        .tells(
+            "What is erased is free space of the pool at once, for what is stored next. The file keeps it: "
+            "df and du "
+            "show no difference until pmemcpy trim gives it back to the file system.\n")
         .runs([arguments](bool json) { return rm(*arguments, json); });
 }
 
