@@ -174,7 +174,7 @@ void refuse(std::string_view query, std::size_t at, const std::string& what, Cod
                           "\n  " + std::string(column, ' ') + "^");
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {
         if (c == '\n') {

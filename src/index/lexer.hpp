@@ -27,7 +27,7 @@ std::vector<Token> tokens_of(std::string_view query);
                          Code code = Code::invalid_argument);
 
 /// In quotes, as a query has texts.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 /// Whether it can stand in a query without quotes: letters, digits and _, no digit first.
 bool is_word(std::string_view text);
 

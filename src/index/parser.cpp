@@ -145,7 +145,7 @@ private:
         if (first.kind == Token::Kind::text)
             refuse(text_, first.begin,
                    "a text stands on the right of a comparison; an attribute of this name is attr(" +
-                       quoted(first.text) + ")");
+                       in_quotes(first.text) + ")");
         if (first.kind != Token::Kind::word) expected("a key: an attribute, or one of " + list_of_known());
         std::vector<std::string> parts;
         bool is_attribute = true;
@@ -155,7 +155,7 @@ private:
             if (!take_sign(")")) expected("the ) after the name");
         } else {
             if (is_reserved(first.text))
-                expected("a key (an attribute called so is attr(" + quoted(first.text) + "))");
+                expected("a key (an attribute called so is attr(" + in_quotes(first.text) + "))");
             is_attribute = !known_of(first.text);
             parts.push_back(take().text);
         }
@@ -169,14 +169,14 @@ private:
             const Members members = members_of(*known_of(parts[0]));
             if (!members.are_any && members.names.empty())
                 refuse(text_, first.begin,
-                       parts[0] + " has no members; an attribute of this name is attr(" + quoted(parts[0]) +
-                           ")");
+                       parts[0] + " has no members; an attribute of this name is attr(" +
+                           in_quotes(parts[0]) + ")");
             const auto& names = members.names;
             const bool is_one = std::find(names.begin(), names.end(), parts[1]) != names.end();
             if (!members.are_any && (!is_one || parts.size() > 2))
                 refuse(text_, first.begin,
                        parts[0] + " has only the members " + list_of(names) +
-                           "; an attribute of this name is attr(" + quoted(parts[0]) + ")");
+                           "; an attribute of this name is attr(" + in_quotes(parts[0]) + ")");
         }
         return {std::move(parts), is_attribute};
     }
@@ -206,7 +206,7 @@ private:
         if (is_sign("(")) return shape();
         if (take_sign("?")) return Parameter{};
         if (first.kind == Token::Kind::word)
-            refuse(text_, first.begin, "a text stands in quotes: " + quoted(first.text));
+            refuse(text_, first.begin, "a text stands in quotes: " + in_quotes(first.text));
         expected("a number, a text in quotes, true, false, now or ?, ", std::string(where).append(after));
     }
 

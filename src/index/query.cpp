@@ -51,11 +51,11 @@ std::string Literal::text() const {
             if constexpr (std::is_same_v<T, bool>)
                 return value ? "true" : "false";
             else if constexpr (std::is_same_v<T, std::string>)
-                return index::quoted(value);
+                return index::in_quotes(value);
             else if constexpr (std::is_same_v<T, Parameter>)
                 return "?";
             else if constexpr (std::is_same_v<T, Time>)
-                return index::quoted(index::text_of(value));
+                return index::in_quotes(index::text_of(value));
             else if constexpr (std::is_integral_v<T>)
                 return std::to_string(value);
             else
@@ -108,11 +108,11 @@ std::string Key::text() const {
     const std::string& first = parts_.front();
     const bool is_plain = index::is_word(first) && !index::is_reserved(first);
     const bool is_clear = is_plain && is_attribute_ == !index::known_of(first);
-    std::string text = is_clear ? first : "attr(" + index::quoted(first) + ")";
+    std::string text = is_clear ? first : "attr(" + index::in_quotes(first) + ")";
     for (std::size_t i = 1; i < parts_.size(); ++i) {
         const bool is_number =
             parts_[i].find_first_not_of("0123456789") == std::string::npos && !parts_[i].empty();
-        text += "." + (is_number || index::is_word(parts_[i]) ? parts_[i] : index::quoted(parts_[i]));
+        text += "." + (is_number || index::is_word(parts_[i]) ? parts_[i] : index::in_quotes(parts_[i]));
     }
     return text;
 }
