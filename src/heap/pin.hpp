@@ -8,14 +8,15 @@ namespace pmemcpy::heap {
 /// Keeps a record, and the extent that it names, where they are, for as long as this lives: an array's or one with an extent.
 /// Announces the pin and then looks whether the record is still in use: whoever retires a record changes its state before
 /// looking for pins, so one of the two sees the other. A recovery frees what nothing leads to without retiring it: it makes its
-/// count odd before it looks for pins, and a mere reader, which may be there meanwhile, pins nothing until it is even.
+/// count odd before it looks for pins, and a mere reader, which may be there meanwhile, pins nothing until it is even. The process
+/// that recovers pins what it reads.
 class Pin {
 public:
     Pin(Heap& heap, Link record) : heap_(heap), record_(record) {
         const auto& header = heap_.pool().as<RecordHeader>(record_.offset());
         heap_.pool().check_memory(&header, sizeof header);
         heap_.pins().pin(record_);
-        const bool is_recovering = heap_.pool().recovery_count() % 2 != 0;
+        const bool is_recovering = heap_.pool().read_only() && heap_.pool().recovery_count() % 2 != 0;
         const UnitState state{persist::Medium::load(&header.state)};
         held_ = persist::still(!is_recovering && state.kind() == UnitState::owned &&
                                is_current(heap_.pool(), record_));

@@ -127,6 +127,8 @@ Pool::RoomLock::RoomLock(Pool& pool, std::size_t level, const std::function<bool
     : ByteLock(pool, room_byte + level, pool.room_mutexes_.at(level), is_there) {}
 Pool::HierarchyLock::HierarchyLock(Pool& pool)
     : ByteLock(pool, hierarchy_byte, pool.hierarchy_mutex_, Holding::may_be_long) {}
+Pool::HierarchyLock::HierarchyLock(Pool& pool, std::try_to_lock_t)
+    : ByteLock(pool, hierarchy_byte, pool.hierarchy_mutex_, [] { return true; }) {}
 
 Pool::CopiesLock::CopiesLock(Pool& pool)
     : ByteLock(pool, copies_byte, pool.copies_mutex_, Holding::may_be_long) {}

@@ -338,6 +338,9 @@ public:
     /// Held by whoever gives the pool another hierarchy.
     struct HierarchyLock : ByteLock {
         explicit HierarchyLock(Pool& pool);
+        /// Not held if another process has it.
+        HierarchyLock(Pool& pool, std::try_to_lock_t);
+        using ByteLock::operator bool;
     };
     /// Held while a copy below the pool becomes a block's place, and while copies of blocks that are gone are removed.
     struct CopiesLock : ByteLock {

@@ -245,7 +245,11 @@ std::uint64_t Store::flush(std::string_view id, const Flushing& what,
                            const std::function<bool(const FlushProgress&)>& progress,
                            const std::function<bool(std::uint64_t)>& written) {
     check_writable();
-    const auto t = tiering();
+    auto t = tiering();
+    if (!t || t->flush_level == 0) {
+        finish_hierarchy();  // a process may have died that was taking the targets away
+        t = tiering();
+    }
     if (!t || t->flush_level == 0)
         throw Error(Code::invalid_argument,
                     path() + " has no target to flush to; `pmemcpy tiers` gives it some");

@@ -543,6 +543,7 @@ private:
     /// Holding the HierarchyLock.
     void put_hierarchy(const Hierarchy* hierarchy);
     void finish_hierarchy();
+    void finish_for_dead();
     void check_may_have(const Hierarchy* hierarchy) const;
     // room.cpp
     /// Which blocks do not leave for the sake of others.

@@ -19,11 +19,21 @@ constexpr std::string_view hierarchy_note = "pmemcpy:hierarchy";
 constexpr std::uint64_t recount_ns = 5'000'000;
 
 // The note: a line for each target below the pool, by which its extents are found also by who does not read YAML; an empty line; the
-// hierarchy as YAML.
+// hierarchy as YAML. While targets leave, a line with the length of the note before comes first, and that note.
 struct Note {
     std::vector<layout::Mount> mounts;
     std::string yaml;
+    std::string before;
 };
+
+constexpr std::string_view before_word = "before ";
+
+Note parse_note(const std::string& text);
+
+// Which hierarchy the user has: until all targets have left it is the one before.
+std::string yaml_of_user(const Note& note) {
+    return note.before.empty() ? note.yaml : parse_note(note.before).yaml;
+}
 
 constexpr std::string_view share_word = "share ";
 
@@ -44,6 +54,16 @@ Note parse_note(const std::string& text) {
     Note note;
     std::istringstream lines(text);
     std::string line;
+    if (text.starts_with(before_word)) {
+        std::size_t bytes = 0;
+        lines.ignore(before_word.size());
+        lines >> bytes;
+        lines.ignore();
+        if (!lines || bytes > text.size())
+            throw Error(Code::corrupt, "the pool's hierarchy makes no sense: it is cut off");
+        note.before.resize(bytes);
+        lines.read(note.before.data(), static_cast<std::streamsize>(bytes));
+    }
     while (std::getline(lines, line) && !line.empty()) {
         std::istringstream words(line);
         layout::Mount mount;
@@ -131,7 +151,8 @@ std::vector<layout::Mount> those_without(const std::vector<layout::Mount>& mount
     return rest;
 }
 
-// With targets that are about to leave: first, and not in the hierarchy. Where that goes as a whole, the pool alone is in it so long.
+// With targets that are about to leave: first, and not in the hierarchy. Where that goes as a whole, the pool alone is in it so long. The
+// note before stays in it: who dies now has changed nothing.
 std::string text_between(Note note, const std::vector<layout::Mount>& leaving, const std::string& before) {
     if (note.yaml.empty()) {
         Hierarchy alone;
@@ -139,7 +160,7 @@ std::string text_between(Note note, const std::vector<layout::Mount>& leaving, c
         note.yaml = to_yaml(alone);
     }
     note.mounts.insert(note.mounts.begin(), leaving.begin(), leaving.end());
-    return text_of(note);
+    return std::string(before_word) + std::to_string(before.size()) + "\n" + before + text_of(note);
 }
 
 // Odd while the note is changed: whoever dies meanwhile leaves it so, and nobody relies any more on what he has read before. Under the
@@ -177,7 +198,7 @@ std::optional<Hierarchy> Store::hierarchy() const {
     check_readable();
     const auto text = note("/", hierarchy_note);
     if (!text) return std::nullopt;
-    return parse_hierarchy(parse_note(*text).yaml);
+    return parse_hierarchy(yaml_of_user(parse_note(*text)));
 }
 
 void Store::check_may_have(const Hierarchy* hierarchy) const {
@@ -199,12 +220,14 @@ void Store::set_hierarchy(const Hierarchy* hierarchy) {
     check_writable();
     check_may_have(hierarchy);
     const pool::Pool::HierarchyLock one_at_a_time(pool_);
+    finish_for_dead();
     put_hierarchy(hierarchy);
 }
 
 void Store::set_mode(std::string_view match, Buffering mode) {
     check_writable();
     const pool::Pool::HierarchyLock one_at_a_time(pool_);
+    finish_for_dead();
     auto h = hierarchy();
     if (!h)
         throw Error(Code::invalid_argument,
@@ -214,11 +237,25 @@ void Store::set_mode(std::string_view match, Buffering mode) {
     put_hierarchy(&*h);
 }
 
-// What he who died in changing it came to, counts.
 void Store::finish_hierarchy() {
-    if (read_only() || hierarchy_number() % 2 == 0) return;
-    const pool::Pool::HierarchyLock one_at_a_time(pool_);
-    if (hierarchy_number() % 2 != 0) const Changing finished(pool_);
+    if (read_only() || hierarchy_number() == 0) return;
+    const auto text = note("/", hierarchy_note);
+    if (hierarchy_number() % 2 == 0 && (!text || parse_note(*text).before.empty())) return;
+    // Held by a process that lives, which ends what it has begun: nobody waits here for one that is stopped.
+    const pool::Pool::HierarchyLock one_at_a_time(pool_, std::try_to_lock);
+    if (one_at_a_time) finish_for_dead();
+}
+
+// Under the HierarchyLock, so the process that has not ended a change is dead. Until all targets had left it had changed nothing; else
+// what it came to counts.
+void Store::finish_for_dead() {
+    const auto text = note("/", hierarchy_note);
+    const std::string before = text ? parse_note(*text).before : std::string();
+    if (!before.empty()) {
+        put_note(before);
+    } else if (hierarchy_number() % 2 != 0) {
+        const Changing finished(pool_);
+    }
 }
 
 void Store::put_hierarchy(const Hierarchy* hierarchy) {
@@ -252,8 +289,7 @@ void Store::put_note(const std::string& text) {
 }
 
 // A block that lies where nobody looks any more would be lost. So targets leave in two steps: from the first one on nobody chooses them,
-// and what is in them is found; and they are empty when all have ended that had chosen one before. Crash: they are in the note still, and
-// leave with the next change.
+// and what is in them is found; and they are empty when all have ended that had chosen one before. Crash: they stay, see finish_for_dead().
 void Store::turn_away_from(const std::vector<layout::Mount>& leaving, const std::string& note) {
     refuse_removal(leaving);
     const std::string before = this->note("/", hierarchy_note).value_or("");
