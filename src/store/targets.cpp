@@ -261,7 +261,7 @@ void Store::finish_for_dead() {
 void Store::put_hierarchy(const Hierarchy* hierarchy) {
     const std::vector<layout::Mount> before = mounts();
     Note note;
-    if (hierarchy != nullptr) note = {number(*hierarchy, before), to_yaml(*hierarchy)};
+    if (hierarchy != nullptr) note = {number(*hierarchy, before), to_yaml(*hierarchy), {}};
     for (const layout::Mount& mount : note.mounts) targets_.prepare(mount);
     const std::vector<layout::Mount> leaving = those_without(before, note.mounts);
     if (!leaving.empty())
