@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+// Length: the promise of tiers, most of it documentation.
+//
 // Tiers: slower, larger places below a pool. When the pool is full, blocks move down to them, and are read
 // from there like any others. One command sets them up, once:
 //
