@@ -32,7 +32,7 @@ Request request_of(std::string_view what) {
     if (what == "flush") return Request::flush;
     if (what == "bring up") return Request::bring_up;
     throw Error(Code::invalid_argument,
-                "nobody can be asked for '" + std::string(what) + "'; there are 'flush' and 'bring up'");
+                "there is no request '" + std::string(what) + "'; there are 'flush' and 'bring up'");
 }
 
 void bind_reports(nb::module_& m) {

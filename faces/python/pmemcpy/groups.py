@@ -192,8 +192,9 @@ class Group(MutableMapping[str, Any]):
         return datasets.create_dataset(self, name, shape, dtype, data, chunks, codec, fillvalue, maxshape)
 
     def require_dataset(self, name: str, shape: Any, dtype: Any, exact: bool = False, **more: Any) -> Any:
-        """Returns the array with this shape and, unless `exact`, a dtype that holds it; made if missing. Errors:
-        TypeError.
+        """Returns the array of this shape and dtype, or one that holds it; made if missing. Errors: TypeError.
+
+        With `exact` the dtype must be the same.
         """
         return datasets.require_dataset(self, name, shape, dtype, exact, more)
 
