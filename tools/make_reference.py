@@ -114,7 +114,7 @@ def tidy(declaration: str) -> str:
 
 
 def is_noise(declaration: str, scope: Scope) -> bool:
-    """What nobody looks up: operators, friends, the five special members, forward declarations."""
+    """What nobody looks up: operators, friends, aliases, the five special members, forward declarations."""
     own = re.escape(scope.name)
     made_here = re.match(rf"(?:explicit |constexpr )*~?{own}\s*\(", declaration)
     plain = bool(made_here) and not re.search(r"\(.+\)", re.sub(rf"(const )?{own}&&?", "", declaration))
@@ -192,7 +192,7 @@ def parse(text: str) -> Scope:
                 doc, joins = [], False
                 at = line_end
                 continue
-            if scope.is_public and not is_noise(declaration, scope):
+            if scope.is_public and (not is_noise(declaration, scope) or (doc and declaration.startswith("using"))):
                 last = scope.items[-1] if scope.items else None
                 if trailing and not doc:
                     doc = [trailing.group(1)]

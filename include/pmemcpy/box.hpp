@@ -83,7 +83,7 @@ struct Box {
     /// One past the last index of a dimension.
     Extent end(int dimension) const noexcept { return offset[dimension] + count[dimension]; }
     bool empty() const noexcept { return std::find(count.begin(), count.end(), Extent{0}) != count.end(); }
-    /// Errors: invalid_argument when the number of elements exceeds 64 bits.
+    /// The number of elements. Errors: invalid_argument when it exceeds 64 bits.
     Extent elements() const { return count.elements(); }
 
     friend bool operator==(const Box&, const Box&) noexcept = default;
@@ -107,7 +107,7 @@ struct Selection {
     bool empty() const noexcept { return std::find(count.begin(), count.end(), Extent{0}) != count.end(); }
     /// True if the selection leaves out no element between its first and its last, so that it is a box.
     bool is_dense() const noexcept;
-    /// Errors: invalid_argument when the number of elements exceeds 64 bits.
+    /// The number of elements. Errors: invalid_argument when it exceeds 64 bits.
     Extent elements() const { return count.elements(); }
 
     friend bool operator==(const Selection&, const Selection&) noexcept = default;

@@ -36,6 +36,7 @@ enum class Region : std::uint8_t {
     burst_buffer,  ///< caches a burst buffer or a parallel file system
 };
 
+/// The state of a bucket.
 enum class BucketState : std::uint8_t {
     available,  ///< free
     filling,    ///< its owner is writing into it
@@ -51,6 +52,7 @@ struct BucketId {
     friend bool operator==(const BucketId&, const BucketId&) = default;
 };
 
+/// A bucket in use, as BucketPool::list() returns it.
 struct BucketInfo {
     BucketId id;
     Region region = Region::available;
@@ -62,6 +64,7 @@ struct BucketInfo {
     std::uint32_t parts = 0;
 };
 
+/// Properties of a new file of buckets.
 struct BucketOptions {
     std::uint64_t bucket_bytes = 64 << 10;  ///< a multiple of 4096
     std::uint64_t count = 1024;             ///< at most 2^24
@@ -98,6 +101,7 @@ public:
     /// The memory, in the order of the buckets, page-aligned. Adjacent buckets are one piece.
     std::size_t pieces() const noexcept;
     std::span<std::byte> piece(std::size_t i) const;
+    /// The ids of the buckets, in their order.
     std::vector<BucketId> ids() const;
 
     /// Copies between memory and the buckets, as if they were one piece.
@@ -185,6 +189,7 @@ public:
     std::vector<BucketInfo> list() const;
     /// The buckets whose owner has died.
     std::vector<BucketInfo> left_behind() const;
+    /// The number of buckets in a region, or in a state.
     std::uint64_t count(Region region) const;
     std::uint64_t count(BucketState state) const;
     /// Frees the buckets that dead processes left behind; returns how many. acquire() does it by itself when
@@ -207,9 +212,9 @@ private:
     std::shared_ptr<buckets::Pool> pool_;
 };
 
-/// "available", "ram", "nvme", "burst-buffer".
+/// The name of a region: "available", "ram", "nvme", "burst-buffer".
 const char* name_of(Region region) noexcept;
-/// "available", "filling", "full", "offered".
+/// The name of a state: "available", "filling", "full", "offered".
 const char* name_of(BucketState state) noexcept;
 
 }  // namespace pmemcpy

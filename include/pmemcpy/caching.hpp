@@ -105,6 +105,7 @@ struct Proposal {
     std::string reason;    ///< the reason, with the numbers behind it
 };
 
+/// The proposals of advise().
 struct Advice {
     std::vector<Proposal> proposals;
     std::vector<std::string> unknown;  ///< what the counters cannot tell, and why

@@ -12,6 +12,7 @@
 
 namespace pmemcpy {
 
+/// The format of a file.
 enum class Format {
     automatic,  ///< the format of the file's content; of a new file, that of its extension
     hdf5,       ///< .h5 .hdf5 .he5
@@ -35,6 +36,7 @@ struct ExchangeReport {
 /// Called now and then with the bytes done and the bytes in all.
 using ExchangeProgress = std::function<void(std::uint64_t, std::uint64_t)>;
 
+/// Options of an import.
 struct ImportOptions {
     Format format = Format::automatic;
     std::string into{};   ///< the group that receives everything; empty: the pool itself
@@ -46,6 +48,7 @@ struct ImportOptions {
     ExchangeProgress progress{};
 };
 
+/// Options of an export.
 struct ExportOptions {
     Format format = Format::automatic;
     std::string from{};      ///< the group or variable to export; empty: the whole pool

@@ -18,6 +18,7 @@ namespace pmemcpy {
 /// later extractor.
 using Extract = std::function<void(PMEM& pool, const std::string& id)>;
 
+/// The work of an extractor so far.
 struct ExtractorInfo {
     std::uint64_t looked_at = 0;  ///< calls of the function
     std::uint64_t failed = 0;     ///< calls that threw
@@ -44,6 +45,7 @@ public:
 
     /// Waits until everything stored before the call was looked at.
     void wait();
+    /// The work so far.
     ExtractorInfo info() const;
 
 private:

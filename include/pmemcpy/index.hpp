@@ -35,6 +35,7 @@ struct IndexInfo {
     std::string trouble{};    ///< why the index is not kept; empty if it is
 };
 
+/// The index mode of a pool.
 IndexMode index_mode(const PMEM& pool);
 /// Sets the mode of a variable or a group with all its members, instead of the pool's. The nearest group that
 /// has a mode decides; an empty `mode` removes this one. Of objects under `none` the index has only the ids,
@@ -52,9 +53,10 @@ void set_index_mode(PMEM& pool, IndexMode mode);
 /// only read the pool. Does nothing in a pool without an index.
 /// Errors: permission_denied; unsupported, no_space, io_error when the index cannot be kept.
 void flush_index(PMEM& pool);
+/// The state of a pool's index.
 IndexInfo index_info(const PMEM& pool);
 
-/// "none", "async", "sync".
+/// The name of a mode: "none", "async", "sync".
 const char* name_of(IndexMode mode) noexcept;
 
 }  // namespace pmemcpy

@@ -40,6 +40,7 @@ struct Message {
 };
 static_assert(sizeof(Message) == 64);
 
+/// Properties of a new queue.
 struct MessageQueueOptions {
     std::uint64_t capacity = 4096;  ///< waiting messages, of all priorities together; at most 2^20
     std::uint32_t priorities = 4;   ///< at most 16
@@ -123,6 +124,7 @@ public:
     /// Takes a message out, and sleeps until one comes. Returns nothing when the time is over or a signal
     /// came.
     std::optional<Message> pop(std::chrono::nanoseconds at_most);
+    /// Claims a message, or returns nothing if none waits; with a time, sleeps until one comes.
     std::optional<Delivery> try_claim();
     std::optional<Delivery> claim(std::chrono::nanoseconds at_most);
 

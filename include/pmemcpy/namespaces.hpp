@@ -95,8 +95,8 @@ Namespace namespace_info(const std::string& name, const std::string& root = {});
 
 /// Grants a user or group access to all pools of a namespace, present and future. It replaces an earlier
 /// grant to the same one. A pool made with permissions that leave its group nothing (Options::permissions)
-/// stays closed.
-/// Returns: files of other users, which stay as they are; their owners have to call this too.
+/// stays closed. Returns the files of other users: they stay as they are, and their owners have to call this
+/// too.
 /// Crash: access begins when all is done; calling again completes it.
 /// Errors: not_found for a namespace or user that does not exist; permission_denied for users other than the
 ///     owner; invalid_argument for a grant to the owner; unsupported where the file system keeps no access
@@ -104,8 +104,8 @@ Namespace namespace_info(const std::string& name, const std::string& root = {});
 std::vector<std::string> grant(const std::string& name, const Grantee& to, Permission permission,
                                const std::string& root = {});
 
-/// Takes a grant back. A process that has a pool open keeps it until it closes it.
-/// Returns: files of other users, which stay as they are, behind the closed directory.
+/// Takes a grant back. A process that has a pool open keeps it until it closes it. Returns the files of other
+/// users: they stay as they are, behind the closed directory.
 /// Crash: access ends before the rest is done; calling again completes it.
 /// Errors: those of grant(); not_found for a user or group without a grant.
 std::vector<std::string> revoke(const std::string& name, const Grantee& from, const std::string& root = {});

@@ -111,6 +111,7 @@ std::uint32_t add_operation(PMEM& pool, const std::string& name, const std::stri
 std::uint32_t add_operation(PMEM& pool, const std::string& name, Operate function);
 /// Removes a registered function. Errors: not_found; busy, when a variable has a hint with its bit.
 void remove_operation(PMEM& pool, const std::string& name);
+/// The functions registered in a pool.
 std::vector<OperationInfo> registered_operations(const PMEM& pool);
 
 /// The mask of operations from their names: "decompress", "min", "max", "sum", "histogram", "deduplicate",

@@ -81,11 +81,14 @@ public:
     /// Crash: the pool is there and empty, or its name is free.
     /// Sharing: a process that waits to open the pool while it is removed gets `busy`.
     void withdraw();
+    /// True while a pool is open.
     bool is_mapped() const noexcept;
 
     /// Makes everything stored so far survive a power loss, on `page` media. Cheap on other media.
     void sync();
+    /// The promise of the pool's medium.
     Durability durability() const;
+    /// The properties of the pool.
     PoolInfo info() const;
     /// Allocates the pool's space up to `bytes`, and makes huge pages of all that is allocated. In the
     /// directory layout, where payloads become files later, it only checks that there is room for them.
@@ -211,6 +214,7 @@ public:
 
     // ---- names ----
 
+    /// True if a variable or group has this id.
     bool exists(std::string_view id) const;
     /// Makes an empty group and its parents, for example one that only has attributes. A store makes the
     /// groups it needs by itself. Does nothing if the group exists; belongs to no step.
@@ -228,15 +232,20 @@ public:
     std::vector<std::string> ids(std::string_view prefix = "") const;
     std::vector<std::string> groups(std::string_view prefix = "") const;
     Info info(std::string_view id) const;
+    /// The blocks of an array. Errors: not_found.
     std::vector<BlockInfo> blocks(std::string_view id) const;
     /// The creator of a variable or group, and the time. Errors: not_found.
     Creation creation(std::string_view id) const;
+    /// The persistent pointer to a variable or group. Errors: not_found.
     Oid oid(std::string_view id) const;
     /// The present name of what `oid` points to. Errors: not_found.
     std::string open(const Oid& oid) const;
 
     // ---- attributes, of variables and groups; those of "/" are the pool's ----
 
+    /// Sets an attribute of a variable, a group or the pool. The value replaces an older one.
+    /// Crash: the attribute has the old value or the new one.
+    /// Errors: not_found, invalid_argument (name), no_space.
     template <class T>
         requires(!std::is_pointer_v<T>)
     void set_attribute(std::string_view id, std::string_view name, const T& value);
@@ -252,10 +261,14 @@ public:
     void set_attributes(std::string_view id, std::initializer_list<Attribute> attributes) {
         set_attributes(id, std::span(attributes.begin(), attributes.size()));
     }
+    /// The value of an attribute. Errors: not_found, type_mismatch.
     template <class T>
     T get_attribute(std::string_view id, std::string_view name) const;
+    /// The names of all attributes. Errors: not_found.
     std::vector<std::string> attributes(std::string_view id) const;
+    /// The properties of an attribute, without its value. Errors: not_found.
     Info attribute_info(std::string_view id, std::string_view name) const;
+    /// Removes an attribute. Errors: not_found.
     void remove_attribute(std::string_view id, std::string_view name);
 
     /// Watches for stores of any process under `id`, which need not exist yet. Errors: invalid_argument (id).

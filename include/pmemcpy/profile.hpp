@@ -76,6 +76,7 @@ struct Fit {
     std::string why{};  ///< a sentence; given with `fits` only if there was no room to measure
 };
 
+/// The name of a state: "fits", "differs", "gone", "unmeasured".
 const char* name_of(Fit::State state) noexcept;
 
 /// Lists the mounts of this node and its devdax devices, with the reason for each that cannot be a target.

@@ -19,6 +19,7 @@
 
 namespace pmemcpy {
 
+/// The visibility of an object.
 enum class Scope {
     shared,  ///< readable by all users who may read the pool
     own,     ///< private: readable by its owner alone

@@ -30,6 +30,7 @@ namespace operate {
 class Operator;
 }
 
+/// The kind of a target's medium.
 enum class TargetKind {
     dax,     ///< persistent memory, mapped
     tmpfs,   ///< memory, gone with the node
@@ -288,6 +289,7 @@ const char* name_of(Receipt::Survives failure) noexcept;
 /// Errors: invalid_argument with the line: unknown keys, sizes and speeds that make no sense, targets not in
 ///     the order of their speed, rules that name no target; unsupported by a build without yaml-cpp.
 Hierarchy parse_hierarchy(std::string_view yaml);
+/// The YAML of a hierarchy, which parse_hierarchy() reads.
 std::string to_yaml(const Hierarchy& hierarchy);
 /// Reads a hierarchy from a file. Errors: those of parse_hierarchy(), not_found, io_error.
 Hierarchy read_hierarchy(const std::string& path);
@@ -383,6 +385,7 @@ enum class Request : std::uint32_t {
     flush = 1,     ///< as flush()
     bring_up = 2,  ///< as will_need()
 };
+/// The highest urgency of a request.
 inline constexpr std::uint32_t most_urgent = 3;
 /// Requests work and returns at once. The process that moves blocks in the background does it: this one,
 /// another one, or an Organizer; without any, the next that opens the pool for writing. The most urgent

@@ -110,7 +110,7 @@ def grant(
 ) -> list[str]:
     """Lets a user or a group into all pools of a namespace, present and future: to read, or with `write` to change.
 
-    Returns: files of other users, which stay as they are; their owners have to call this too.
+    Returns the files of other users: they stay as they are, and their owners have to call this too.
     Errors: NotFoundError (no such namespace, user or group), PermissionDeniedError, InvalidArgumentError,
         UnsupportedError.
     """
@@ -120,7 +120,7 @@ def grant(
 def revoke(name: str, *, user: str | None = None, group: str | None = None, root: Path = "") -> list[str]:
     """Takes a grant back. A process that has a pool open keeps it until it closes it.
 
-    Returns: files of other users, which stay as they are, behind the closed directory.
+    Returns the files of other users: they stay as they are, behind the closed directory.
     Errors: those of grant(); NotFoundError for a user or group without a grant.
     """
     return _core.revoke(name, *_whom(user, group), os.fspath(root))
