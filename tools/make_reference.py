@@ -110,7 +110,7 @@ def after_braces(text: str, at: int) -> int:
 def tidy(declaration: str) -> str:
     """A declaration as one reads it: without body, initializers of members and line breaks."""
     words = re.sub(r"\s+", " ", re.sub(r"//[^\n]*", "", declaration)).strip()
-    return re.sub(r"\)( noexcept)? : \w+_?\(.*$", r")\1", words)
+    return re.sub(r"\)( noexcept)? : \w+_?\(.*$", r")\1", words).removesuffix(" =")
 
 
 def is_noise(declaration: str, scope: Scope) -> bool:

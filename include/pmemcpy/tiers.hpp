@@ -158,9 +158,10 @@ struct Flush {
 /// Limits between which a target is emptied, as parts of its capacity. A target fuller than `high` is emptied
 /// to `low`, in the background.
 ///
-/// While processes store, the target is only kept from being full. When they pause for a second, it is
-/// emptied further: until as much as they lately stored at a time fits below `high`, but not below half of
-/// `low`. With a `high` of 1, only a store that needs room makes it.
+/// While processes store, the target is only kept from being full. When they pause, it is emptied further:
+/// until as much as they lately stored at a time fits below `high`, but not below half of `low`. That room is
+/// kept for a second; then blocks that are read may come up into it. With a `high` of 1, only a store that
+/// needs room makes it.
 struct Watermarks {
     double high = 0.9;
     double low = 0.75;
@@ -171,7 +172,8 @@ struct Watermarks {
 struct Rule {
     std::string match;         ///< a glob over ids, as Glob takes it; "**" is every id
     std::optional<Box> box{};  ///< only for blocks that meet this box
-    std::optional<std::int32_t> first_rank{}, last_rank{};  ///< only for blocks stored by these ranks
+    std::optional<std::int32_t> first_rank{},
+        last_rank{};    ///< only for blocks of the ranks from first to last
     std::string pin{};  ///< a target's name: blocks go there and nowhere else, even if that means no_space
     /// Names of targets, tried in this order before the policy decides.
     std::vector<std::string> prefer{};
