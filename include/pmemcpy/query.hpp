@@ -281,8 +281,7 @@ std::vector<std::string> ids(const PMEM& pool, std::string_view text, std::span<
 void add_ids(const PMEM& pool, const Query& question, std::span<const Literal> values,
              std::vector<std::string>& ids);
 
-/// Explains how a query is answered, in lines for people: what the index tells, and how many objects are left
-/// to look at.
+/// How a query is answered, in lines for people: what the index says, and how many objects are still to be looked at.
 /// Errors: those of Query::parse.
 std::string explain(const PMEM& pool, const Query& question);
 std::string explain(const PMEM& pool, std::string_view text);

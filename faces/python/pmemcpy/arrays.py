@@ -29,9 +29,9 @@ class Array(Operators, Variable):
     """A named array. `a[...]` loads a copy, `a[10:20, ::2] = block` stores a hyperslab, `a.view()` copies nothing.
 
     Indices are numpy's: numbers, slices with any step, `...`, None, arrays of indices and masks. Arrays of indices and
-    masks load the smallest box around all elements that they name.
-    Crash: a store appears whole or not at all; see store() for arrays of indices.
-    Sharing: threads and processes may load, and store into different boxes; in the same box the last store counts.
+    masks load the smallest box that has all they ask for.
+    Crash: a store appears whole or not at all; see store() of arrays of indices.
+    Sharing: threads and processes may load, and store into different boxes; of the same box the last store counts.
     """
 
     def __init__(self, pool: _core.Pool, id: str, step: int | None = None, info: _core.Info | None = None) -> None:
