@@ -69,7 +69,7 @@ struct Namespace {
 
 /// Makes an empty namespace that only its owner may use, until grants let others in.
 /// Crash: it is there whole or not at all. Of two processes that make the same one, one succeeds.
-/// Errors: invalid_argument for a name that is reserved, begins with a dot, has more than 64 characters, or
+/// Errors: invalid_argument for a name that is reserved, begins with `.` or `-`, has more than 64 characters, or
 ///     has others than letters, digits, `_`, `-` and `.`; already_exists; not_found without a root;
 ///     permission_denied where this user may not make directories in the root, or other users could remove
 ///     them (a shared root needs the sticky bit).
