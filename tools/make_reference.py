@@ -110,11 +110,11 @@ def after_braces(text: str, at: int) -> int:
 def tidy(declaration: str) -> str:
     """A declaration as one reads it: without body, initializers of members and line breaks."""
     words = re.sub(r"\s+", " ", re.sub(r"//[^\n]*", "", declaration)).strip()
-    return re.sub(r"\)( noexcept)? : \w+_?\(.*$", r")\1", words)
+    return re.sub(r"\)( noexcept)? : \w+_?\(.*$", r")\1", words).removesuffix(" =")
 
 
 def is_noise(declaration: str, scope: Scope) -> bool:
-    """What nobody looks up: operators, friends, the five special members, forward declarations."""
+    """What nobody looks up: operators, friends, aliases, the five special members, forward declarations."""
     own = re.escape(scope.name)
     made_here = re.match(rf"(?:explicit |constexpr )*~?{own}\s*\(", declaration)
     plain = bool(made_here) and not re.search(r"\(.+\)", re.sub(rf"(const )?{own}&&?", "", declaration))
@@ -145,7 +145,9 @@ def parse(text: str) -> Scope:
             scopes.pop()
             doc, joins = [], False
             continue
-        if line.startswith("///"):
+        if line.startswith("///<"):
+            pass  # goes on with what stands behind the declaration above, which has taken it
+        elif line.startswith("///"):
             doc.append(line[3:].removeprefix(" "))
         elif not line or line.startswith(("//", "}", ";")):
             heading = re.match(r"// ---- (.*) ----$", line)
@@ -190,7 +192,7 @@ def parse(text: str) -> Scope:
                 doc, joins = [], False
                 at = line_end
                 continue
-            if scope.is_public and not is_noise(declaration, scope):
+            if scope.is_public and (not is_noise(declaration, scope) or (doc and declaration.startswith("using"))):
                 last = scope.items[-1] if scope.items else None
                 if trailing and not doc:
                     doc = [trailing.group(1)]
@@ -248,15 +250,20 @@ def paragraphs(doc: list[str]) -> list[str]:
 
 def enum_rows(body: str) -> list[str]:
     """The values of an enum as a table."""
-    rows = ["| value | |", "|---|---|"]
-    for line in body.splitlines():
-        found = re.match(r"\s*(\w+)(?: = (\w+))?,?\s*(?:///<\s*(.*))?$", line)
-        if found:
+    rows: list[tuple[str, str]] = []
+    above: list[str] = []
+    for line in map(str.strip, body.splitlines()):
+        if line.startswith("///<"):
+            rows[-1] = (rows[-1][0], f"{rows[-1][1]} {escaped(line[4:].strip())}".strip())
+        elif line.startswith("///"):
+            above.append(escaped(line[3:].strip()))
+        elif found := re.match(r"(\w+)(?: = (\w+))?,?\s*(?:///<\s*(.*))?$", line):
             number = f" = {found.group(2)}" if found.group(2) else ""
-            rows.append(f"| `{found.group(1)}{number}` | {escaped(found.group(3) or '')} |")
-    if len(rows) == 2:  # all on one line
-        rows += [f"| `{value.strip()}` | |" for value in body.split(",") if value.strip()]
-    return rows
+            rows.append((found.group(1) + number, " ".join(above) or escaped(found.group(3) or "")))
+            above = []
+    if not rows:  # all on one line
+        rows = [(value.strip(), "") for value in body.split(",") if value.strip()]
+    return ["| value | |", "|---|---|", *(f"| `{value}` | {text}".rstrip() + " |" for value, text in rows)]
 
 
 def is_field(declaration: str) -> bool:

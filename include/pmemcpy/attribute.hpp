@@ -13,7 +13,8 @@
 
 namespace pmemcpy {
 
-/// A name and a value for PMEM::set_attributes(): any object that set_attribute() takes. It holds the value as bytes of its own.
+/// A name and a value for PMEM::set_attributes(). Takes any object that set_attribute() takes, and holds a
+/// copy of the value as bytes.
 class Attribute {
 public:
     template <class T>
@@ -26,7 +27,7 @@ public:
         encoder->encode(bytes_);
     }
     Attribute(std::string_view name, const char* text) : Attribute(name, std::string(text)) {}
-    /// For faces that know types only at run time.
+    /// An attribute of a type known only at run time, from bytes that are already encoded.
     Attribute(std::string_view name, Type type, SerializerType serializer, std::span<const std::byte> bytes)
         : Attribute(name, std::move(type), serializer) {
         bytes_.assign(bytes.begin(), bytes.end());

@@ -11,16 +11,16 @@
 
 namespace pmemcpy {
 
-/// An array has at most this many dimensions; with none it is one element.
+/// The most dimensions an array can have. An array of none is a single element.
 inline constexpr int max_dimensions = 32;
 
 /// A count of elements along one dimension.
 using Extent = std::uint64_t;
 
-/// As the first dimension of an array: grows by stores past its end (time steps).
+/// The first dimension of an array that grows: a store past its end extends it, as with time steps.
 inline constexpr Extent unlimited = UINT64_MAX;
 
-/// How the elements of an array follow each other: the last index fastest (c) or the first (fortran).
+/// The order of an array's elements: the last index varies fastest (c) or the first (fortran).
 enum class Order : std::uint8_t { c = 0, fortran = 1 };
 
 /// Up to 32 extents, kept in place: the shape of an array, or a position in it.
@@ -83,14 +83,14 @@ struct Box {
     /// One past the last index of a dimension.
     Extent end(int dimension) const noexcept { return offset[dimension] + count[dimension]; }
     bool empty() const noexcept { return std::find(count.begin(), count.end(), Extent{0}) != count.end(); }
-    /// Errors: invalid_argument when the number of elements exceeds 64 bits.
+    /// The number of elements. Errors: invalid_argument when it exceeds 64 bits.
     Extent elements() const { return count.elements(); }
 
     friend bool operator==(const Box&, const Box&) noexcept = default;
 };
 
-/// A hyperslab as in HDF5: in each dimension `count` elements, `stride` apart, the first at `offset`.
-/// Its elements in a user's buffer lie densely, with the shape `count`.
+/// A hyperslab as in HDF5: in each dimension `count` elements, `stride` apart, the first at `offset`. A
+/// user's buffer holds its elements densely, with the shape `count`.
 struct Selection {
     Dimensions offset;
     Dimensions count;
@@ -105,16 +105,17 @@ struct Selection {
 
     int size() const noexcept { return count.size(); }
     bool empty() const noexcept { return std::find(count.begin(), count.end(), Extent{0}) != count.end(); }
-    /// True if it selects every element between its first and its last, so that it is a box.
+    /// True if the selection leaves out no element between its first and its last, so that it is a box.
     bool is_dense() const noexcept;
-    /// Errors: invalid_argument when the number of elements exceeds 64 bits.
+    /// The number of elements. Errors: invalid_argument when it exceeds 64 bits.
     Extent elements() const { return count.elements(); }
 
     friend bool operator==(const Selection&, const Selection&) noexcept = default;
 };
 
-/// Cuts a selection into pieces of at most `most_bytes` each (an element, if that is larger), which one behind the other are the
-/// whole selection, its elements in the order `order`: for who reads or writes more than memory holds.
+/// Cuts a selection into pieces of at most `most_bytes` each, for selections larger than memory. A piece has
+/// at least one element, even a larger one. The pieces one after the other are the whole selection, in the
+/// order `order`.
 void each_piece(const Selection& selection, Order order, std::uint64_t element_bytes,
                 std::uint64_t most_bytes, const std::function<void(const Selection&)>& visit);
 

@@ -10,14 +10,15 @@
 #include <utility>
 #include <vector>
 
-// Buckets: memory that was set aside once, page by page, and is lent out in pieces of one size to any process that has the file open.
-// Who buffers what it is about to write takes buckets instead of malloc: the pages are there already, another process can take what is in
-// them without a copy, and what a process held when it was killed is known and comes back.
+// Buckets: memory that is set aside once, page by page, and lent in pieces of one size to any process that
+// has the file open. A program that buffers its writes takes buckets instead of malloc. Their pages exist
+// already, another process can take their content without a copy, and the buckets of a killed process are
+// known and come back.
 //
 //     auto pool = BucketPool::open_or_create("/dev/shm/run.buckets", {.bucket_bytes = 64 << 10, .count = 4096});
 //     Buckets held = pool.acquire(size);           // in pieces: one where the buckets lie next to each other
 //     held.write(data, size);
-//     const auto ids = held.offer(step, size);     // whoever has the ids takes them: BucketPool::take
+//     const auto ids = held.offer(step, size);     // a process with these ids takes them: BucketPool::take
 //
 // Source: Hermes (Kougkas, Devarakonda, Sun; HPDC 2018), section 3.3.2 A.
 
@@ -27,48 +28,51 @@ namespace buckets {
 class Pool;
 }
 
-/// What a bucket is used as. Nothing but a mark, which whoever holds it sets and everybody can count.
+/// The use of a bucket. It is only a mark: the holder sets it, and any process can count buckets by it.
 enum class Region : std::uint8_t {
-    available,     ///< nothing: it is free
-    ram,           ///< what it holds lies in no target below
-    nvme,          ///< cached of node-local storage
-    burst_buffer,  ///< cached of a burst buffer or a parallel file system
+    available,     ///< unused: the bucket is free
+    ram,           ///< holds data that is in no target below
+    nvme,          ///< caches node-local storage
+    burst_buffer,  ///< caches a burst buffer or a parallel file system
 };
 
+/// The state of a bucket.
 enum class BucketState : std::uint8_t {
-    available,  ///< nobody's
+    available,  ///< free
     filling,    ///< its owner is writing into it
-    full,       ///< its owner says that all is in it
-    offered,    ///< full and nobody's: whoever takes it is its next owner
+    full,       ///< its owner has declared it complete, by set_full()
+    offered,    ///< complete and without an owner: the process that takes it owns it next
 };
 
-/// One use of a bucket, from acquire() to release(). An id that was used up never names a later use, as long as the bucket was not
-/// used four billion times since.
+/// Identifies one use of a bucket, from acquire() to release(). A later use has another id, until the bucket
+/// has been used four billion times.
 struct BucketId {
     std::uint32_t index = 0;
     std::uint32_t turn = 0;
     friend bool operator==(const BucketId&, const BucketId&) = default;
 };
 
+/// A bucket in use, as BucketPool::list() returns it.
 struct BucketInfo {
     BucketId id;
     Region region = Region::available;
     BucketState state = BucketState::available;
-    bool is_left_behind = false;  ///< its owner is gone
-    std::uint64_t tag = 0;        ///< as set_full() got it
-    std::uint64_t bytes = 0;      ///< of it that are in use; 0 before set_full()
-    std::uint32_t part = 0;       ///< which of the buckets that were filled together
+    bool is_left_behind = false;  ///< its owner has died
+    std::uint64_t tag = 0;        ///< the tag given to set_full()
+    std::uint64_t bytes = 0;      ///< bytes in use; 0 before set_full()
+    std::uint32_t part = 0;       ///< its position among the buckets that were filled together
     std::uint32_t parts = 0;
 };
 
+/// Properties of a new file of buckets.
 struct BucketOptions {
     std::uint64_t bucket_bytes = 64 << 10;  ///< a multiple of 4096
     std::uint64_t count = 1024;             ///< at most 2^24
-    unsigned mode = 0600;                   ///< of the file; the umask is taken off
+    unsigned mode = 0600;                   ///< permissions of the file, before the umask
 };
 
-/// One or several buckets that this process holds. Gives them back when it goes.
-/// Sharing: one thread at a time uses it. It keeps the pool open. In a forked child it is empty.
+/// One or several buckets that this process holds. The destructor gives them back.
+/// Sharing: one thread at a time. Keeps the pool open. Empty in a forked child.
 class Buckets {
 public:
     Buckets() = default;
@@ -92,29 +96,34 @@ public:
 
     bool empty() const noexcept { return count() == 0; }
     std::size_t count() const noexcept;
-    std::uint64_t bytes() const noexcept;  ///< that fit: count() times the size of a bucket
+    std::uint64_t bytes() const noexcept;  ///< bytes that fit: count() times the size of a bucket
 
-    /// The memory, in the order of the buckets. Page-aligned; buckets next to each other are one piece.
+    /// The memory, in the order of the buckets, page-aligned. Adjacent buckets are one piece.
     std::size_t pieces() const noexcept;
     std::span<std::byte> piece(std::size_t i) const;
+    /// The ids of the buckets, in their order.
     std::vector<BucketId> ids() const;
 
-    /// Copies between memory and the buckets, as if they were one piece. Cost: as memcpy, for large sizes less.
+    /// Copies between memory and the buckets, as if they were one piece.
     /// Errors: out_of_range beyond bytes().
+    /// Cost: as memcpy, and less for large sizes.
     void write(const void* from, std::uint64_t size, std::uint64_t offset = 0);
     void read(void* to, std::uint64_t size, std::uint64_t offset = 0) const;
 
-    /// Says that `bytes` of them are all that there is, for who lists them or finds them after a death. `tag` is the caller's.
+    /// Declares the first `bytes` bytes complete, for processes that list the buckets or find them after a
+    /// death. `tag` is the caller's own.
     /// Errors: out_of_range beyond bytes().
     void set_full(std::uint64_t tag, std::uint64_t bytes);
-    /// Puts them into another region. Errors: invalid_argument for `available`: release() does that.
+    /// Moves the buckets into another region.
     /// Crash: each bucket is in the old region or in the new one.
+    /// Errors: invalid_argument for `available`; release() does that.
     void move(Region to);
-    /// set_full(), and makes them nobody's for whoever takes them by these ids; this object is empty then. They stay where they are, whoever
-    /// dies or comes, until BucketPool::take() or discard().
+    /// Calls set_full() and gives the buckets up for the process that takes them by these ids; this object is
+    /// empty afterwards. Offered buckets stay until BucketPool::take() or discard(), whichever processes die
+    /// or come.
     /// Crash: each bucket is offered or left behind.
     std::vector<BucketId> offer(std::uint64_t tag, std::uint64_t bytes);
-    /// Gives them back. Does nothing to an empty one.
+    /// Gives the buckets back. Does nothing if there are none.
     void release() noexcept {
         if (pool_) give_back();
     }
@@ -142,48 +151,55 @@ private:
     bool is_written_ = false;                   // and counted as such
 };
 
-/// A file of buckets that is open.
+/// An open file of buckets.
 ///
-/// Crash: whatever process is killed at whatever instruction, each bucket is free, has one owner, or is offered. What a dead process held
-///     is listed as left behind until somebody takes it or, at the latest when buckets run short, it is free again. The file is not meant
-///     to survive the machine: nothing is synced.
-/// Sharing: any number of threads, and up to 1024 open pools of all processes together. Who may write the file may use it, and is
-///     trusted: a process that scribbles over it or cuts it off breaks it for all. A forked child opens it anew.
+/// Crash: a process may be killed at any instruction: each bucket is free, has one owner, or is offered. The
+///     buckets of a dead process are listed as left behind until a process takes them; they are freed at the
+///     latest when buckets run short. The file does not survive the machine: nothing is synced.
+/// Sharing: any number of threads; up to 1024 openings of one pool, over all processes. A process that may
+///     write the file may use it, and is trusted: if it scribbles over the file or truncates it, it breaks
+///     the pool for all. A forked child must open it anew.
 class BucketPool {
 public:
-    /// Sets a file up, with all its memory. Errors: already_exists; invalid_argument; no_space.
+    /// Creates a file and allocates all its memory. Errors: already_exists; invalid_argument; no_space.
     static BucketPool create(const std::string& path, const BucketOptions& options = {});
-    /// Errors: not_found; corrupt for another kind or version of file, or one that was cut off or changed; busy when 1024 have it open.
+    /// Opens an existing file. Errors: not_found; corrupt for another kind or version of file, and for one that was
+    ///     truncated or changed; busy when it is open 1024 times.
     static BucketPool open(const std::string& path);
-    /// What is there already must be as the options say, but for its mode. Errors: those of both; invalid_argument where it is not.
+    /// Opens the file, or creates it. An existing file must match the options, its mode excepted.
+    /// Errors: those of create() and open(); invalid_argument when it does not match.
     static BucketPool open_or_create(const std::string& path, const BucketOptions& options = {});
 
-    /// As many buckets as `bytes` need, at least one; next to each other where there are such.
-    /// What the dead have left is made free first if there are not enough without it.
-    /// Errors: no_space when there are not so many; invalid_argument for Region::available; busy in a forked child.
-    /// Cost: one compare-and-swap where as many were given back together by this thread, or up to 64 lie next to each other as others gave them
-    ///     back; else one for each run of free ones. Looking for the last free ones of a pool takes longer the larger it is.
+    /// Takes as many buckets as `bytes` need, at least one, adjacent where possible. Frees buckets that dead
+    /// processes left behind if there are too few without them.
+    /// Errors: no_space when there are too few; invalid_argument for Region::available; busy in a forked
+    ///     child.
+    /// Cost: one compare-and-swap if this thread gave back as many together, or if up to 64 adjacent ones are
+    ///     free; else one for each run of free buckets. Finding the last free buckets takes longer the larger
+    ///     the pool is.
     Buckets acquire(std::uint64_t bytes, Region region = Region::ram);
-    /// The same, but nothing where acquire() says no_space.
+    /// As acquire(), but returns nothing where acquire() throws no_space.
     std::optional<Buckets> try_acquire(std::uint64_t bytes, Region region = Region::ram);
 
-    /// Becomes the owner of buckets that were offered or left behind, in this order.
-    /// Errors: not_found when one is not to be had any more: then none is taken.
+    /// Takes buckets that were offered or left behind, in this order.
+    /// Errors: not_found when one of them is no longer available; then none is taken.
     Buckets take(std::span<const BucketId> ids);
 
-    /// All that are not available, by their index.
+    /// All buckets in use, by index.
     std::vector<BucketInfo> list() const;
-    /// Those whose owner is gone.
+    /// The buckets whose owner has died.
     std::vector<BucketInfo> left_behind() const;
+    /// The number of buckets in a region, or in a state.
     std::uint64_t count(Region region) const;
     std::uint64_t count(BucketState state) const;
-    /// Frees what the dead have left; returns how many. acquire() does it by itself when it needs them.
+    /// Frees the buckets that dead processes left behind; returns how many. acquire() does it by itself when
+    /// it needs them.
     std::uint64_t reclaim();
-    /// Frees what is offered and nobody will take. False if it is not on offer any more.
+    /// Frees an offered bucket. Returns false if it is no longer offered.
     bool discard(BucketId id);
 
-    /// Touches all memory now, so that no first use of a bucket waits for the kernel, and has it in huge pages where that can be. Once
-    /// in each process. Cost: a second for some gigabytes.
+    /// Maps all memory now, in huge pages where possible, so that no first use of a bucket waits for the
+    /// kernel. Call it once in each process. Cost: about a second for some gigabytes.
     void prepare();
 
     const std::string& path() const noexcept;
@@ -196,9 +212,9 @@ private:
     std::shared_ptr<buckets::Pool> pool_;
 };
 
-/// "available", "ram", "nvme", "burst-buffer".
+/// The name of a region: "available", "ram", "nvme", "burst-buffer".
 const char* name_of(Region region) noexcept;
-/// "available", "filling", "full", "offered".
+/// The name of a state: "available", "filling", "full", "offered".
 const char* name_of(BucketState state) noexcept;
 
 }  // namespace pmemcpy

@@ -15,7 +15,7 @@
 
 namespace pmemcpy {
 
-/// Writes the segments of a message builder one behind the other, without flattening them in memory first.
+/// Writes the segments of a message builder one after the other, without flattening them in memory first.
 class CapnpEncoder final : public Encoder {
 public:
     explicit CapnpEncoder(capnp::MessageBuilder& message) : segments_(message.getSegmentsForOutput()) {}
@@ -37,8 +37,8 @@ private:
     kj::ArrayPtr<const kj::ArrayPtr<const capnp::word>> segments_;
 };
 
-/// How far a reader over `size` bytes may go: as Cap'n Proto allows by default, and for large messages eight
-/// times through, so that a message that points at itself from everywhere ends in an error and not in hours.
+/// The traversal limit of a reader over `size` bytes: Cap'n Proto's default, and for large messages eight
+/// times their size. A message that points at itself from everywhere then ends in an error, not in hours.
 inline capnp::ReaderOptions capnp_limits(std::size_t size_bytes) {
     capnp::ReaderOptions options;
     options.traversalLimitInWords = std::max<std::uint64_t>(options.traversalLimitInWords, size_bytes);
@@ -58,8 +58,8 @@ inline kj::ArrayPtr<const capnp::word> capnp_words(std::span<const std::byte> by
                         bytes.size() / sizeof(capnp::word));
 }
 
-/// A Cap'n Proto message read where it lies. `Owner` is whatever keeps the bytes alive (a view of the pool, a
-/// vector); it is let go after the reader. Readers obtained from it must not outlive it.
+/// Reads a Cap'n Proto message without copying it. `Owner` keeps the bytes alive (a view of the pool, a
+/// vector); it is released after the reader. Readers obtained from it must not outlive it.
 template <typename Owner>
 class CapnpObject {
 public:
@@ -103,7 +103,8 @@ private:
     std::unique_ptr<capnp::FlatArrayMessageReader> reader_;
 };
 
-/// `capnproto`: message builders. decode() copies into a builder of one's own; CapnpObject copies nothing.
+/// Encodes by `capnproto`: message builders. decode() copies into a builder of the caller; CapnpObject copies
+/// nothing.
 template <typename T>
     requires(std::derived_from<T, capnp::MessageBuilder>)
 struct Serializer<SerializerType::capnproto, T> {

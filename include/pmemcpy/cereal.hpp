@@ -16,7 +16,7 @@
 
 namespace pmemcpy {
 
-/// Counts what is written into it and keeps nothing: the first pass, for the size.
+/// Counts the bytes written into it and keeps none: the first pass, for the size.
 class CountingBuffer final : public std::streambuf {
 public:
     std::uint64_t size_bytes() const noexcept { return size_bytes_; }
@@ -35,7 +35,7 @@ private:
     std::uint64_t size_bytes_ = 0;
 };
 
-/// Writes into a span and refuses what does not fit: the second pass, straight into mapped memory.
+/// Writes into a span and refuses more than fits: the second pass, straight into mapped memory.
 class SpanOutputBuffer final : public std::streambuf {
 public:
     explicit SpanOutputBuffer(std::span<std::byte> out) noexcept : out_(out) {}
@@ -108,7 +108,8 @@ private:
     std::uint64_t size_bytes_ = 0;
 };
 
-/// `cereal`: any T that cereal's portable binary archive can save, and load by templates or for that archive.
+/// Encodes by `cereal`: any T that cereal's portable binary archive can save, and load by templates or for
+/// that archive.
 template <typename T>
     requires(cereal::traits::is_output_serializable<T, cereal::PortableBinaryOutputArchive>::value)
 struct Serializer<SerializerType::cereal, T> {
@@ -129,7 +130,7 @@ struct Serializer<SerializerType::cereal, T> {
     }
 
 private:
-    /// How many bytes were left over.
+    /// The number of bytes left over.
     static std::size_t read_from(std::span<const std::byte> bytes, T& value) {
         if constexpr (cereal::traits::is_input_serializable<T, CerealInput>::value) {
             CerealInput archive(bytes);

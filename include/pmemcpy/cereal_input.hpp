@@ -14,9 +14,9 @@
 
 namespace pmemcpy {
 
-/// Reads what cereal's PortableBinaryOutputArchive wrote, out of memory that nobody vouches for. It never
-/// reads past the end, and a count is believed only as far as the bytes that are left can fulfil it: cereal's
-/// own archive resizes a vector to any count it finds.
+/// Reads the output of cereal's PortableBinaryOutputArchive from memory that is not trusted. It never reads
+/// past the end, and believes a count only as far as the remaining bytes can hold it; cereal's own archive
+/// resizes a vector to any count.
 class CerealInput : public cereal::InputArchive<CerealInput, cereal::AllowEmptyClassElision> {
 public:
     explicit CerealInput(std::span<const std::byte> bytes)
@@ -91,7 +91,7 @@ void CEREAL_LOAD_FUNCTION_NAME(pmemcpy::CerealInput& archive, BinaryData<T>& dat
     archive.read(data.data, static_cast<std::size_t>(data.size), sizeof(std::remove_pointer_t<T>));
 }
 
-/// More special than cereal's for any archive: the vector grows no faster than the bytes that fill it.
+/// More special than cereal's for any archive: the vector grows only as fast as the bytes that fill it.
 template <class T, class A>
     requires(!std::is_same_v<T, bool>)
 void CEREAL_LOAD_FUNCTION_NAME(pmemcpy::CerealInput& archive, std::vector<T, A>& vector) {
@@ -108,7 +108,7 @@ void CEREAL_LOAD_FUNCTION_NAME(pmemcpy::CerealInput& archive, std::vector<T, A>&
 }
 
 namespace traits::detail {
-/// What wrote the bytes that a CerealInput reads; cereal checks pairs of minimal functions against it.
+/// The archive that wrote the bytes of a CerealInput; cereal checks pairs of minimal functions against it.
 template <>
 struct get_output_from_input<pmemcpy::CerealInput> {
     using type = PortableBinaryOutputArchive;

@@ -6,8 +6,8 @@
 
 namespace pmemcpy {
 
-/// How the bytes of a block are compressed. Written as text: "none", or the kind with a level and shuffle,
-/// for example "lz4", "zstd:5", "zstd:5:shuffle", "lz4:1:noshuffle".
+/// The compression of a block. As text: "none", or the kind with a level and shuffle, such as "lz4",
+/// "zstd:5", "zstd:5:shuffle", "lz4:1:noshuffle".
 struct Codec {
     /// The numbers are on media: a number is never reused for something else.
     enum class Kind : std::uint8_t { none = 0, lz4 = 1, lz4hc = 2, zstd = 3, zlib = 4, blosclz = 5 };
@@ -17,20 +17,20 @@ struct Codec {
 
     Kind kind = Kind::none;
     int level = 5;
-    bool shuffle =
-        true;  ///< bytes of equal weight first put side by side, which is what makes floats compress
+    bool shuffle = true;  ///< groups bytes of equal significance first, which makes floats compressible
 
     friend bool operator==(const Codec&, const Codec&) = default;
 };
 
-/// Shape: kind[:level][:shuffle|:noshuffle]; what is left out is as in a fresh Codec.
-/// Errors: invalid_argument, which lists what there is
+/// The codec that a text names.
+/// Shape: kind[:level][:shuffle|:noshuffle]; parts left out have the defaults of Codec.
+/// Errors: invalid_argument, with a list of the codecs.
 Codec parse_codec(std::string_view text);
 
-/// The text that parse_codec() makes the same codec of: "none", "zstd:5:shuffle".
+/// The text of a codec, as parse_codec() reads it: "none", "zstd:5:shuffle".
 std::string to_string(const Codec& codec);
 
-/// True when this build of the library can compress and decompress with that kind.
+/// True when this build can compress and decompress with that kind.
 bool is_available(Codec::Kind kind) noexcept;
 
 }  // namespace pmemcpy

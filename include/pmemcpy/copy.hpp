@@ -8,21 +8,23 @@
 
 namespace pmemcpy {
 
-/// Called while something is copied, with how many bytes of it have come since the last call. May throw to end it.
+/// Reports progress: the bytes copied since the last call. It may throw to end the copy.
 using Copied = std::function<void(std::uint64_t bytes)>;
 
-/// Copies a value or an array, with its attributes, into `target` under the id `to`; `force`: in the place of what is
-/// there. The source is to be opened with checks, so that no damage gets a fresh checksum.
+/// Copies a value or an array, with its attributes, into `target` under the id `to`. With `force` it replaces
+/// a variable of that id. Open the source with Options::verify_loads, so that no damage gets a fresh
+/// checksum.
 ///
-/// Kept: type, shape, order, codec, fill value, whether it grows or is contiguous or frozen, the boxes of its blocks, and
-/// each byte of what some serializer has made. Not kept: steps, versions, who wrote it and when. A block that a newer one
-/// covers in part is cut into pieces if it is large, and has the newer elements.
-/// Crash: it is copied under a name of its own, ".copying-" and a number, and appears under `to` whole or not at all; what
-///     was there before goes right before that. A copy that fails or is interrupted is erased; one that is killed stays
-///     under its own name.
-/// Sharing: others may store into the source; then the copy is made anew, and with the third time it is an error.
+/// Kept: type, shape, order, codec, fill value, growth, contiguity, whether the array is frozen, the boxes of
+/// its blocks, and each byte that a serializer made. Not kept: steps, versions, writer and time. A block
+/// partly covered by a newer one has the newer elements in the copy; a large one is cut into pieces.
+/// Crash: the copy is made under an id of its own, ".copying-" and a number, and appears under `to` whole or
+///     not at all. A variable that it replaces is erased right before. A failed or interrupted copy is
+///     erased; that of a killed process keeps its own id.
+/// Sharing: when other processes store into the source, the copy is made anew; the third time it fails
+///     (busy).
 /// Errors: already_exists; not_found, when the source is erased; corrupt; busy; no_space.
-/// Cost: memory for one piece of an array, or for one block when it is compressed.
+/// Cost: memory for one piece of an array, or for one compressed block.
 void copy_variable(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
                    bool force, const Copied& copied);
 
@@ -51,12 +53,12 @@ void move_variable(PMEM& source, const std::string& from, PMEM& target, const st
 /// Cost: a look at each id in the pool.
 std::vector<std::string> give_back_moved(PMEM& pool, const std::string& id);
 
-/// Copies the attributes of a variable or group; `force`: also those that are there already.
+/// Copies the attributes of a variable or group. With `force` it also replaces attributes that exist.
 void copy_attributes(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
                      bool force);
 
-/// Gives a variable another name; `force`: that of another one, which then is gone. Without it this is atomic; with it
-/// there is a moment when neither is seen.
+/// Renames a variable, atomically. With `force` it replaces a variable of the new name, and for a moment
+/// neither name exists.
 void rename_variable(PMEM& pool, const std::string& from, const std::string& to, bool force);
 
 }  // namespace pmemcpy

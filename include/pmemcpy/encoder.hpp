@@ -15,7 +15,7 @@
 
 namespace pmemcpy {
 
-/// How an object becomes bytes. The numbers are on media: a number is never reused for something else.
+/// The encoding of an object. The numbers are on media: a number is never reused for something else.
 enum class SerializerType : std::uint8_t {
     Default = 0,        ///< what the pool was created with; never recorded
     bp4 = 1,            ///< raw and contiguous, with the block's characteristics as ADIOS BP4 has them
@@ -29,8 +29,9 @@ namespace detail {
 void copy_much_out(void* to, const void* from, std::size_t bytes) noexcept;
 }
 
-/// What decoders copy with, out of a pool into memory of this process: as memcpy, no overlap; at the memory's speed whatever the
-/// alignment, which the C library's memcpy has not everywhere between 4 KiB and the size of the second-level cache.
+/// Copies out of a pool into memory of this process, for decoders: as memcpy, without overlap. It reaches the
+/// memory's speed at any alignment; the C library's memcpy does not everywhere between 4 KiB and the size of
+/// the second-level cache.
 inline void copy_out(void* to, const void* from, std::size_t bytes) noexcept {
     constexpr std::size_t much = 4096;
     if (bytes >= much)
@@ -39,14 +40,15 @@ inline void copy_out(void* to, const void* from, std::size_t bytes) noexcept {
         std::memcpy(to, from, bytes);
 }
 
-/// One object on its way into mapped memory. It refers to the object, which must outlive it unchanged.
+/// An object on its way into mapped memory. It refers to the object, which must outlive it unchanged.
 struct Encoder {
     virtual ~Encoder() = default;
-    /// Exactly how many bytes encode() will write.
+    /// The exact number of bytes that encode() writes.
     virtual std::uint64_t size_bytes() const = 0;
     /// Writes exactly size_bytes() bytes into `out`, front to back, and keeps no copy of them anywhere else.
     virtual void encode(std::span<std::byte> out) const = 0;
-    /// The bytes themselves where they lie in one piece already, so that they can be copied the fastest way.
+    /// The encoded bytes, if they lie in one piece already, so that the library can copy them the fastest
+    /// way.
     virtual std::span<const std::byte> in_one_piece() const { return {}; }
 };
 
@@ -58,7 +60,7 @@ template <SerializerType Type, typename T>
 struct Serializer;
 
 /// True when `Type` can serialise T with the headers included so far. Include <pmemcpy/cereal.hpp> and
-/// <pmemcpy/capnp.hpp> above the first use, because the answer is remembered.
+/// <pmemcpy/capnp.hpp> before the first use: the compiler remembers the answer.
 template <SerializerType Type, typename T>
 concept serializable_by = requires { sizeof(Serializer<Type, T>); };
 
@@ -97,7 +99,7 @@ private:
     std::span<const std::byte> bytes_;
 };
 
-/// `none` and, for objects that are not arrays, `bp4`: the bytes as they are.
+/// Encodes objects as their bytes: `none` and, for objects that are not arrays, `bp4`.
 template <RawObject T>
 struct Serializer<SerializerType::none, T> {
     static BytesEncoder encoder(const T& value) { return BytesEncoder(std::as_bytes(std::span(&value, 1))); }
@@ -113,7 +115,7 @@ struct Serializer<SerializerType::none, T> {
     }
 };
 
-/// A string or a vector is its elements; how many there are follows from the number of bytes.
+/// Encodes a string or a vector as its elements; their number follows from the number of bytes.
 template <typename Sequence>
 struct ContiguousSerializer {
     using Element = typename Sequence::value_type;

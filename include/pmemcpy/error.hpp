@@ -6,22 +6,22 @@
 
 namespace pmemcpy {
 
-/// Everything that can go wrong, as a closed set: C, Fortran and Python map these one to one.
+/// The kinds of error, a closed set: Python maps them one to one, and so can other languages.
 enum class Code {
     not_found = 1,      ///< no such id, step, attribute or element
-    already_exists,     ///< the id is taken by something of another type or shape
+    already_exists,     ///< the id belongs to something of another type or shape
     invalid_argument,   ///< the call itself makes no sense
-    out_of_range,       ///< a box or index outside the array
-    type_mismatch,      ///< stored as one type, asked for as another
+    out_of_range,       ///< the box or index lies outside the array
+    type_mismatch,      ///< stored as one type, requested as another
     no_space,           ///< the pool, its file system or its memory cgroup is full
     corrupt,            ///< bytes on the medium do not say what they must
     io_error,           ///< the kernel or the device failed
-    busy,               ///< somebody else's use of the pool forbids this now
+    busy,               ///< another use of the pool forbids this now
     unsupported,        ///< this build, medium or file system cannot do it
     permission_denied,  ///< the operating system or the pool's mode forbids it
 };
 
-/// The category that `Code` values live in, so that they travel in a `std::error_code`.
+/// The category of `Code`, so that codes travel in a `std::error_code`.
 const std::error_category& error_category() noexcept;
 
 inline std::error_code make_error_code(Code code) noexcept {
@@ -33,7 +33,7 @@ class Error : public std::system_error {
 public:
     Error(Code code, const std::string& message);
 
-    /// The message alone, without the name of the code that std::system_error would append.
+    /// The message, without the name of the code that std::system_error appends.
     const char* what() const noexcept override { return message_->c_str(); }
     Code kind() const noexcept { return static_cast<Code>(code().value()); }
 

@@ -7,27 +7,28 @@
 #include <string_view>
 #include <vector>
 
-// Other people's files into pools, and pools into files: HDF5, NetCDF, NumPy's and Zarr. In a library of its
-// own, pmemcpy::exchange, because it needs those of the formats.
+// Import of HDF5, NetCDF, NumPy and Zarr files into pools, and export to them. A library of its own,
+// pmemcpy::exchange, because it needs the libraries of these formats.
 
 namespace pmemcpy {
 
+/// The format of a file.
 enum class Format {
-    automatic,  ///< what the file says that it is; of a new file, its extension
+    automatic,  ///< the format of the file's content; of a new file, that of its extension
     hdf5,       ///< .h5 .hdf5 .he5
-    netcdf,     ///< .nc .cdf .nc4: NetCDF-4, or the kind that the data were imported from
+    netcdf,     ///< .nc .cdf .nc4: NetCDF-4, or the kind that the data was imported from
     netcdf3,    ///< the same in the classic format with 64-bit data (CDF-5)
-    zarr,       ///< .zarr: a directory; Zarr 3, of which 2 is only read
-    npy,        ///< .npy: one array, as NumPy has it
-    npz,        ///< .npz: an archive of these, by their names
+    zarr,       ///< .zarr: a directory; writes Zarr 3, reads Zarr 2 as well
+    npy,        ///< .npy: one array of NumPy
+    npz,        ///< .npz: an archive of .npy files, by name
 };
 
-/// What a person should know of an import or export: what came over, and what did not come as it was.
+/// What came over in an import or export, and what changed or was left out.
 struct ExchangeReport {
     std::uint64_t groups = 0;
     std::uint64_t variables = 0;
     std::uint64_t attributes = 0;
-    std::uint64_t bytes = 0;  ///< of elements and values
+    std::uint64_t bytes = 0;  ///< bytes of elements and values
     std::vector<std::string>
         warnings{};  ///< each names the object, and what of it the other side cannot hold
 };
@@ -35,48 +36,52 @@ struct ExchangeReport {
 /// Called now and then with the bytes done and the bytes in all.
 using ExchangeProgress = std::function<void(std::uint64_t, std::uint64_t)>;
 
+/// Options of an import.
 struct ImportOptions {
     Format format = Format::automatic;
-    std::string into{};   ///< the group that all goes into; empty: the pool itself
-    Codec codec{};        ///< of the arrays in the pool; none: they can be viewed
+    std::string into{};   ///< the group that receives everything; empty: the pool itself
+    Codec codec{};        ///< of the arrays in the pool; without one they can be viewed
     bool strict = false;  ///< what would be a warning is an error: unsupported
     std::uint64_t piece_bytes =
-        16ULL << 20;              ///< memory for a piece of an array on its way; a few of these are in use
-    std::uint64_t max_bytes = 0;  ///< of a pool that is made: as Options::max_bytes
+        16ULL << 20;              ///< memory for one piece of an array on its way; a few of these are in use
+    std::uint64_t max_bytes = 0;  ///< limit of a pool that the import makes, as Options::max_bytes
     ExchangeProgress progress{};
 };
 
+/// Options of an export.
 struct ExportOptions {
     Format format = Format::automatic;
     std::string from{};      ///< the group or variable to export; empty: the whole pool
-    bool overwrite = false;  ///< the place of a file that is there is taken, once the new one is whole
+    bool overwrite = false;  ///< replaces an existing file, once the new one is whole
     bool strict = false;     ///< what would be a warning is an error: unsupported
     std::uint64_t piece_bytes = 16ULL << 20;
     ExchangeProgress progress{};
 };
 
-/// Imports a file into the pool at `pool_path`, which is made if it is not there. Array by array and piece by piece, so that
-/// memory does not limit what can be imported.
-/// Crash: in one step: all of it is there or nothing. A pool that was made for it and cannot be filled is removed.
-/// Sharing: nobody else may work in steps in the pool meanwhile, for theirs would be committed with it (busy if somebody does
-///     when the import begins).
-/// Errors: not_found, permission_denied; corrupt (names the object in the file); already_exists when the pool has a variable or
-///     an attribute of that name; unsupported for a format that this build lacks; no_space.
+/// Imports a file into the pool at `pool_path`, which it makes if there is none. It works array by array and
+/// piece by piece, so memory does not limit the size of an import.
+/// Crash: one step: everything is there or nothing. A pool that was made for the import and cannot be filled
+///     is removed.
+/// Sharing: no other process may use steps in the pool meanwhile: the import would commit its step as well.
+///     `busy` if one does when the import begins.
+/// Errors: not_found, permission_denied; corrupt (names the object in the file); already_exists when the pool
+///     has a variable or an attribute of that name; unsupported for a format that this build lacks; no_space.
 ExchangeReport import_file(const std::string& pool_path, const std::string& file,
                            const ImportOptions& options = {});
 
 /// Exports a pool, a group or one variable to a new file.
-/// Crash: the file appears when it is whole; until then it lies in a directory called as `file` with `.part` and six letters behind
-///     it, which the next export beside it removes if this one is killed. A Zarr directory that is overwritten changes places with
-///     the new one in one moment.
-/// Sharing: what others store meanwhile may be in it or not, array by array.
-/// Errors: not_found, permission_denied, already_exists (the file, without `overwrite`); invalid_argument for a format that
-///     cannot be told from the name, and for .npy unless it is one variable; unsupported for what the format cannot hold at
-///     all; no_space, io_error.
+/// Crash: the file appears when it is whole. Until then it lies in a directory named `file`, `.part` and six
+///     letters; the next export beside it removes what a killed one left. A Zarr directory is replaced in one
+///     moment.
+/// Sharing: stores by others meanwhile may be in the file or not, array by array.
+/// Errors: not_found, permission_denied, already_exists (the file, without `overwrite`); invalid_argument for
+///     a name that tells no format, and for .npy unless it is one variable; unsupported for content that the
+///     format cannot hold at all; no_space, io_error.
 ExchangeReport export_file(const std::string& pool_path, const std::string& file,
                            const ExportOptions& options = {});
 
-/// "hdf5", "netcdf" and so on, as it is written on a command line. Errors: invalid_argument, which lists what there is.
+/// The format of a name as the command line takes it: "hdf5", "netcdf" and so on. Errors: invalid_argument,
+/// with a list of the formats.
 Format parse_format(std::string_view text);
 
 }  // namespace pmemcpy

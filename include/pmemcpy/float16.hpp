@@ -5,12 +5,12 @@
 
 namespace pmemcpy {
 
-/// IEEE 754 binary16 as a storage type: it is kept and copied, arithmetic happens in float.
+/// IEEE 754 binary16, for storage: it is kept and copied; arithmetic is done in float.
 struct float16 {
     std::uint16_t bits = 0;
 
     float16() = default;
-    /// Rounds to nearest, ties to even; too large values become infinite.
+    /// Rounds to nearest, ties to even; values that are too large become infinite.
     explicit float16(float value) noexcept;
     explicit operator float() const noexcept;
 
@@ -22,7 +22,7 @@ struct float16 {
     friend bool operator==(float16 a, float16 b) noexcept { return float(a) == float(b); }
 };
 
-/// The upper half of a float, as a storage type.
+/// The upper half of a float, for storage.
 struct bfloat16 {
     std::uint16_t bits = 0;
 

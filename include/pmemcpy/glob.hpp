@@ -7,20 +7,20 @@
 
 namespace pmemcpy {
 
-/// A pattern for ids, as shells have them for paths: `?` is one character, `*` any number of them, `[a-z]` one of
-/// these and `[!a-z]` one that is none of these; no `/` is meant by any of them. `**` is anything, and `**/` any
-/// number of groups, none too. A `\` takes the meaning from the character behind it.
-/// Cost: at most the pattern's length times the id's; no pattern takes longer.
+/// A pattern for ids, as shells have for paths. `?` matches one character, `*` any number, `[a-z]` one of a
+/// set and `[!a-z]` one outside it. None of these matches `/`. `**` matches anything, and `**/` any number of
+/// groups, also none. A `\` makes the next character literal.
+/// Cost: at most the pattern's length times the id's, for any pattern.
 class Glob {
 public:
-    /// Errors: invalid_argument for a `[` without a `]`, and for a `\` at the end.
+    /// Parses a pattern. Errors: invalid_argument for a `[` without a `]`, and for a `\` at the end.
     explicit Glob(std::string_view pattern);
 
     bool matches(std::string_view id) const;
-    /// What every id that matches begins with.
+    /// The beginning that all matching ids share.
     const std::string& prefix() const noexcept { return prefix_; }
 
-    /// Whether there is a character in it that makes a text a pattern.
+    /// True if the text has a character that makes it a pattern.
     static bool is_glob(std::string_view text) {
         return text.find_first_of("*?[\\") != std::string_view::npos;
     }

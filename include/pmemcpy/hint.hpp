@@ -5,22 +5,22 @@
 
 namespace pmemcpy {
 
-/// Operations as bits of a mask, in the order in which they are done. docs/operations.md has each.
+/// Operations as bits of a mask, in the order in which they are done. docs/operations.md describes each.
 namespace operation {
 
-inline constexpr std::uint32_t decompress = 1U << 0;  ///< in place: blocks are stored raw
-inline constexpr std::uint32_t minimum = 1U
-                                         << 1;  ///< `u.min`, as are those below of the array as it was stored
+inline constexpr std::uint32_t decompress = 1U << 0;  ///< in place: stores the blocks raw
+/// `u.min`; like the next three, of the array as it was stored
+inline constexpr std::uint32_t minimum = 1U << 1;
 inline constexpr std::uint32_t maximum = 1U << 2;    ///< `u.max`
 inline constexpr std::uint32_t sum = 1U << 3;        ///< `u.sum`
 inline constexpr std::uint32_t histogram = 1U << 4;  ///< `u.histogram`
-inline constexpr std::uint32_t deduplicate = 1U
-                                             << 5;  ///< `u.unique`: each element once, the first of its like
-inline constexpr std::uint32_t sort = 1U << 6;      ///< `u.sorted`
-inline constexpr std::uint32_t compress =
-    1U << 7;  ///< what the operations before have made; if none has, the array, in place
-inline constexpr std::uint32_t persist =
-    1U << 8;  ///< the same: flushed to the flush target; without a hierarchy, synced
+/// `u.unique`: each element once, the first of equal ones
+inline constexpr std::uint32_t deduplicate = 1U << 5;
+inline constexpr std::uint32_t sort = 1U << 6;  ///< `u.sorted`
+/// Compresses the result of the operations before it; without any, the array itself, in place.
+inline constexpr std::uint32_t compress = 1U << 7;
+/// Flushes the same to the flush target; syncs it in a pool without a hierarchy.
+inline constexpr std::uint32_t persist = 1U << 8;
 
 /// The 16 bits of registered functions, which are called between `sort` and `compress`.
 inline constexpr int first_registered = 16;
@@ -29,12 +29,12 @@ constexpr std::uint32_t registered(int number) { return 1U << (first_registered 
 
 }  // namespace operation
 
-/// What is to be done with a variable, whenever something has been stored into it.
+/// Operations to apply to a variable whenever a process stores into it.
 /// Source: Hermes (Kougkas, Devarakonda, Sun; HPDC 2018), section 3.1.1, active buffering.
 struct Hint {
-    std::uint32_t mask = 0;                     ///< of operations; 0: nothing
-    std::uint32_t bins = 64;                    ///< of a histogram
-    Codec codec = {Codec::Kind::lz4, 5, true};  ///< to compress with
+    std::uint32_t mask = 0;                     ///< the operations; 0: none
+    std::uint32_t bins = 64;                    ///< of the histogram
+    Codec codec = {Codec::Kind::lz4, 5, true};  ///< for `compress`
 
     friend bool operator==(const Hint&, const Hint&) = default;
 };

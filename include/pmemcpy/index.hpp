@@ -5,53 +5,58 @@
 #include <string>
 #include <string_view>
 
-// The index of a pool: what queries find objects by without looking at each. It is made of what is in the pool, lies beside it in
-// `<pool>.idx`, and may be deleted at any moment: it is made anew. What a query finds never depends on it, only how long it takes.
+// The index of a pool: queries find objects by it without looking at each. It is derived from the pool, lies
+// beside it in `<pool>.idx`, and may be deleted at any moment; it is then built again. An index changes how
+// long a query takes, never what it finds.
 
 namespace pmemcpy {
 
 class PMEM;
 
-/// Who sees to it that what is stored can be found by the index.
+/// When stored objects enter the index, and which process adds them.
 enum class IndexMode {
-    none,   ///< there is no index: a query looks at every object
-    async,  ///< a thread of each process that writes the pool, in the pause behind a burst of stores
-    sync,  ///< the call that stores: when one returns, at most 256 changes are not in it, which queries look at themselves
+    none,   ///< no index: a query looks at every object
+    async,  ///< a thread of each writing process adds them, in the pause after a burst of stores
+    /// The storing call adds them: when it returns, at most 256 changes are missing, which queries look at
+    /// themselves.
+    sync,
 };
 
-/// How far the index of a pool is.
+/// The state of a pool's index.
 struct IndexInfo {
     IndexMode mode = IndexMode::none;  ///< of the pool
-    bool is_complete =
-        false;  ///< it has everything but what was changed just now; if not, queries look at every object
-    std::uint64_t objects = 0;  ///< that it has
-    std::uint64_t objects_to_do =
-        0;  ///< when it is not complete and this process makes it so: that are still to be looked at
-    std::uint64_t changes_behind =
-        0;  ///< so many changes of the pool it does not have yet; queries look at these themselves
-    std::uint64_t bytes = 0;  ///< on the file system
-    std::string trouble{};    ///< why it is not kept, or was not when it was tried last; empty if it is
+    /// It has all but the latest changes; if false, queries look at every object.
+    bool is_complete = false;
+    std::uint64_t objects = 0;        ///< objects in the index
+    std::uint64_t objects_to_do = 0;  ///< while this process builds the index: objects it has still to add
+    /// Changes of the pool that are not in the index yet; queries look at these objects themselves.
+    std::uint64_t changes_behind = 0;
+    std::uint64_t bytes = 0;  ///< size of its file
+    std::string trouble{};    ///< why the index is not kept; empty if it is
 };
 
+/// The index mode of a pool.
 IndexMode index_mode(const PMEM& pool);
-/// The mode of a variable or a group and of all that is in it, in the place of the pool's; the nearest group counts that has one.
-/// Of what is under `none` the index knows no more than that it is there: each query looks at it. Processes that had the pool open
-/// before go on as they do; what they store is found all the same. Nothing: the pool's mode again, or that of a group above.
+/// Sets the mode of a variable or a group with all its members, instead of the pool's. The nearest group that
+/// has a mode decides; an empty `mode` removes this one. Of objects under `none` the index has only the ids,
+/// so each query looks at them. Processes that had the pool open before keep their mode; queries find what
+/// they store in any case.
 /// Errors: not_found; permission_denied; invalid_argument in a pool without an index.
 void set_index_mode(PMEM& pool, std::string_view id, std::optional<IndexMode> mode);
-/// What counts for an id.
+/// The mode that counts for an id.
 IndexMode index_mode(const PMEM& pool, std::string_view id);
-/// Kept in the pool, so that it holds for all who open it later, until it is set anew. Processes that have the pool open go on in
-/// the mode in which they opened it; what they store is found all the same. `none` removes the index.
+/// Sets the mode of the pool, for all processes that open it later. Processes that have it open keep the mode
+/// in which they opened it; queries find what they store in any case. `none` removes the index.
 /// Errors: permission_denied; no_space, io_error.
 void set_index_mode(PMEM& pool, IndexMode mode);
-/// Waits until everything that was stored before the call is in the index, and the index complete; what others may read of it who
-/// may not write the pool is as new then. Nothing in a pool without one.
-/// Errors: permission_denied; unsupported, no_space, io_error when it cannot be kept.
+/// Waits until the index is complete and holds everything stored before the call, also for processes that may
+/// only read the pool. Does nothing in a pool without an index.
+/// Errors: permission_denied; unsupported, no_space, io_error when the index cannot be kept.
 void flush_index(PMEM& pool);
+/// The state of a pool's index.
 IndexInfo index_info(const PMEM& pool);
 
-/// "none", "async", "sync".
+/// The name of a mode: "none", "async", "sync".
 const char* name_of(IndexMode mode) noexcept;
 
 }  // namespace pmemcpy

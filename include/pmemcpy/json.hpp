@@ -17,7 +17,7 @@ struct TypeOf<nlohmann::json> {
     static Type make() { return Type::opaque(1, "json"); }
 };
 
-/// The text of a JSON value. It is made in memory first: attributes are small.
+/// Encodes a JSON value as text. The text is made in memory first: attributes are small.
 class JsonEncoder final : public Encoder {
 public:
     explicit JsonEncoder(const nlohmann::json& value) : text_(value.dump()) {}

@@ -10,7 +10,8 @@
 #include <string>
 #include <string_view>
 
-// Messages: what one process wants another to do, in 64 bytes, through a file that both have mapped. No server, no socket; who waits sleeps.
+// Messages: instructions of 64 bytes from one process to another, through a file that both have mapped. There
+// is no server and no socket; a waiting process sleeps.
 //
 //     auto queue = MessageQueue::open_or_create("/dev/shm/run.messages");
 //     queue.push(Message::of(flush_this, "ocean/temp", 1));             // in one process
@@ -24,29 +25,31 @@ namespace messages {
 class Queue;
 }
 
-/// An instruction: what is to be done, to what, and how urgent it is. What types and attributes mean is between those who use the queue.
+/// An instruction: an action, its object, and its priority. The programs that share the queue decide what
+/// types and attributes mean.
 struct Message {
     std::uint32_t type = 0;
-    std::uint32_t priority = 0;  ///< the higher, the sooner; less than MessageQueueOptions::priorities
+    std::uint32_t priority = 0;  ///< higher ones come first; less than MessageQueueOptions::priorities
     std::array<std::uint64_t, 7> attributes{};
 
-    /// A message whose attributes are a text, as an id is. Errors: out_of_range for more than 56 bytes.
+    /// A message whose attributes are a text, such as an id. Errors: out_of_range for more than 56 bytes.
     static Message of(std::uint32_t type, std::string_view text, std::uint32_t priority = 0);
-    /// That text: up to the first zero byte.
+    /// The text, up to the first zero byte.
     std::string text() const;
     friend bool operator==(const Message&, const Message&) = default;
 };
 static_assert(sizeof(Message) == 64);
 
+/// Properties of a new queue.
 struct MessageQueueOptions {
-    std::uint64_t capacity = 4096;  ///< messages that may wait, of all priorities together; at most 2^20
+    std::uint64_t capacity = 4096;  ///< waiting messages, of all priorities together; at most 2^20
     std::uint32_t priorities = 4;   ///< at most 16
-    unsigned mode = 0600;           ///< of the file; the umask is taken off
+    unsigned mode = 0600;           ///< permissions of the file, before the umask
 };
 
-/// A message that this process is to act upon. Nobody else gets it until done(); if this object goes before that, or its process dies, somebody
-/// else does.
-/// Sharing: one thread at a time uses it. It keeps the queue open.
+/// A claimed message. No other process gets it before done(). If this object is destroyed earlier, or its
+/// process dies, another process gets it.
+/// Sharing: one thread at a time. Keeps the queue open.
 class Delivery {
 public:
     ~Delivery() { give_back(); }
@@ -54,11 +57,12 @@ public:
     Delivery& operator=(Delivery&& other) noexcept;
 
     const Message& message() const noexcept { return message_; }
-    /// 1 at the first time; more when others had it before and did not finish.
+    /// The number of times the message was claimed: 1, or more when earlier claims did not reach done().
     std::uint64_t deliveries() const noexcept { return deliveries_; }
-    /// It was acted upon, and is gone. A second call does nothing. Errors: busy in a forked child.
+    /// Acknowledges the message, which removes it. A second call does nothing. Errors: busy in a forked
+    /// child.
     void done();
-    /// Others may have it, behind what waits at its priority.
+    /// Returns the message to the queue, behind the waiting ones of its priority.
     void give_back() noexcept;
 
 private:
@@ -70,62 +74,74 @@ private:
     std::uint64_t deliveries_ = 0;
 };
 
-/// A queue of messages that is open, in any number of processes and threads that push and pop.
+/// An open queue of messages. Any number of processes and threads push and pop.
 ///
-/// A pop takes the oldest message of the highest priority that has one. Of two messages of one priority, the one whose push returned before the
-/// other's began is older; what is given back, or comes back from the dead, is as if it were pushed then.
+/// A pop takes the oldest message of the highest priority. Of two messages of one priority, the older is the
+/// one whose push returned before the other's began. A message that is given back, or recovered from a dead
+/// process, counts as pushed at that moment.
 ///
-/// Crash: whatever process is killed at whatever instruction, the queue goes on for the others.
-///     * A message whose push() returned is delivered. One whose push() was killed is delivered once or never.
-///     * try_pop() and pop(): at most once after they took it out. Who is killed after that takes it with him, be it before or after the call
-///       returned; who is killed earlier in the call leaves it to others. Nothing is delivered twice.
-///     * try_claim() and claim(): until it is acknowledged by done(). Who is killed before leaves it to others, within a fifth of a
-///       second for one who waits and finds nothing else, or at once by recover(). So what has to happen is done once or, if its doer died or gave it back
-///       between doing it and done(), again: Delivery::deliveries() tells.
-///     No process can know whether one that died has acted on what it had in its hands; so both promises are there, and the caller chooses.
-///     When all processes are gone, the messages are there for the next, as long as the file is; nothing is synced, it is not meant to
+/// Crash: a process may be killed at any instruction: the queue works on for the others.
+///     * A message whose push() returned is delivered. If its sender dies inside push(), it is delivered once or never.
+///     * try_pop() and pop() deliver at most once. If the consumer dies after taking the message out, inside the call or later,
+///       the message is lost; if it dies earlier, another process gets it.
+///     * try_claim() and claim() deliver until done(). If the consumer dies before, another process gets the message: within a
+///       fifth of a second if it waits and finds nothing else, or at once by recover(). The work is then done once or repeated;
+///       Delivery::deliveries() tells.
+///     No process can know whether a dead one acted on its message; so the queue has both promises and the caller chooses.
+///     When all processes are gone, the messages wait in the file for the next ones. Nothing is synced: the queue does not
 ///     survive the machine.
-/// Sharing: any number of threads, and up to 1024 open queues of all processes together. Nobody waits for a lock, nor for one that is
-///     stopped. Who may write the file may use it, and is trusted. A forked child opens it anew.
+/// Sharing: any number of threads; up to 1024 openings of one queue, over all processes. No call waits for a
+///     lock or for a stopped process. A process that may write the file may use it, and is trusted. A forked
+///     child must open it anew.
 class MessageQueue {
 public:
-    /// Errors: already_exists; invalid_argument; no_space.
+    /// Creates a queue. Errors: already_exists; invalid_argument; no_space.
     static MessageQueue create(const std::string& path, const MessageQueueOptions& options = {});
-    /// Errors: not_found; corrupt for another kind or version of file, or one that was cut off or changed; busy when 1024 have it open.
+    /// Opens an existing queue. Errors: not_found; corrupt for another kind or version of file, and for one
+    /// that was truncated or changed; busy when it is open 1024 times.
     static MessageQueue open(const std::string& path);
-    /// What is there already must be as the options say, but for its mode. Errors: those of both; invalid_argument where it is not.
+    /// Opens the queue, or creates it. An existing file must match the options, its mode excepted. Errors:
+    /// those of create() and open(); invalid_argument when it does not match.
     static MessageQueue open_or_create(const std::string& path, const MessageQueueOptions& options = {});
 
-    /// False if the queue is full. Errors: out_of_range for a priority that the queue does not have; busy in a forked child; corrupt
-    ///     when somebody has scribbled over the file, as of each call here.
+    /// Pushes a message. Returns false if the queue is full.
+    /// Errors: out_of_range for a priority that the queue does not have; busy in a forked child; corrupt when
+    ///     a process has scribbled over the file, as in every call here.
     bool try_push(const Message& message);
-    /// Errors: no_space if the queue is full; those of try_push().
+    /// Pushes a message. Errors: no_space if the queue is full; those of try_push().
     void push(const Message& message);
-    /// Sleeps until there is room; false when the time is over or a signal came.
+    /// Pushes a message, and sleeps while the queue is full. Returns false when the time is over or a signal
+    /// came.
     bool push(const Message& message, std::chrono::nanoseconds at_most);
-    /// As if each were pushed after the one before it, and several times as fast. Returns how many were: all, unless the queue is full.
-    /// Crash: as if each were. Errors: those of try_push(), and then none is pushed.
+    /// Pushes messages one after the other, several times as fast as single calls. Returns how many were
+    /// pushed: all, unless the queue becomes full.
+    /// Crash: each message as in push().
+    /// Errors: those of try_push(); then none is pushed.
     std::size_t try_push_many(std::span<const Message> messages);
 
-    /// Nothing if there is none.
+    /// Takes a message out; nothing if none waits.
     std::optional<Message> try_pop();
-    /// Sleeps until there is one; nothing when the time is over or a signal came.
+    /// Takes a message out, and sleeps until one comes. Returns nothing when the time is over or a signal
+    /// came.
     std::optional<Message> pop(std::chrono::nanoseconds at_most);
+    /// Claims a message, or returns nothing if none waits; with a time, sleeps until one comes.
     std::optional<Delivery> try_claim();
     std::optional<Delivery> claim(std::chrono::nanoseconds at_most);
 
-    /// Has what the dead have left done or undone: gives back what they had claimed. Returns how many messages that were. Who finds the queue
-    /// empty or full does it by itself, ten times a second at most.
+    /// Requeues messages claimed by dead processes; returns how many. A process that finds the queue empty or
+    /// full does this by itself, at most ten times a second.
     std::uint64_t recover();
 
-    /// Touches all memory now, so that no push waits for the kernel the first time that it comes to a place, and has it in huge pages where
-    /// that can be. Once in each process. Cost: some 30 ms for a capacity of 2^20, which are 136 MiB.
+    /// Maps all memory now, in huge pages where possible, so that no push waits for the kernel at a new
+    /// place. Call it once in each process.
+    /// Cost: some 30 ms for a capacity of 2^20, which takes 136 MiB.
     void prepare();
 
-    /// Messages that wait; of one priority. While others use the queue, what it was a moment ago.
+    /// The number of waiting messages, of all priorities or of one. While other processes use the queue, the
+    /// number is a moment old.
     std::uint64_t size() const;
     std::uint64_t size(std::uint32_t priority) const;
-    /// Messages that were claimed and neither acknowledged nor given back. Looks at all places.
+    /// The number of messages claimed and neither acknowledged nor given back. Looks at all places.
     std::uint64_t claimed() const;
     std::uint64_t capacity() const noexcept;
     std::uint32_t priorities() const noexcept;

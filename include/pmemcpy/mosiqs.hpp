@@ -13,33 +13,35 @@
 #include <variant>
 #include <vector>
 
-/// The names of the MOSIQS paper (its Listing 1) for what a pool has anyway: a group is a group, a PMO is a variable, an attribute
-/// an attribute. What is made here is found by every other verb, query and command, and the other way round. They are in
-/// namespace `pmemcpy::mosiqs`.
+/// The names of the MOSIQS paper (its Listing 1) for what a pool has anyway: a group is a group, a PMO is a
+/// variable, an attribute an attribute. All other calls, queries and commands see the same objects.
+/// Everything here is in namespace `pmemcpy::mosiqs`.
 ///
-/// Source: Khan et al., Persistent Memory Object Storage and Indexing for Scientific Computing (MOSIQS), section III-D and Listing 1.
+/// Source: Khan et al., Persistent Memory Object Storage and Indexing for Scientific Computing (MOSIQS),
+///     section III-D and Listing 1.
 namespace pmemcpy::mosiqs {
 
-/// Who may see an object: whoever may read the pool, or nobody but the user whose it is. See <pmemcpy/scope.hpp>.
+/// The visibility of an object: all users who may read the pool, or its owner alone. See <pmemcpy/scope.hpp>.
 enum scope_t { SHARE, PRIVATE };
 
-/// What a PMO is made of. `Int` are integers, truth values and enumerations, `Float` also complex numbers, `Struct` also objects of a
-/// serializer; a list or array is what its elements are.
+/// The kind of a PMO's elements. `Int` covers integers, truth values and enumerations, `Float` also complex
+/// numbers, `Struct` also serialized objects. Lists and arrays have the kind of their elements.
 enum type_t { String, Int, Float, Struct };
 
-/// A tag. A value is text or a number: what is given as "1401" is text, what is given as 1401 can be compared with numbers.
+/// A tag. Its value is text or a number: "1401" is text, and 1401 can be compared with numbers.
 struct mosiqs_attribute_t {
     std::string key;
     std::variant<std::string, std::int64_t, std::uint64_t, double> value;
 };
 
-/// A group in a pool, which must stay open as long as this is used.
+/// A group in a pool. The pool must stay open as long as this is used.
 struct group_id_t {
     PMEM* pool = nullptr;
     std::string id;  ///< "/" is the outermost group
 };
 
-/// A PMO in a pool, which must stay open as long as this is used. It is there once pmo_persist() has stored it.
+/// A PMO in a pool. The pool must stay open as long as this is used. The PMO exists once pmo_persist() has
+/// stored it.
 struct pmo_id_t {
     PMEM* pool = nullptr;
     std::string id;
@@ -96,7 +98,7 @@ inline type_t type_of_elements(const Type& type) {
 
 }  // namespace detail
 
-/// What is to be known of a group, until group_init() makes it so.
+/// Collects the properties of a group for group_init().
 struct group_info_t {
     void set_groupid(group_id_t group) { group_ = std::move(group); }
     void set_scope(scope_t scope) { scope_ = scope; }
@@ -105,7 +107,7 @@ struct group_info_t {
     }
     /// The attribute of `text`, "key=value"; the value is text. Errors: invalid_argument.
     void annotate(std::string_view text) { attributes_.push_back(detail::parsed(text)); }
-    /// So many members in a segment() of the group's list. Errors: invalid_argument (none).
+    /// Sets the number of members in a segment() of the group. Errors: invalid_argument (0).
     void set_split_value(std::uint64_t members) {
         if (members == 0) throw Error(Code::invalid_argument, "a segment has at least one member");
         split_value_ = members;
@@ -119,13 +121,14 @@ private:
     std::uint64_t split_value_ = 0;
 };
 
-/// What is to be known of a PMO, and its value, until pmo_persist() stores it.
+/// Collects the properties and the value of a PMO for pmo_persist().
 struct pmo_info_t {
     void set_objectid(pmo_id_t pmo) { pmo_ = std::move(pmo); }
     void set_scope(scope_t scope) { scope_ = scope; }
-    /// What the value must be; pmo_persist() compares. Without it the value's own type is taken.
+    /// Declares the kind of the value, which pmo_persist() checks. Without it the value's own type counts.
     void set_type(type_t type) { type_ = type; }
-    /// A copy of the value: a number, a text, a struct declared by PMEMCPY_STRUCT, a vector, an object of a serializer.
+    /// Copies the value: a number, a text, a struct declared by PMEMCPY_STRUCT, a vector, or an object of a
+    /// serializer.
     template <class T>
         requires(!std::is_pointer_v<T>)
     void set_pmoval(const T& value) {
@@ -133,7 +136,7 @@ struct pmo_info_t {
         store_ = [value](PMEM& pool, const std::string& id) { pool.store(id, value); };
     }
     void set_pmoval(const char* text) { set_pmoval(std::string(text)); }
-    /// An array. It is not copied: `data` must stay until pmo_persist() has stored it.
+    /// Refers to an array without copying it: `data` must stay until pmo_persist() has stored it.
     /// Shape: `data` holds the elements densely, the last dimension fastest.
     template <class T>
     void set_pmoval(const T* data, const Dimensions& dims) {
@@ -159,7 +162,7 @@ private:
     std::vector<mosiqs_attribute_t> attributes_;
 };
 
-/// The outermost group of a pool, which the listing calls NULL.
+/// The outermost group of a pool; the paper's listing calls it NULL.
 /// Source: MOSIQS, section III-E: "Any object inside the PM pool is reachable via Root object pointer."
 inline group_id_t root(PMEM& pool) { return {&pool, "/"}; }
 
@@ -170,7 +173,7 @@ inline group_id_t create_group(std::string_view name, const group_id_t& parent) 
     return made;
 }
 
-/// Gives the group its attributes. Those that it has besides stay.
+/// Sets the group's attributes. Other attributes of the group stay.
 /// Crash: each attribute is whole or absent; all at once in a step of the pool, PMEM::begin().
 /// Errors: not_found, invalid_argument (no group), no_space.
 inline void group_init(const group_info_t& info) {
@@ -186,12 +189,13 @@ inline pmo_id_t create_pmo(std::string_view name, const group_id_t& group) {
     return {group.pool, detail::inside(group, name)};
 }
 
-/// Stores the value and its attributes; the value takes the place of an older one.
-/// Crash: the value and each attribute are whole or absent, the value first; all at once in a step of the pool, PMEM::begin(). When it
-///     returns they survive what the medium can survive: on `page` media it syncs, so who stores many there uses the pool's own
-///     verbs, and syncs once.
-/// Errors: type_mismatch (the value is not of set_type()), invalid_argument (no id or no value, name), already_exists (a group,
-///     or an array of another type or shape), no_space.
+/// Stores the value and its attributes. The value replaces an older one.
+/// Crash: the value and each attribute are whole or absent, the value first; all at once in a step of the
+///     pool, PMEM::begin(). When the call returns they survive all that the medium can survive.
+/// Errors: type_mismatch (the value is not of set_type()), invalid_argument (no id or no value, name),
+///     already_exists (a group, or an array of another type or shape), no_space.
+/// Cost: one sync for each call on `page` media. A program that stores many objects there should use the
+///     pool's own calls and sync once.
 inline Oid pmo_persist(const pmo_info_t& info) {
     if (info.pmo_.pool == nullptr)
         throw Error(Code::invalid_argument, "pmo_persist wants set_objectid() first");
@@ -209,14 +213,16 @@ inline Oid pmo_persist(const pmo_info_t& info) {
     return pool.oid(info.pmo_.id);
 }
 
-/// The ids of one segment of a group's members, sorted: those numbered n * number to n * (number + 1) - 1 by name, n being the
-/// group's split value; without one all are in segment 0. Behind the last segment it is empty. Groups in the group are no members.
+/// The ids of one segment of a group's members, sorted. Segment k holds members n*k to n*(k+1)-1 by name,
+/// where n is the group's split value; without one, segment 0 holds all. Segments past the last are empty.
+/// Groups are no members.
 ///
-/// The paper does not say what set_split_value() is for. Here only n is kept, as the attribute `split_value`, and a segment
-/// is cut when it is asked for: a list beside the members would have to change with each of them, in two places at
-/// once, and be wrong when they come from several processes. So the segments after a new member move on by one.
-/// Cost: as the query `group = "..."`, of which it skips what comes before.
+/// The paper does not say what set_split_value() is for. Here only n is stored, as the attribute
+/// `split_value`, and each call cuts the segment anew. A stored list of members would change with each
+/// member, in two places at once, and go wrong when several processes add members. So a new member shifts the
+/// segments behind it by one.
 /// Errors: not_found (the group), invalid_argument.
+/// Cost: as the query `group = "..."`, of which it skips what comes before the segment.
 inline std::vector<std::string> segment(const group_id_t& group, std::uint64_t number) {
     detail::inside(group, "");
     std::uint64_t members = 0;

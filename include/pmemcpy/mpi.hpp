@@ -10,7 +10,8 @@
 
 namespace pmemcpy {
 
-/// Opening by all ranks of a communicator. Nothing else is collective, and destructors make no MPI call.
+/// Opens a pool from all ranks of a communicator. No other call is collective, and destructors make no MPI
+/// call.
 template <>
 struct Collective<MPI_Comm> {
     static void mmap(PMEM& pmem, const std::string& path, MPI_Comm comm, Options options) {

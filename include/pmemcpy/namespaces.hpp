@@ -6,34 +6,35 @@
 #include <string>
 #include <vector>
 
-// Pools that people share. A namespace is a directory with pools in it, below a directory that all of them have in common, the root:
+// Pools that people share. A namespace is a directory with pools in it. All namespaces lie below one
+// directory, the root:
 //
 //     create_namespace("climate");
 //     pmem.mmap("climate:");                                  // its pool shared.pmem; "climate:x" is x.pmem
 //     grant("climate", {Grantee::user, "li"}, Permission::read);
 //
-// Who may do what is up to the operating system and nothing else: the files belong to users, and access control lists let others in.
-// docs/sharing.md says what that protects.
+// The operating system alone enforces who may do what: the files belong to users, and access control lists
+// let others in. docs/sharing.md says what that protects.
 //
-// `root`, everywhere below: a directory; if it is empty, the one that PMEMCPY_ROOT in the environment names.
+// `root`, everywhere below: a directory; if empty, the one named by PMEMCPY_ROOT in the environment.
 
 namespace pmemcpy {
 
-/// What somebody may do with the pools of a namespace.
+/// The rights that a grant gives for the pools of a namespace.
 enum class Permission {
-    read,   ///< to open the pools for reading
-    write,  ///< to change them too, to make new ones and to remove any
+    read,   ///< open the pools for reading
+    write,  ///< change them too, make new ones, and remove any
 };
 
-/// Somebody who can be let in.
+/// A user or a group that can get access.
 struct Grantee {
     enum Kind { user, group };
     Kind kind = user;
-    std::string name;  ///< as this machine knows it; or a number in digits
+    std::string name;  ///< the name on this machine, or a number in digits
     friend bool operator==(const Grantee&, const Grantee&) = default;
 };
 
-/// What somebody was granted.
+/// A right that a user or group has.
 struct Grant {
     Grantee to;
     Permission permission = Permission::read;
@@ -45,77 +46,82 @@ struct NamespacePool {
     std::string name;  ///< "shared", for shared.pmem
     std::string path;
     std::string owner;
-    std::uint64_t max_bytes = 0;  ///< how large it may grow
+    std::uint64_t max_bytes = 0;  ///< the size that it may grow to
 };
 
-/// How much the pools of a namespace may grow to, together. Advisory: the library asks for it when it makes a pool, the operating
-/// system does not, and whoever may write the namespace can go around it.
+/// The size that the pools of a namespace may grow to, together. Advisory: the library checks it when it
+/// makes a pool. The operating system does not, and a user who may write the namespace can get around it.
 struct Quota {
     std::uint64_t limit_bytes = 0;  ///< 0: none
     std::uint64_t used_bytes = 0;   ///< the sum of the pools' maxima, not of what they hold
 };
 
-/// What the catalogue says of one namespace.
+/// The catalogue entry of one namespace.
 struct Namespace {
     std::string name;
     std::string path;
     std::string owner;
-    std::optional<Permission> access;  ///< of this process; nothing: it cannot look into it
-    std::vector<Grant> grants;         ///< nobody's but the owner's, if empty
-    std::vector<NamespacePool> pools;  ///< none, if it cannot look
-    Quota quota;                       ///< zeros, if it cannot look
+    std::optional<Permission> access;  ///< the right of this process; nothing: it cannot look inside
+    std::vector<Grant> grants;         ///< empty: only the owner has access
+    std::vector<NamespacePool> pools;  ///< empty if this process cannot look inside
+    Quota quota;                       ///< zeros if this process cannot look inside
 };
 
-/// Makes an empty namespace that only its maker may use, until he grants others something.
-/// Crash: it is there whole or not at all. Of two who make the same one wins.
-/// Errors: invalid_argument for a name that is reserved or has other characters than letters, digits, `_`, `-` and `.`, a dot
-///     in front, or more than 64; already_exists; not_found where there is no root; permission_denied where this user may not make
-///     directories in the root, or where others could remove them (a shared root wants the sticky bit).
+/// Makes an empty namespace that only its owner may use, until grants let others in.
+/// Crash: it is there whole or not at all. Of two processes that make the same one, one succeeds.
+/// Errors: invalid_argument for a name that is reserved, begins with `.` or `-`, has more than 64 characters, or
+///     has others than letters, digits, `_`, `-` and `.`; already_exists; not_found without a root;
+///     permission_denied where this user may not make directories in the root, or other users could remove
+///     them (a shared root needs the sticky bit).
 /// Source: MOSIQS, namespaces.
 void create_namespace(const std::string& name, const std::string& root = {});
 
 /// Whether drop_namespace() removes pools too.
 enum class Drop { only_empty, with_pools };
 
-/// Removes a namespace. Who has a pool of it open keeps what he has until he closes it.
-/// Crash: its name is free before anything is removed; what is left then is removed by the next who makes or drops one.
-/// Errors: not_found; busy when it has pools and only an empty one is to be dropped; permission_denied for who does not own it,
-///     and, when the name is free but files of other users are left that he cannot remove.
+/// Removes a namespace. A process that has a pool of it open keeps the pool until it closes it.
+/// Crash: the name is free before any file is removed; the next create_namespace() or drop_namespace()
+///     removes the rest.
+/// Errors: not_found; busy when it has pools and `what` is only_empty; permission_denied for users other than
+///     the owner; also when the name is free but files of other users remain that this user cannot remove.
 void drop_namespace(const std::string& name, Drop what = Drop::only_empty, const std::string& root = {});
 
-/// All namespaces, sorted by name, also those that this user cannot look into: he sees whom to ask.
-/// Errors: not_found where there is no root, permission_denied.
+/// All namespaces, sorted by name. Those that this user cannot look into are listed too, with their owner.
+/// Errors: not_found without a root, permission_denied.
 std::vector<Namespace> namespaces(const std::string& root = {});
-/// One of them.
+/// One namespace.
 /// Errors: not_found; corrupt, when its marker is damaged.
 Namespace namespace_info(const std::string& name, const std::string& root = {});
 
-/// Lets somebody into a namespace: to all pools in it and to those that are made later, but not to one that was made with
-/// permissions that leave its group nothing (Options::permissions). What he was granted before is replaced.
-/// Returns the files that belong to other users and stay as they are: these have to call this too.
-/// Crash: nobody gets in before all is done; calling it again completes it.
-/// Errors: not_found for a namespace or user that does not exist, permission_denied for who does not own the namespace,
-///     invalid_argument for the owner himself, unsupported where the file system keeps no access control lists or the library was
-///     built without libacl.
+/// Grants a user or group access to all pools of a namespace, present and future. It replaces an earlier
+/// grant to the same one. A pool made with permissions that leave its group nothing (Options::permissions)
+/// stays closed. Returns the files of other users: they stay as they are, and their owners have to call this
+/// too.
+/// Crash: access begins when all is done; calling again completes it.
+/// Errors: not_found for a namespace or user that does not exist; permission_denied for users other than the
+///     owner; invalid_argument for a grant to the owner; unsupported where the file system keeps no access
+///     control lists, or in a build without libacl.
 std::vector<std::string> grant(const std::string& name, const Grantee& to, Permission permission,
                                const std::string& root = {});
 
-/// Takes back what grant() gave. Who has a pool open keeps what he has until he closes it.
-/// Returns the files that belong to other users and stay as they are: behind the closed directory.
-/// Crash: he is shut out before the rest is done; calling it again completes it.
-/// Errors: those of grant(); not_found for who was granted nothing.
+/// Takes a grant back. A process that has a pool open keeps it until it closes it. Returns the files of other
+/// users: they stay as they are, behind the closed directory.
+/// Crash: access ends before the rest is done; calling again completes it.
+/// Errors: those of grant(); not_found for a user or group without a grant.
 std::vector<std::string> revoke(const std::string& name, const Grantee& from, const std::string& root = {});
 
-/// Changes the quota; 0 takes it away. Advisory: see Quota. Pools that are there stay as they are.
-/// Crash: the old one or the new one.
-/// Errors: not_found, permission_denied for who does not own the namespace.
+/// Sets the quota; 0 removes it. Advisory: see Quota. Existing pools stay as they are.
+/// Crash: the old quota or the new one.
+/// Errors: not_found, permission_denied for users other than the owner.
 void set_quota(const std::string& name, std::uint64_t limit_bytes, const std::string& root = {});
 
-/// Where a pool lies that is named as PMEM::mmap() takes it: `NAME:` is the pool shared.pmem in the namespace NAME, `NAME:x` its
-/// pool x.pmem. Everything else is a path and comes back as it is: what has a `/`, no colon, or in front of the colon what is no
-/// name of a namespace. A file that is called `a:` is `./a:`.
-/// Errors: not_found for a namespace that does not exist; permission_denied when this process may not open the pool by `mode`, with
-///     the name of whom to ask; invalid_argument for a name that no pool can have, and without a root.
+/// The path of a pool that is named as PMEM::mmap() takes it. `NAME:` is the pool shared.pmem in the
+/// namespace NAME, `NAME:x` its pool x.pmem. Any other text is a path and comes back unchanged: one with a
+/// `/`, without a colon, or whose part before the colon is no name of a namespace. For a file called `a:`,
+/// write `./a:`.
+/// Errors: not_found for a namespace that does not exist; permission_denied when this process may not open
+///     the pool by `mode`, with the name of the owner to ask; invalid_argument for a name that no pool can
+///     have, and without a root.
 std::string resolve_pool(const std::string& path, Mode mode = Mode::read, const std::string& root = {});
 
 }  // namespace pmemcpy

@@ -11,7 +11,7 @@
 
 namespace pmemcpy {
 
-/// A number of either byte order.
+/// Reads a number of either byte order.
 template <class T>
 T read_number(std::span<const std::byte> bytes, ByteOrder order) {
     std::array<std::byte, sizeof(T)> raw{};
@@ -22,8 +22,8 @@ T read_number(std::span<const std::byte> bytes, ByteOrder order) {
     return value;
 }
 
-/// Calls visit with the number that `bytes` are, as a std::int64_t, std::uint64_t, float, double or bool.
-/// Returns false, without a call, for kinds that are no single number.
+/// Calls visit with the number in `bytes`, as a std::int64_t, std::uint64_t, float, double or bool. Returns
+/// false, without a call, for kinds that are no single number.
 template <class Visit>
 bool visit_number(Kind kind, ByteOrder order, std::span<const std::byte> bytes, Visit&& visit) {
     switch (kind) {
@@ -81,7 +81,7 @@ inline std::string_view padded_text(std::span<const std::byte> bytes) {
     return text;
 }
 
-/// The name of an enumeration's value, or none.
+/// The name of a value of an enumeration; null if it has none.
 inline const EnumValue* named_value(const Type& type, std::int64_t value) {
     const auto values = type.values();
     const auto found = std::find_if(values.begin(), values.end(),

@@ -51,12 +51,12 @@ struct pmemcpy_operation_input {
     const uint64_t* dims;
     uint64_t elements;
     uint64_t element_bytes;
-    const void* data; /* aligned to 4096 bytes; may be written to, which nobody sees */
+    const void* data; /* aligned to 4096 bytes; may be written to; no other process sees that */
 };
 
 struct pmemcpy_operation_call {
-    uint32_t version;    /* PMEMCPY_OPERATION_VERSION of who calls */
-    uint32_t size_bytes; /* of this struct, as who calls has it */
+    uint32_t version;    /* PMEMCPY_OPERATION_VERSION of the caller */
+    uint32_t size_bytes; /* of this struct in the caller */
     struct pmemcpy_operation_input input;
     /* Room for the result, zeroed; to be asked for once. NULL when it would be more than the operation may have, or makes no sense;
      * then return something other than 0. */

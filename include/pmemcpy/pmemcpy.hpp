@@ -37,74 +37,80 @@ namespace pmem {
 class Sides;
 }
 
-/// What <pmemcpy/mpi.hpp> specialises for MPI's communicators, so that the library itself knows no MPI.
+/// Opens pools from a communicator. <pmemcpy/mpi.hpp> specialises it for MPI's, so that the library itself
+/// knows no MPI.
 template <class Communicator>
 struct Collective;
 
 /// A pool of named variables, shared by every process that has mapped it.
 ///
-/// Crash: every call is all or nothing: killed at any instruction, it has happened completely or not at all, and
-///     no space is lost. What a returned call stored is seen by every process at once. What survives a power
-///     loss is what durability() says; on `page` media that is everything before the last successful sync().
+/// Crash: every call is all or nothing. If its process is killed at any instruction, the call has happened
+///     completely or not at all, and no space is lost. Every process sees what a returned call stored.
+///     durability() tells what survives a power loss; on `page` media that is everything before the last
+///     successful sync().
 /// Sharing: threads may share one PMEM. A forked child must open its own (busy).
-/// Errors: pmemcpy::Error, with the codes that each call names besides io_error, corrupt and (in a forked
-///     child) busy, which any call may throw. Calls that write throw permission_denied in a pool open for reading.
+/// Errors: pmemcpy::Error, with the codes that each call names. Any call may throw io_error, corrupt and, in
+///     a forked child, busy. Calls that write throw permission_denied in a pool open for reading.
 /// Source: Logan et al., pMEMCPY (CLUSTER 2021), Figure 2; pMAP poster, Figure 4.
 class PMEM {
 public:
     PMEM();
-    ~PMEM();  ///< munmap() without the errors; makes no MPI call
+    ~PMEM();  ///< as munmap(), without errors; makes no MPI call
     PMEM(PMEM&&) noexcept;
     PMEM& operator=(PMEM&&) noexcept;
 
     // ---- the pool ----
 
-    /// Opens the pool at `path`, made if missing. A path that ends in `/` is a pool in the directory layout; `NAME:` and
-    /// `NAME:x` are pools in a namespace (resolve_pool).
+    /// Opens the pool at `path`, and makes it if missing. A path that ends in `/` is a pool in the directory
+    /// layout; `NAME:` and `NAME:x` are pools in a namespace (resolve_pool).
     /// Errors: not_found, already_exists, permission_denied, corrupt, no_space, unsupported, busy.
     void mmap(const std::string& path, const Options& options = {});
-    /// The same from all ranks of a communicator on one node: the first makes the pool. Collective.
+    /// Opens the pool from all ranks of a communicator on one node; the first rank makes it. Collective.
     /// Needs <pmemcpy/mpi.hpp>, which linking pmemcpy::mpi includes here.
-    /// Errors: the same in every rank; invalid_argument when the communicator spans nodes, unless Options::per_node.
+    /// Errors: those of mmap(), the same in every rank; invalid_argument when the communicator spans nodes,
+    ///     unless Options::per_node.
     template <class Communicator>
         requires requires { Collective<Communicator>{}; }
     void mmap(const std::string& path, Communicator comm, const Options& options = {}) {
         Collective<Communicator>::mmap(*this, path, comm, options);
     }
-    /// Closes the pool; on `page` media after a sync. Views stay valid until dropped.
+    /// Closes the pool; on `page` media it syncs first. Views stay valid until they are dropped.
     void munmap();
-    /// Closes the pool as munmap() does, when what it was made for has failed. It is removed if this object made it, nothing is stored
-    /// in it, and no other object has it open for writing; else it stays.
-    /// Crash: the pool is there, and empty, or its name is free.
-    /// Sharing: a process that waits to open the pool while it is removed is told so (busy).
+    /// Closes the pool as munmap() does, after its purpose has failed. Removes the pool if this object made
+    /// it, nothing is stored in it, and no other object has it open for writing.
+    /// Crash: the pool is there and empty, or its name is free.
+    /// Sharing: a process that waits to open the pool while it is removed gets `busy`.
     void withdraw();
+    /// True while a pool is open.
     bool is_mapped() const noexcept;
 
-    /// On `page` media: everything stored so far survives a power loss when this returns. Elsewhere cheap.
+    /// Makes everything stored so far survive a power loss, on `page` media. Cheap on other media.
     void sync();
+    /// The promise of the pool's medium.
     Durability durability() const;
+    /// The properties of the pool.
     PoolInfo info() const;
-    /// Allocates ahead until `bytes` are there, and makes huge pages of all that is allocated. In the directory
-    /// layout payloads are files that come later: only the room for them is checked.
+    /// Allocates the pool's space up to `bytes`, and makes huge pages of all that is allocated. In the
+    /// directory layout, where payloads become files later, it only checks that there is room for them.
     /// Cost: about 0.4 s/GiB, once; after that every new mapping of the pool copies at full speed.
     void prepare(std::uint64_t bytes = 0);
-    /// Frees blocks that newer ones cover together, and versions no reader can ask for any more.
+    /// Frees blocks that newer ones cover together, and versions that no reader can request any more.
     void compact();
-    /// Gives free chunks back to the file system. Returns bytes.
+    /// Returns free chunks to the file system. Returns their bytes.
     std::uint64_t trim();
-    /// Reads everything and checks it. Calls progress(bytes done, bytes in all) now and then.
+    /// Reads everything and compares checksums. Calls progress(bytes done, bytes in all) now and then.
     std::vector<Damage> verify(const std::function<void(std::uint64_t, std::uint64_t)>& progress = {}) const;
 
     // ---- values: scalars, strings, vectors, structs, objects ----
 
-    /// Stores a value under `id`, in the place of an older value.
+    /// Stores a value under `id`; it replaces an older value.
     /// Errors: invalid_argument (id), already_exists (id is an array or a group), no_space.
     template <class T>
         requires(!std::is_pointer_v<T>)
     void store(std::string_view id, const T& value, SerializerType serializer = SerializerType::Default);
     void store(std::string_view id, const char* text) { store(id, std::string(text)); }
 
-    /// Errors: not_found, type_mismatch.
+    /// Loads a value. Errors: not_found, type_mismatch.
     template <class T>
     T load(std::string_view id) const {
         T value{};
@@ -115,13 +121,15 @@ public:
         requires(!std::is_pointer_v<T>)
     void load(std::string_view id, T& value) const;
 
-    /// The encoded bytes of a value where they lie: for readers that need no copy, such as Cap'n Proto.
+    /// The encoded bytes of a value in the pool, without a copy: for readers that work on them directly, such
+    /// as Cap'n Proto.
     Pinned view_bytes(std::string_view id) const;
 
     // ---- arrays ----
 
-    /// Creates an array, or finds it: every rank may call this, with the same arguments.
-    /// Shape: `dims`; the first may be `unlimited`; no dimension is one element, a dimension of 0 none.
+    /// Creates an array, or finds it. Every rank may call this, with the same arguments.
+    /// Shape: `dims`; the first may be `unlimited`. Without dimensions the array is one element; with a
+    ///     dimension of 0 it has none.
     /// Errors: already_exists (of another type, shape or kind), invalid_argument, no_space.
     template <class T>
     void alloc(std::string_view id, int ndims, const std::size_t* dims,
@@ -154,9 +162,9 @@ public:
     void store(std::string_view id, const Type& type, const void* data, const Selection& selection,
                const std::optional<Codec>& codec = {});
 
-    /// Loads any selection, whatever boxes were stored; each element from the newest block that has it.
-    /// Shape: fills `data` densely, with the selection's count as shape. Nothing else is written.
-    /// Errors: not_found (also: an element that no store covered, unless the array has a fill value),
+    /// Loads any selection, whatever boxes were stored: each element from the newest block that has it.
+    /// Shape: fills `data` densely, with the selection's count as shape. Writes nothing else.
+    /// Errors: not_found (also for an element that no store covered, unless the array has a fill value),
     ///     type_mismatch, out_of_range. With `step`: not_found when that step is not kept.
     template <class T>
     void load(std::string_view id, T* data, int ndims, const std::size_t* offsets,
@@ -171,11 +179,11 @@ public:
     void load(std::string_view id, const Type& type, void* data, const Selection& selection,
               std::optional<std::uint64_t> step = {}) const;
 
-    /// The dimensions as they are now. With `dims` null only their number.
+    /// The present dimensions. With `dims` null, only their number.
     void load_dims(std::string_view id, int* ndims, std::size_t* dims) const;
     Dimensions load_dims(std::string_view id) const;
 
-    /// Elements where they lie, without a copy, when one uncompressed block holds the whole selection.
+    /// Shows elements in the pool, without a copy, when one uncompressed block holds the whole selection.
     /// Errors: as load; unsupported when the selection lies in several blocks or in a compressed one.
     template <class T>
     View<const T> view(std::string_view id, const Selection& selection) const {
@@ -186,7 +194,8 @@ public:
     View<const T> view(std::string_view id) const {
         return view<T>(id, Box::whole(load_dims(id)));
     }
-    /// A writable view of a contiguous array, shared by all processes. Outside the promise until freeze().
+    /// A writable view of a contiguous array, shared by all processes. The promise does not cover the array
+    /// until freeze().
     /// Errors: as view; invalid_argument when the array is not contiguous or already frozen.
     template <class T>
     View<T> update(std::string_view id, const Selection& selection) {
@@ -197,60 +206,72 @@ public:
     View<T> update(std::string_view id) {
         return update<T>(id, Box::whole(load_dims(id)));
     }
-    /// Checksums a contiguous array as it is and brings it under the promise. No more updates after that.
-    /// Sharing: whoever stores into it or writes through a view of update() has ended before, by the ranks' own barrier; what
-    ///     is written later than the checksum makes the array corrupt.
+    /// Computes the checksum of a contiguous array and brings the array under the promise. No updates are
+    /// possible afterwards.
+    /// Sharing: all stores and writes through views of update() must have ended before, by the ranks' own
+    ///     barrier. A later write makes the array corrupt.
     void freeze(std::string_view id);
 
     // ---- names ----
 
+    /// True if a variable or group has this id.
     bool exists(std::string_view id) const;
-    /// Makes an empty group, and those above it, such as one that only has attributes: what is stored in a group makes it by
-    /// itself. Nothing happens if it is there. A step has no part in it.
-    /// Crash: a store that dies may leave an empty group that it has made for what it was to store.
+    /// Makes an empty group and its parents, for example one that only has attributes. A store makes the
+    /// groups it needs by itself. Does nothing if the group exists; belongs to no step.
+    /// Crash: a store whose process dies may leave an empty group that it had made.
     /// Errors: already_exists (a variable), invalid_argument (id), no_space.
     void make_group(std::string_view id);
     /// Erases a variable, or an empty group. Views of it stay valid.
     /// Errors: not_found; busy (a group with something in it).
     void erase(std::string_view id);
-    /// Gives a variable another name, atomically.
-    /// Errors: not_found, already_exists, unsupported (a group), busy (others erase it, or store under the new name all the time).
+    /// Renames a variable, atomically.
+    /// Errors: not_found, already_exists, unsupported (a group), busy (others keep erasing it, or storing
+    ///     under the new name).
     void rename(std::string_view from, std::string_view to);
-    /// Variables whose id begins with `prefix`, sorted.
+    /// The ids of all variables, or groups, that begin with `prefix`, sorted.
     std::vector<std::string> ids(std::string_view prefix = "") const;
     std::vector<std::string> groups(std::string_view prefix = "") const;
     Info info(std::string_view id) const;
+    /// The blocks of an array. Errors: not_found.
     std::vector<BlockInfo> blocks(std::string_view id) const;
-    /// Who created a variable or group, and when. Errors: not_found.
+    /// The creator of a variable or group, and the time. Errors: not_found.
     Creation creation(std::string_view id) const;
+    /// The persistent pointer to a variable or group. Errors: not_found.
     Oid oid(std::string_view id) const;
     /// The present name of what `oid` points to. Errors: not_found.
     std::string open(const Oid& oid) const;
 
     // ---- attributes, of variables and groups; those of "/" are the pool's ----
 
+    /// Sets an attribute of a variable, a group or the pool. The value replaces an older one.
+    /// Crash: the attribute has the old value or the new one.
+    /// Errors: not_found, invalid_argument (name), no_space.
     template <class T>
         requires(!std::is_pointer_v<T>)
     void set_attribute(std::string_view id, std::string_view name, const T& value);
     void set_attribute(std::string_view id, std::string_view name, const char* text) {
         set_attribute(id, name, std::string(text));
     }
-    /// Several, in this order: each as set_attribute() sets it, and who follows the pool's changes (the index, a watch) hears of them
-    /// once, so that an index takes them in at the price of one.
-    /// Crash: the first so many of them are set; to have all or none, set them in a step.
-    /// Errors: those of set_attribute(); of names before any is set, else with those before it set.
+    /// Sets several attributes, in this order, as set_attribute() does. Followers of the pool's changes (the
+    /// index, a watch) are notified once, so an index takes them at the price of one.
+    /// Crash: some first ones are set; for all or none, set them in a step.
+    /// Errors: those of set_attribute(): for names before any is set, else with the earlier ones set.
     /// Example: pmem.set_attributes("run", {{"author", "li"}, {"number", 3}, {"dt", 0.1}});
     void set_attributes(std::string_view id, std::span<const Attribute> attributes);
     void set_attributes(std::string_view id, std::initializer_list<Attribute> attributes) {
         set_attributes(id, std::span(attributes.begin(), attributes.size()));
     }
+    /// The value of an attribute. Errors: not_found, type_mismatch.
     template <class T>
     T get_attribute(std::string_view id, std::string_view name) const;
+    /// The names of all attributes. Errors: not_found.
     std::vector<std::string> attributes(std::string_view id) const;
+    /// The properties of an attribute, without its value. Errors: not_found.
     Info attribute_info(std::string_view id, std::string_view name) const;
+    /// Removes an attribute. Errors: not_found.
     void remove_attribute(std::string_view id, std::string_view name);
 
-    /// Waits for what any process stores under `id`, which need not be there yet. Errors: invalid_argument (id).
+    /// Watches for stores of any process under `id`, which need not exist yet. Errors: invalid_argument (id).
     Watch watch(std::string_view id) const;
 
     // ---- time steps: several stores that appear at once ----
@@ -259,16 +280,19 @@ public:
     /// process ended in without closing the pool is dropped by the first begin() after all others in it have closed it.
     /// Errors: invalid_argument when the step is not newer than the last committed one.
     void begin(std::uint64_t step);
-    /// Shows the step, whoever stored it, by one 8-byte store. The ranks' own barrier comes before. Crash: seen or not, and
-    /// whole; so on page media this syncs what was stored, as sync() does, before it shows it.
-    /// Errors: invalid_argument when nobody has begun it or it is committed already; busy when a process ended in it without
-    /// closing the pool, so that part of it may be missing, or when one is stopped while it commits.
+    /// Shows the step of all processes, by one 8-byte store. The ranks' own barrier comes before.
+    /// Crash: the step is seen whole or not at all. On `page` media this syncs the step's stores, as sync()
+    ///     does, before it shows them.
+    /// Errors: invalid_argument when no process has begun the step or it is committed already; busy when a
+    ///     process ended in it without closing the pool, so that part of it may be missing, or when another
+    ///     is stopped while it commits.
     void commit(std::uint64_t step);
 
-    /// Gives up the step that this PMEM has begun: what is stored in it is never seen. Others in the step can't commit it any
-    /// more (busy), for it would be half; it can be begun anew. Crash: dropped now, or by the next begin() when others still
-    /// are in the step.
-    /// Errors: invalid_argument when this PMEM has begun no step, or another has committed it; busy when one is stopped while it commits.
+    /// Gives up the step that this PMEM has begun: its stores are never seen. Other processes in the step
+    /// cannot commit it any more (busy), because half of it would be missing; it can be begun anew.
+    /// Crash: dropped now, or by the next begin() when others are still in the step.
+    /// Errors: invalid_argument when this PMEM has begun no step, or another has committed it; busy when
+    ///     another is stopped while it commits.
     void abandon();
 
     // ---- for faces that know types only at run time ----
@@ -283,7 +307,8 @@ public:
     void get_attribute_encoded(std::string_view id, std::string_view name, const Decode& decode) const;
     using VisitAttribute = std::function<void(const std::string& name, const Type& type,
                                               SerializerType serializer, std::span<const std::byte> bytes)>;
-    /// All of them by name, in one walk: to ask for each one by its name takes time that grows with the square of their number.
+    /// Visits all attributes in one walk. Asking for each by its name takes time that grows with the square
+    /// of their number.
     void for_each_attribute_encoded(std::string_view id, const VisitAttribute& visit) const;
     struct RawView {
         Pinned pin;

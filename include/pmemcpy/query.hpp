@@ -34,19 +34,20 @@ struct Node;
 class Search;
 }  // namespace index
 
-/// A moment in UTC. In a query a text stands for one, and is as long as it is inexact: "2026-10" is all of that month.
+/// A moment in UTC. In a query a text stands for one and covers a period as exact as it is: "2026-10" is all
+/// of that month.
 struct Time {
     std::int64_t seconds = 0;       ///< since 1970, of its first moment
-    std::uint64_t attoseconds = 0;  ///< behind these
+    std::uint64_t attoseconds = 0;  ///< added to these
     friend auto operator<=>(const Time&, const Time&) noexcept = default;
 };
 
-/// Stands for a value that is given when the query is asked, and not before: the `?` in `author = ?`.
+/// Stands for a value that is given when the query is asked: the `?` in `author = ?`.
 struct Parameter {
     friend auto operator<=>(const Parameter&, const Parameter&) noexcept = default;
 };
 
-/// What a condition compares with: a number, a text, true or false, a time, a shape, or a Parameter.
+/// The right-hand side of a comparison: a number, a text, true or false, a time, a shape, or a Parameter.
 class Literal {
 public:
     using Value =
@@ -64,7 +65,7 @@ public:
     Literal(Parameter parameter) : value_(parameter) {}
 
     const Value& value() const noexcept { return value_; }
-    /// As it is written in a query: 42, 0.5, "li", true, (4, 100), ?. A time as "2026-10-01T12:00:00".
+    /// The literal as written in a query: 42, 0.5, "li", true, (4, 100), ?. A time as "2026-10-01T12:00:00".
     std::string text() const;
 
     friend bool operator==(const Literal&, const Literal&) noexcept = default;
@@ -85,10 +86,10 @@ private:
     Value value_;
 };
 
-/// Which variables and groups are meant. A value, cheap to copy.
+/// Selects variables and groups. A value, cheap to copy.
 class Condition {
 public:
-    /// What is in a group, however deep. Errors: invalid_argument (id).
+    /// Selects what is in a group, at any depth. Errors: invalid_argument (id).
     static Condition under(std::string_view group);
 
     friend Condition operator&&(const Condition& a, const Condition& b);
@@ -143,27 +144,28 @@ private:
     bool is_attribute_;
 };
 
-/// A condition, and what is wanted of the objects that meet it. A value, cheap to copy.
+/// A condition, and what to return of the objects that meet it. A value, cheap to copy.
 class Query {
 public:
     Query() = default;  ///< everything
     Query(Condition condition) : condition_(std::move(condition)) {}
-    /// Errors: invalid_argument, with the column where it was not understood and what could stand there; type_mismatch for a
-    ///     comparison that no object can meet, such as `bytes > "a"`.
+    /// Parses a query.
+    /// Errors: invalid_argument, with the column that was not understood and what could stand there;
+    ///     type_mismatch for a comparison that no object can meet, such as `bytes > "a"`.
     static Query parse(std::string_view text);
 
-    /// The same with values for its `?`, in the order in which they stand.
-    /// Errors: invalid_argument when these are more or fewer; type_mismatch, as of parse().
+    /// The same query with values for its `?`, in order.
+    /// Errors: invalid_argument for more or fewer values; type_mismatch, as of parse().
     Query with(std::span<const Literal> values) const;
     Query with(std::initializer_list<Literal> values) const { return with(std::span(values)); }
 
-    /// Only what is in a group, too. Errors: invalid_argument (id).
+    /// Restricts the query to a group, at any depth. Errors: invalid_argument (id).
     Query& within(std::string_view group);
-    /// Sorted by this first, then by what was asked for before, then by name. Objects without such a thing come last.
+    /// Sorts by this key first, then by those set before, then by name. Objects without the key come last.
     Query& order_by(const Key& key, bool descending = false);
-    /// No more than so many.
+    /// Limits the number of results.
     Query& limit(std::uint64_t most);
-    /// Only how many there are; by a key, how many have each of its values.
+    /// Counts the objects; with a key, counts those of each value.
     Query& count();
     Query& count_by(const Key& key);
 
@@ -177,7 +179,7 @@ public:
     bool is_count() const noexcept { return is_count_; }
     const std::optional<Key>& counted_key() const noexcept { return counted_key_; }
 
-    /// As it can be parsed again.
+    /// The text, which parse() reads.
     std::string text() const;
 
 private:
@@ -191,25 +193,25 @@ private:
 /// A variable or group that a query found.
 struct Found {
     std::string id;
-    /// Of an array, when the query compares `value`: for each block that has an element which compares so, the smallest box
-    /// around these elements. With several such comparisons, of all that were needed.
+    /// When the query compares `value`: for each block of an array with matching elements, the smallest box
+    /// around these. With several such comparisons, of all that were needed.
     std::vector<Box> boxes{};
-    /// Of a query that sorts: for each key of its `order by` what it was sorted by; nothing, if it has no such thing.
+    /// The values sorted by, one for each key of `order by`; nothing for a key that the object does not have.
     std::vector<std::optional<Literal>> order{};
 
-    /// As it is now. The pool must be open. Errors: not_found, when somebody has erased it since.
+    /// The object's present properties. The pool must be open. Errors: not_found, when it was erased since.
     Info info() const;
     const PMEM* pool = nullptr;
 };
 
-/// What a query finds, one after another, as it is found.
-/// Sharing: one thread at a time; the pool must stay open. What others store, erase or rename meanwhile is found or not, object by
-///     object: an object is as it was when it was looked at.
+/// The results of a query, one after another, as they are found.
+/// Sharing: one thread at a time; the pool must stay open. Stores, erases and renames by others meanwhile are
+///     seen or not, object by object: each object is as it was when the query looked at it.
 class Matches {
 public:
-    /// The next one, or nothing at the end.
-    /// Errors: type_mismatch at the end, when a comparison met only things of another type (a text that is compared with a
-    ///     number, say), so that it could not be true of any; corrupt, io_error.
+    /// The next result; nothing at the end.
+    /// Errors: type_mismatch at the end, when a comparison met only values of another type (a text compared
+    ///     with a number, say), so that it could not be true of any; corrupt, io_error.
     std::optional<Found> next();
 
     class Iterator {
@@ -245,19 +247,20 @@ private:
     std::unique_ptr<index::Search> search_;
 };
 
-/// Whether something comes before something else in `order by`: numbers before texts before times, and what is not there last.
+/// True if `a` comes before `b` in `order by`: numbers before texts before times, and missing ones last.
 bool sorts_before(const std::optional<Literal>& a, const std::optional<Literal>& b);
 
-/// So many objects have this value.
+/// The number of objects with one value.
 struct Counted {
-    std::optional<Literal> value;  ///< nothing: of a plain count, or for objects without such a thing
+    std::optional<Literal> value;  ///< nothing: for a plain count, or for objects without the key
     std::uint64_t objects = 0;
 };
 
-/// What meets a condition, sorted by name unless another order is asked for.
-/// `values`: for its `?`, in the order in which they stand. So a query is parsed once and asked many times, which is the fastest
-/// way to ask, and what comes from elsewhere needs no quotes.
-/// Errors: those of Query::parse; invalid_argument for a query that counts, or for more or fewer values than it has `?`.
+/// Finds the objects that meet a condition, sorted by name unless the query gives another order. `values`
+/// stand for its `?`, in order: a query is then parsed once and asked many times, which is fastest, and
+/// values from outside need no quotes.
+/// Errors: those of Query::parse; invalid_argument for a query that counts, or for more or fewer values than
+///     it has `?`.
 /// Example: query(pool, by_author, {"li"}), where by_author is Query::parse("author = ?")
 Matches query(const PMEM& pool, const Query& question, std::span<const Literal> values = {});
 Matches query(const PMEM& pool, std::string_view text, std::span<const Literal> values = {});
@@ -268,12 +271,13 @@ inline Matches query(const PMEM& pool, std::string_view text, std::initializer_l
     return query(pool, text, std::span(values));
 }
 
-/// The ids alone of what query() would give, as of one moment of the call where the index tells. Whoever wants nothing else has
-/// them in less than half the time.
+/// Returns only the ids that query() would find, as of one moment of the call where the index tells. Takes
+/// less than half the time.
 /// Errors: those of query(), and of Matches::next().
 std::vector<std::string> ids(const PMEM& pool, const Query& question, std::span<const Literal> values = {});
 std::vector<std::string> ids(const PMEM& pool, std::string_view text, std::span<const Literal> values = {});
-/// The same, behind those that are there: whoever asks often keeps the memory. On an error some may have been added.
+/// Appends the ids to `ids`, so that a caller that asks often keeps the memory. After an error some may have
+/// been added.
 void add_ids(const PMEM& pool, const Query& question, std::span<const Literal> values,
              std::vector<std::string>& ids);
 
@@ -282,7 +286,8 @@ void add_ids(const PMEM& pool, const Query& question, std::span<const Literal> v
 std::string explain(const PMEM& pool, const Query& question);
 std::string explain(const PMEM& pool, std::string_view text);
 
-/// How many objects meet a condition: one number, or for `count by` one for each value, sorted by these.
+/// Counts the objects that meet a condition: one number, or for `count by` one for each value, sorted by
+/// value.
 /// Shape: an object with several values (a list) counts for each of them.
 /// Errors: those of query(), and of Matches::next().
 std::vector<Counted> count(const PMEM& pool, const Query& question);

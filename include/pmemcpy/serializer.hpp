@@ -9,8 +9,7 @@
 
 namespace pmemcpy {
 
-/// The name of a serializer: "default", "bp4", "capnproto", "cereal", "none", or the one it was registered
-/// under.
+/// The name of a serializer: "default", "bp4", "capnproto", "cereal", "none", or its registered name.
 inline std::string name_of(SerializerType type) {
     switch (type) {
         case SerializerType::Default:
@@ -51,7 +50,7 @@ concept CerealSerializable = serializable_by<SerializerType::cereal, T>;
 template <typename T>
 concept CapnpSerializable = serializable_by<SerializerType::capnproto, T>;
 
-/// What to tell who asked for a serializer that cannot have T, in this file with these headers.
+/// The message for a serializer that cannot take a T in this file with these headers.
 template <typename T>
 [[noreturn]] void throw_not_serializable(SerializerType type) {
     std::string advice = "its bytes mean nothing elsewhere; use cereal";
@@ -70,8 +69,8 @@ template <typename T>
 // of one program, of which only one includes <pmemcpy/cereal.hpp>, have two functions and the linker does not
 // pick one.
 
-/// The serializer to record for an object of type T: the one asked for; for Default the pool's, or where that
-/// cannot take T the first of bp4, cereal and capnproto that can. Errors: unsupported
+/// Chooses the serializer of an object of type T: the requested one; for Default the pool's, or, where that
+/// cannot take T, the first of bp4, cereal and capnproto that can. Errors: unsupported
 template <typename T, bool Cereal = CerealSerializable<T>, bool Capnp = CapnpSerializable<T>>
 SerializerType choose_serializer(SerializerType asked, SerializerType pool_default = SerializerType::bp4) {
     const auto can = [](SerializerType type) {
@@ -96,7 +95,7 @@ SerializerType choose_serializer(SerializerType asked, SerializerType pool_defau
 
 namespace detail {
 
-/// The type recorded for an object: its own where one can be given, else opaque with the spelling as tag.
+/// The type recorded for an object: its own if it has one, else opaque, with the C++ spelling as tag.
 template <class T>
 Type value_type() {
     if constexpr (Element<T> || (requires { TypeOf<T>::make(); } && RawSerializable<T>)) {
@@ -109,7 +108,7 @@ Type value_type() {
 }  // namespace detail
 
 /// The encoder of `value` by the serializer `type`; it refers to `value`.
-/// Errors: unsupported, when `type` cannot take a T or nobody registered its number
+/// Errors: unsupported, when `type` cannot take a T or is not registered
 template <typename T, bool Cereal = CerealSerializable<T>, bool Capnp = CapnpSerializable<T>>
 std::unique_ptr<Encoder> make_encoder(SerializerType type, const T& value) {
     const auto by = [&value]<SerializerType Type>() -> std::unique_ptr<Encoder> {
@@ -128,7 +127,7 @@ std::unique_ptr<Encoder> make_encoder(SerializerType type, const T& value) {
     return serializer_registry().find(type, typeid(T), spelling_of<T>()).encoder(&value);
 }
 
-/// Makes `value` what the serializer `type`, as recorded, once wrote into `bytes`.
+/// Decodes `bytes`, written by the serializer `type`, into `value`.
 /// Errors: corrupt; unsupported, as for make_encoder
 template <typename T, bool Cereal = CerealSerializable<T>, bool Capnp = CapnpSerializable<T>>
 void decode_object(SerializerType type, std::span<const std::byte> bytes, T& value) {

@@ -10,18 +10,18 @@
 
 namespace pmemcpy {
 
-/// The serializers that this process has added to the built-in ones. Many threads may ask at once.
+/// The serializers that this process has added. Any number of threads may use it at once.
 class SerializerRegistry {
 public:
-    /// How one serializer handles one type; `value` points to an object of that type.
+    /// The functions of one serializer for one type; `value` points to an object of that type.
     struct Functions {
         std::unique_ptr<Encoder> (*encoder)(const void* value);
         void (*decode)(std::span<const std::byte> bytes, void* value);
     };
     using Types = std::map<std::type_index, Functions>;
 
-    /// Errors: invalid_argument (number below first_custom, empty name), already_exists (number or name is
-    /// taken).
+    /// Adds a serializer. Errors: invalid_argument (number below first_custom, empty name), already_exists
+    /// (number or name is taken).
     void add(SerializerType number, std::string name, Types types) {
         const int asked = static_cast<int>(number);
         if (number < SerializerType::first_custom || name.empty())
@@ -39,8 +39,8 @@ public:
         entries_.emplace(number, Entry{std::move(name), std::move(types)});
     }
 
-    /// Errors: unsupported, which names the number, or the serializer and the type that it was not registered
-    /// for.
+    /// The functions for a number and a type. Errors: unsupported, naming the number, or the serializer and
+    /// the type it lacks.
     Functions find(SerializerType number, std::type_index type, const std::string& type_spelling) const {
         const std::shared_lock lock(mutex_);
         const auto entry = entries_.find(number);
@@ -63,7 +63,7 @@ public:
         return entry != entries_.end() && entry->second.types.contains(type);
     }
 
-    /// The registered name, or "" for a number that nobody registered.
+    /// The registered name; "" for a number that is not registered.
     std::string name(SerializerType number) const {
         const std::shared_lock lock(mutex_);
         const auto entry = entries_.find(number);
@@ -88,16 +88,16 @@ private:
     std::map<SerializerType, Entry> entries_;
 };
 
-/// The one registry of this process: a number in a pool means one serializer, whichever thread loads it.
+/// The registry of this process: a number in a pool means one serializer in all threads.
 inline SerializerRegistry& serializer_registry() {
     static SerializerRegistry registry;
     return registry;
 }
 
-/// Adds a serializer for the types named. `Method` has, for each of them, the two functions of Serializer<>:
+/// Adds a serializer for the named types. `Method` has, for each of them, the two functions of Serializer<>:
 ///     static <an Encoder> encoder(const T& value);
 ///     static void decode(std::span<const std::byte> bytes, T& value);
-/// Sharing: the number is what the pool records; every program that loads such objects registers the same one.
+/// Sharing: the pool records the number; every program that loads such objects must register the same one.
 /// Errors: invalid_argument, already_exists
 /// Example: pmemcpy::register_serializer<Yaml, Particle, Mesh>(pmemcpy::SerializerType{64}, "yaml");
 template <typename Method, typename... Ts>

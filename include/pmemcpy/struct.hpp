@@ -4,8 +4,8 @@
 #include <tuple>
 #include <type_traits>
 
-/// PMEMCPY_STRUCT(Particle, x, y, id), at global scope: declares the members of a struct, so that files say
-/// what is in it. Members may be declared structs, fixed arrays, std::string and std::vector; at most 64.
+/// Declares the members of a struct, so that files describe it: PMEMCPY_STRUCT(Particle, x, y, id), at global scope.
+/// Members may be declared structs, fixed arrays, std::string and std::vector; at most 64.
 /// A struct without members of variable length must be trivially copyable, and is stored as its bytes.
 ///
 /// Example: struct Particle { double x, y; int id[3]; };
@@ -21,7 +21,7 @@
 
 namespace pmemcpy {
 
-/// One declared member: its name, how to reach it, and where it lies.
+/// A declared member: its name, pointer and offset.
 template <class Struct, class T>
 struct Member {
     using type = T;
@@ -35,7 +35,8 @@ constexpr Member<Struct, T> make_member(const char* name, T Struct::*pointer, st
     return {name, pointer, offset};
 }
 
-/// Specialised by PMEMCPY_STRUCT with `static constexpr auto list()`, a tuple of Member.
+/// Lists the members of a struct. PMEMCPY_STRUCT specialises it with `static constexpr auto list()`, a tuple
+/// of Member.
 template <class Struct>
 struct StructMembers {};
 

@@ -11,7 +11,7 @@
 
 namespace pmemcpy {
 
-/// What an element is. The numbers are on media and never change.
+/// The kind of an element. The numbers are on media and never change.
 enum class Kind : std::uint8_t {
     none = 0,  ///< a default-constructed Type; cannot be stored
     int8 = 1,
@@ -44,7 +44,7 @@ enum class ByteOrder : std::uint8_t { little = 0, big = 1 };
 inline constexpr ByteOrder native_order =
     std::endian::native == std::endian::little ? ByteOrder::little : ByteOrder::big;
 
-/// The unit of a datetime64, as NumPy has them. The numbers are on media.
+/// The unit of a datetime64, as in NumPy. The numbers are on media.
 enum class TimeUnit : std::uint8_t {
     year = 0,
     month,
@@ -64,18 +64,18 @@ enum class TimeUnit : std::uint8_t {
 struct Field;
 struct EnumValue;
 
-/// The type of an element: a value, cheap to copy (what is nested is shared and never changes).
-/// Makers throw Error invalid_argument for what makes no sense, such as overlapping fields.
+/// The type of an element. A value, cheap to copy: nested parts are shared and never change. Makers throw
+/// invalid_argument for what makes no sense, such as overlapping fields.
 class Type {
 public:
-    /// Kind::none; only good to be assigned to.
+    /// Makes a type of Kind::none, to be assigned to.
     Type() = default;
 
     /// Any kind from int8 to boolean.
     static Type scalar(Kind kind, ByteOrder order = native_order);
     /// Named values of an integer type.
     static Type enumeration(const Type& base, std::vector<EnumValue> values);
-    /// `bytes` that only their owner understands; the tag says who that is.
+    /// Bytes whose meaning only their owner knows; the tag names the owner.
     static Type opaque(std::uint64_t bytes, std::string tag = {});
     static Type datetime64(TimeUnit unit, ByteOrder order = native_order);
     /// Text of at most `bytes`, padded with zeros.
@@ -84,10 +84,10 @@ public:
     static Type string();
     /// Any number of `element`.
     static Type sequence(const Type& element);
-    /// A fixed number of `element` inside one element. Arrays of arrays become one of more dimensions.
+    /// A fixed number of `element` inside one element. An array of arrays becomes one with more dimensions.
     static Type array(const Type& element, const Dimensions& dims);
     /// Fields within `bytes` of memory. They are sorted by offset and must not overlap. If a member has a
-    /// variable length there is no such memory: the order of fields is kept and offsets are 0, 1, 2, ...
+    /// variable length, there is no such memory: the fields keep their order, and offsets are 0, 1, 2, ...
     static Type structure(std::vector<Field> fields, std::uint64_t bytes);
 
     Kind kind() const noexcept { return kind_; }
@@ -95,34 +95,35 @@ public:
     /// Bytes of one element in memory; 0 if its length varies.
     std::uint64_t size() const noexcept { return size_; }
     bool is_fixed_size() const noexcept { return size_ != 0; }
-    /// The alignment that such an element needs in memory, a power of two.
+    /// The alignment of an element in memory, a power of two.
     std::uint64_t alignment() const noexcept;
-    /// True if every number in it has this machine's byte order.
+    /// True if every number in the type has this machine's byte order.
     bool is_native() const noexcept;
     /// The same type with every number in the given byte order.
     Type with_byte_order(ByteOrder order) const;
 
-    /// As printed in errors: "float64", "struct{x: float64, id: int32[3]}", "float64(big-endian)".
+    /// The name as printed in errors: "float64", "struct{x: float64, id: int32[3]}", "float64(big-endian)".
     std::string name() const;
 
-    /// Of an enumeration the integer, of a sequence or array the element. Only for these kinds.
+    /// The integer type of an enumeration, or the element type of a sequence or array. Only for these kinds.
     const Type& element() const;
-    /// Of an array. Empty for other kinds.
+    /// The dimensions of an array. Empty for other kinds.
     const Dimensions& dimensions() const noexcept;
-    /// Of a structure. Empty for other kinds.
+    /// The fields of a structure. Empty for other kinds.
     std::span<const Field> fields() const noexcept;
-    /// Of an enumeration. Empty for other kinds.
+    /// The values of an enumeration. Empty for other kinds.
     std::span<const EnumValue> values() const noexcept;
-    /// Of an opaque type. Empty for other kinds.
+    /// The tag of an opaque type. Empty for other kinds.
     const std::string& tag() const noexcept;
-    /// Of a datetime64.
+    /// The unit of a datetime64.
     TimeUnit unit() const noexcept { return unit_; }
-    /// Of strings.
+    /// True for UTF-8 strings, false for ASCII.
     bool is_utf8() const noexcept { return utf8_; }
 
     /// The description on media, at most 64 KiB (see docs/format.md).
     std::vector<std::byte> encode() const;
-    /// Errors: corrupt if the bytes are not exactly one description.
+    /// The type that a description on media gives. Errors: corrupt if the bytes are not exactly one
+    /// description.
     static Type decode(std::span<const std::byte> bytes);
 
     friend bool operator==(const Type& a, const Type& b) noexcept;
@@ -139,7 +140,7 @@ private:
     std::shared_ptr<const Details> details_;
 };
 
-/// One member of a structure; a fixed array is a field whose type is an array.
+/// A member of a structure. A fixed array is a field whose type is an array.
 struct Field {
     std::string name;
     std::uint64_t offset = 0;
@@ -155,9 +156,9 @@ struct EnumValue {
     friend bool operator==(const EnumValue&, const EnumValue&) noexcept = default;
 };
 
-/// True if elements stored as `stored` may be copied, byte by byte, to who asked for `asked`: equal types; an
-/// enumeration asked for as its integer; ASCII text asked for as UTF-8; untagged opaque bytes on either
-/// side of a structure or opaque type of the same size.
+/// True if elements stored as `stored` may be copied, byte by byte, to a caller that asks for `asked`: equal
+/// types; an enumeration as its integer; ASCII text as UTF-8; untagged opaque bytes on either side of a
+/// structure or opaque type of the same size.
 bool compatible_for_load(const Type& stored, const Type& asked) noexcept;
 
 }  // namespace pmemcpy

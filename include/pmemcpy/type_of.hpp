@@ -60,7 +60,7 @@ constexpr Kind integer_kind() {
 
 }  // namespace detail
 
-/// A type whose bytes may be stored as they are, and mean the same in another process.
+/// A type whose bytes may be stored unchanged and mean the same in another process.
 template <class T>
 concept Element = std::is_trivially_copyable_v<T> && !detail::is_borrowed<T>;
 

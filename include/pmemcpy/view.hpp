@@ -10,7 +10,7 @@
 
 namespace pmemcpy {
 
-/// Mapped memory that stays as it is while this lives. Copies share one pin.
+/// Mapped memory that does not change while this object lives. Copies share one pin.
 class Pinned {
 public:
     Pinned() = default;
@@ -26,11 +26,12 @@ private:
     std::size_t bytes_ = 0;
 };
 
-/// Elements of an array where they lie in the pool, without a copy.
+/// Elements of an array in the pool, without a copy.
 /// Shape: that of the selection; element (i, j, ...) is at data()[i * strides[0] + j * strides[1] + ...].
 /// Crash: a view of a killed process keeps nothing alive.
-/// Sharing: the elements stay as they are against store, erase and munmap by anybody until the view is dropped.
-/// Errors: memory that the device poisons or loses under a view is a SIGBUS in whoever reads it.
+/// Sharing: until the view is dropped, the elements survive store, erase and munmap by any process.
+/// Errors: if the device poisons or loses the memory under a view, reading it raises SIGBUS in the reading
+///     process.
 template <class T>
 class View {
 public:
@@ -40,7 +41,7 @@ public:
 
     T* data() const noexcept { return data_; }
     const Dimensions& shape() const noexcept { return shape_; }
-    /// In elements.
+    /// The strides, in elements.
     const Dimensions& strides() const noexcept { return strides_; }
     std::size_t size() const { return static_cast<std::size_t>(shape_.elements()); }
     bool is_contiguous() const {

@@ -10,15 +10,15 @@ namespace store {
 class Watching;
 }
 
-/// Waits for what any process stores under one id; made by PMEM::watch().
-/// Sharing: costs those who store a call to the kernel each while anybody waits, and nothing when nobody does. Of the first
-///     40 ms nothing is missed either, but may be told late. Keeps the pool mapped until it is dropped, as a view does.
+/// Waits for stores of any process under one id; made by PMEM::watch().
+/// Sharing: while any process waits, each store costs a call to the kernel; else nothing. Stores in the first
+///     40 ms are not missed, but may be told late. Keeps the pool mapped until it is dropped, as a view does.
 /// Example: for (Watch u = pmem.watch("u"); u.wait();) plot(pmem.load<...>("u"));
 class Watch {
 public:
-    /// Sleeps until what readers see under the id is another than at the last call (at first: than when this was made): stored,
-    /// committed, erased or renamed. What came in between counts once. False when the time was over, or a signal came.
-    /// Writing in place through update() is not noticed.
+    /// Sleeps until readers see something else under the id than at the last call (at first: than when the
+    /// watch was made): stored, committed, erased or renamed. Several changes in between count once. Returns
+    /// false when the time is over or a signal came. Does not notice writes in place through update().
     /// Errors: corrupt, io_error; busy in a forked child.
     bool wait(std::optional<std::chrono::nanoseconds> at_most = {});
 

@@ -21,8 +21,8 @@ constexpr persist::Medium medium(Durability::none);
 constexpr std::uint64_t most_cached_bytes = std::uint64_t{16} << 20;
 
 [[noreturn]] void throw_beyond(std::uint64_t end, std::uint64_t bytes) {
-    throw Error(Code::out_of_range,
-                "byte " + std::to_string(end) + " of buckets that hold " + std::to_string(bytes));
+    throw Error(Code::out_of_range, "byte " + std::to_string(end) +
+                                        " was asked for, and these buckets hold " + std::to_string(bytes));
 }
 
 [[noreturn]] void throw_available() {
@@ -67,7 +67,8 @@ std::uint64_t Buckets::bytes() const noexcept { return empty() ? 0 : count() * p
 
 std::span<std::byte> Buckets::piece(std::size_t i) const {
     if (i >= pieces())
-        throw Error(Code::out_of_range, "piece " + std::to_string(i) + " of " + std::to_string(pieces()));
+        throw Error(Code::out_of_range, "piece " + std::to_string(i) + " was asked for, and there are " +
+                                            std::to_string(pieces()));
     const Piece& piece = at(i);
     return {piece.begin, piece.count * pool_->layout().bucket_bytes};
 }

@@ -30,7 +30,8 @@ void Catalog::erase(Link entry, std::string_view id, Link name) {
                             : take_away(entry, [&] { return flag_dead(entry, defined->word, name); });
     heap_.reclaim();
     if (!erased)
-        throw Error(Code::not_found, "'" + std::string(id) + "' was erased by somebody else just now");
+        throw Error(Code::not_found,
+                    "'" + std::string(id) + "' was erased by another process or thread just now");
 }
 
 // Caller has the verb's mutex, and no verb of this process is unfinished.

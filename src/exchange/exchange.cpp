@@ -211,7 +211,7 @@ ExchangeReport export_file(const std::string& pool_path, const std::string& file
     const std::optional<Format> by_name = format_by_extension(file);
     if (options.format == Format::automatic && !by_name) {
         throw Error(Code::invalid_argument,
-                    "what format is " + file + " to have? Give it an extension, or name one: " + known);
+                    "the name of " + file + " tells no format; give it an extension, or name one: " + known);
     }
     const Format format = options.format == Format::automatic ? *by_name : options.format;
     Options reading;

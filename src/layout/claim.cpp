@@ -159,11 +159,10 @@ void claim(const os::File& directory, pool::Pool& pool) {
     if (there && !(there->identity == self)) {
         const auto other = os::File::open_if_exists(there->path, O_RDONLY);
         if (other && other->identity() == there->identity) {
-            throw Error(Code::busy,
-                        directory.path() + " holds blocks of the pool " + there->path + ", of which " +
-                            pool.path() +
-                            " is a copy of the file: it may be read, and not written. `pmemcpy cp` "
-                            "makes a pool of its own with all blocks");
+            throw Error(Code::busy, directory.path() + " holds blocks of the pool " + there->path + "; " +
+                                        pool.path() +
+                                        " is a copy of that pool's file, and can only be read. `pmemcpy cp` "
+                                        "makes a pool of its own with all blocks");
         }
     }
     claiming.say("pool " + std::to_string(self.device) + " " + std::to_string(self.inode) + "\n" + path +

@@ -229,7 +229,8 @@ std::optional<PayloadFiles::BegunCopy> PayloadFiles::begin_copy(const std::strin
     os::ClosedInChild in_child(*file);
     if (!os::try_lock(*file, os::LockKind::exclusive, 0, 1)) {
         os::remove_in(data_, name);
-        throw Error(Code::busy, data_.path() + ": somebody locks a file that is just being made");
+        throw Error(Code::busy,
+                    data_.path() + ": another process locks a file that is being made; try again");
     }
     return BegunCopy{std::move(*file), std::move(in_child)};
 }

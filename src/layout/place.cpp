@@ -36,7 +36,7 @@ Place place_of(const std::string& path, Layout layout) {
         throw Error(Code::unsupported,
                     path +
                         " is a directory, so it cannot be a pool of one file; open it with "
-                        "Layout::directory, or give the name of a file");
+                        "the layout directory, or give the name of a file");
     }
     const bool asks =
         layout == Layout::directory || (layout == Layout::automatic && (path.back() == '/' || is_directory));
@@ -45,7 +45,7 @@ Place place_of(const std::string& path, Layout layout) {
     if (!is_directory && os::exists(stripped) && !os::is_directory(stripped)) {
         throw Error(Code::unsupported, stripped +
                                            " is a file, so it cannot be a pool in a directory; open it with "
-                                           "Layout::file and without a slash at its end");
+                                           "the layout file or automatic, and without a slash at its end");
     }
     return {(stripped == "/" ? "" : stripped) + "/" + records_name, stripped};
 }

@@ -86,7 +86,7 @@ void Requests::ask(const store::Store& store, Request what, std::string_view id,
     const Message message = message_of(store, what, id, urgency);
     if (!queue(store, true)->try_push(message))
         throw Error(Code::no_space, std::to_string(most_waiting) +
-                                        " requests are waiting for whoever works in the background of " +
+                                        " requests are waiting already for the background work of " +
                                         store.path());
 }
 

@@ -76,8 +76,8 @@ void check_hint(const store::Store& store, const Hint& hint) {
     }
     if (hint.bins == 0 || hint.bins > most_bins) refuse("a histogram has 1 to 1048576 bins");
     if ((hint.mask & operation::compress) == 0) return;
-    if ((hint.mask & operation::decompress) != 0) refuse("either compress or decompress");
-    if (hint.codec.kind == Codec::Kind::none) refuse("compress wants a codec, and not none");
+    if ((hint.mask & operation::decompress) != 0) refuse("compress and decompress exclude each other");
+    if (hint.codec.kind == Codec::Kind::none) refuse("compress needs a codec other than none");
     if (hint.codec.level < Codec::min_level || hint.codec.level > Codec::max_level)
         refuse("a codec has a level from 0 to 9");
     if (!is_available(hint.codec.kind))

@@ -57,10 +57,10 @@ std::optional<Registered> from_text(int number, const std::string& text) {
 void check(const std::string& name, const OperationLimits& limits) {
     if (!is_name(name) || is_built_in(name))
         throw Error(Code::invalid_argument, "a function cannot be called '" + name.substr(0, longest_name) +
-                                                "'; 1 to 64 letters, digits, '_' and '-' can that are not "
-                                                "the name of an operation or of its result");
+                                                "'; a name has 1 to 64 letters, digits, '_' and '-', and is "
+                                                "not that of an operation or of its result");
     if (!(limits.seconds > 0) || !std::isfinite(limits.seconds))
-        throw Error(Code::invalid_argument, "a function must have some time, and an end of it");
+        throw Error(Code::invalid_argument, "the time limit of a function must be positive and finite");
 }
 
 /// The next number, or that of the same name. The registry is locked.

@@ -41,8 +41,7 @@ void set_scope(PMEM& pool, std::string_view id, Scope scope) {
     Sides& sides = Sides::of(pool);
     if (id == "/")
         throw Error(Code::unsupported,
-                    "a pool is not private as a whole; who may open it is up to the permissions "
-                    "of its file");
+                    "a whole pool cannot be private; the permissions of its file decide who may open it");
     const bool is_there = scope_of(pool, id) == scope;
     const bool is_group = sides.of(id)->is_group(id) == true;
     const auto own = sides.own_store();

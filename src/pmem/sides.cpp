@@ -151,11 +151,11 @@ PMEM& Sides::make_own() {
     if (path_.empty()) {
         throw Error(Code::unsupported,
                     shared_->path() +
-                        " is a device, and no file beside it would be the user's own; what is "
-                        "private needs a pool in a file");
+                        " is a device, and no file beside it would be the user's own; private "
+                        "objects need a pool in a file");
     }
     if (shared_->read_only())
-        throw Error(Code::not_found, "you have nothing private beside " + shared_->path() +
+        throw Error(Code::not_found, "you have no private objects beside " + shared_->path() +
                                          ", and it is open for reading; open it for writing to begin");
     const std::lock_guard lock(mutex_);
     if (!opened_) open_own(Mode::create_or_update);
@@ -173,10 +173,9 @@ void Sides::open_own(Mode mode) {
     // Looked at as it is open, so that nobody can put another one there in between.
     const store::Store& store = *opened->store_;
     if (store.owner() != os::user_id() || (store.permissions() & others_bits) != 0) {
-        throw Error(Code::permission_denied,
-                    path_ +
-                        " is where what is private to you is kept, and others may open it; "
-                        "if it is not yours, remove it");
+        throw Error(Code::permission_denied, path_ +
+                                                 " holds your private objects, and others may open it; "
+                                                 "if you did not make it, remove it");
     }
     settle_step(*opened);
     if (step_ != 0) begin_own(*opened, step_);
@@ -224,9 +223,9 @@ void Sides::begin_own(PMEM& there, std::uint64_t step) {
     if (const std::uint64_t newest = there.store_->committed_step();
         newest >= step && newest > shared_->committed_step()) {
         throw Error(Code::invalid_argument,
-                    path_ + " holds what is private to you, with steps up to " + std::to_string(newest) +
-                        ", of which the pool knows nothing: of a pool that had this name before, or "
-                        "committed alone; begin a later step, or remove that file");
+                    path_ + " holds your private objects, with steps up to " + std::to_string(newest) +
+                        ", which the pool does not know: it belongs to an earlier pool of this name, or "
+                        "was committed alone; begin a later step, or remove that file");
     }
     there.store_->tell_of_deaths();
     const std::uint64_t before = there.store_->step();

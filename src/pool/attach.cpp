@@ -86,7 +86,7 @@ void Pool::attach_reader() {
         nap_after(look);
     }
     throw Error(Code::busy, path() +
-                                " was not closed cleanly and must be recovered by somebody who may write it; "
+                                " was not closed cleanly and must be recovered by a user who may write it; "
                                 "run `pmemcpy info` on it as its owner");
 }
 
@@ -272,7 +272,7 @@ Pool::Alone::Alone(Pool& pool) : pool_(pool) {
     if (os::try_lock(pool_.file_, os::LockKind::exclusive, attach_byte, 1)) return;
     throw Error(Code::busy,
                 pool_.path() +
-                    " is open for writing elsewhere, which must not be for this once; close it there and "
+                    " is open for writing elsewhere, and this call needs it alone; close it there and "
                     "try again");
 }
 

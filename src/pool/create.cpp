@@ -197,8 +197,8 @@ void Pool::format_device(const std::string& path, const Shape& shape, bool repla
         reinterpret_cast<const Superblock*>(map.base() + spare_offset)->magic == pool_magic;
     if (holds_pool && !replaces) {
         throw Error(Code::already_exists, path +
-                                              " holds a pool already; open it, or make a new one with "
-                                              "Mode::replace and lose what is in it");
+                                              " holds a pool already; open it, or replace it by a new one "
+                                              "(mode w) and lose its content");
     }
     const persist::Medium medium(Durability::line);
     // First nothing is a pool here any more, then all is as it should be, and only then it is one again: links and chunk

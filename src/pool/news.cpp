@@ -35,9 +35,9 @@ const std::uint32_t* futex_of(const std::uint64_t& word) {
 Pool::NewsWait::NewsWait(Pool& pool) : pool_(pool), began_ns_(os::monotonic_ns()) {
     const std::lock_guard one_thread(pool_.news_mutex_);
     if (pool_.waiting_here_ == 0 && !os::try_lock(pool_.file_, os::LockKind::shared, news_byte, 1))
-        throw Error(Code::busy,
-                    pool_.path() +
-                        ": somebody holds alone the lock of those who wait for news, which is to be shared");
+        throw Error(Code::busy, pool_.path() +
+                                    ": another process holds the lock for watching alone, and it must be "
+                                    "shared; end that process");
     ++pool_.waiting_here_;
 }
 

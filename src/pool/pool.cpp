@@ -195,7 +195,9 @@ void Pool::check_usable() const {
 
 void Pool::check_writable() const {
     check_usable();
-    if (read_only_) throw Error(Code::permission_denied, path() + " is open for reading only");
+    if (read_only_)
+        throw Error(Code::permission_denied,
+                    path() + " is open for reading only; open it for writing (mode r+)");
     if (persist::Medium::load(&state().failed.value) != 0) throw_latched();
 }
 

@@ -113,13 +113,13 @@ void drop_namespace(const std::string& name, Drop what, const std::string& root_
     if (!pools.empty() && what == Drop::only_empty) {
         throw Error(Code::busy, "the namespace '" + name + "' still has " + std::to_string(pools.size()) +
                                     (pools.size() == 1 ? " pool" : " pools") + ", such as " + pools[0].path +
-                                    "; drop it with its pools (pmemcpy ns drop --force, Drop::with_pools), "
-                                    "and what they hold is lost");
+                                    "; drop it with its pools (with_pools, or pmemcpy ns drop --force), "
+                                    "which loses their content");
     }
     sweep(root);
     const std::string passing = passing_name(dropped_prefix);
     if (!os::rename_new_in(root, name, root, passing))
-        throw Error(Code::not_found, "the namespace '" + name + "' was dropped by somebody else meanwhile");
+        throw Error(Code::not_found, "the namespace '" + name + "' was dropped by another process meanwhile");
     root.sync_all();
     const std::vector<std::string> left = remove_tree(root, passing);
     if (left.empty()) return;

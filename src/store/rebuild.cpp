@@ -172,7 +172,8 @@ Rebuilt rebuild(const std::string& from, const std::string& to_name, const Rebui
         const os::File folder = os::File::open(os::folder_of(to), O_RDONLY | O_DIRECTORY);
         const auto name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
         if (!os::rename_new_in(folder, name(passing), folder, name(to)))
-            throw Error(Code::already_exists, "somebody else has made " + to + " meanwhile");
+            throw Error(Code::already_exists,
+                        "another process has made " + to + " meanwhile; name a new file");
         os::File::open(os::folder_of(to), O_RDONLY | O_DIRECTORY).sync_all();
     } catch (...) {
         store->discard();

@@ -230,7 +230,7 @@ void Store::tell_of_deaths() {
 void Store::abandon() {
     check_writable();
     if (step_.load() == 0) {
-        throw Error(Code::invalid_argument, "no step can be abandoned: this PMEM has begun none");
+        throw Error(Code::invalid_argument, "no step can be abandoned: none was begun here");
     }
     const pool::Pool::StepLock lock(pool_);
     const std::uint64_t step = step_.exchange(0);

@@ -47,7 +47,7 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
             throw Error(Code::invalid_argument,
                         "array '" + std::string(id) +
                             "' is not contiguous, so it cannot be updated in "
-                            "place; alloc it with ArrayOptions::contiguous, or store a box");
+                            "place; store into a box of it, or make a new array that is contiguous");
         }
         if (contiguous && !pool_.read_only()) ensure_in_place(*directory);
         BlockRecord found;
@@ -74,13 +74,14 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
                        [&](const Selection&) { covered = false; });
             if (!covered) {
                 throw Error(Code::not_found, "array '" + std::string(id) +
-                                                 "': nothing was stored in part of " + to_string(selection));
+                                                 "': nothing was stored in part of " + to_string(selection) +
+                                                 "; store it first, or view a part that is there");
             }
             if (pieces > 1) {
                 throw Error(Code::unsupported, "array '" + std::string(id) + "': " + to_string(selection) +
                                                    " lies in " + std::to_string(pieces) +
                                                    " blocks, and a view needs one; view each of "
-                                                   "blocks(), load() a copy, or alloc the array contiguous");
+                                                   "blocks(), load() a copy, or make the array contiguous");
             }
         }
         if (found.block.codec != 0) {
@@ -120,9 +121,9 @@ void Store::freeze(std::string_view id) {
     const auto directory = array(id);
     const ArrayDefinition& d = directory->definition();
     if ((d.flags & catalog::array_contiguous) == 0) {
-        throw Error(
-            Code::invalid_argument,
-            "array '" + std::string(id) + "' is not contiguous: its blocks are under the promise already");
+        throw Error(Code::invalid_argument,
+                    "array '" + std::string(id) +
+                        "' is not contiguous, so there is nothing to freeze: its blocks are complete");
     }
     ensure_in_place(*directory);
     const std::lock_guard one_thread(directory->mutex());

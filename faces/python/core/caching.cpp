@@ -75,7 +75,7 @@ void bind_numbers(nb::module_& m) {
         .def_ro("blocks", &VariableHeat::blocks)
         .def_ro("size_bytes", &VariableHeat::bytes)
         .def_ro("below_bytes", &VariableHeat::bytes_below);
-    nb::class_<TargetTraffic>(m, "TargetTraffic", "What was read of one target, and what went in and out.")
+    nb::class_<TargetTraffic>(m, "TargetTraffic", "Blocks read from one target, and bytes in and out.")
         .def_ro("target", &TargetTraffic::target)
         .def_ro("reads", &TargetTraffic::reads)
         .def_ro("read_bytes", &TargetTraffic::read_bytes)
@@ -83,7 +83,7 @@ void bind_numbers(nb::module_& m) {
         .def_ro("moved_in_bytes", &TargetTraffic::moved_in_bytes)
         .def_ro("moved_out_bytes", &TargetTraffic::moved_out_bytes)
         .def_ro("blocks_out", &TargetTraffic::blocks_out);
-    nb::class_<PoolCounters>(m, "PoolCounters", "What all processes together have counted.")
+    nb::class_<PoolCounters>(m, "PoolCounters", "Counts of all processes together.")
         .def_ro("loads", &PoolCounters::loads)
         .def_ro("loads_spread", &PoolCounters::loads_spread)
         .def_ro("hits", &PoolCounters::hits)
@@ -102,7 +102,7 @@ void bind_numbers(nb::module_& m) {
         .def_ro("now", &Proposal::now)
         .def_ro("proposed", &Proposal::proposed)
         .def_ro("reason", &Proposal::reason);
-    nb::class_<Advice>(m, "Advice", "What the counters of a run say about its hierarchy.")
+    nb::class_<Advice>(m, "Advice", "Proposals for a hierarchy from the counters of a run.")
         .def_ro("proposals", &Advice::proposals)
         .def_ro("unknown", &Advice::unknown)
         .def_prop_ro("hierarchy", [](const Advice& advice) { return to_yaml(advice.hierarchy); });

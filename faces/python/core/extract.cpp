@@ -67,7 +67,7 @@ private:
 }  // namespace
 
 void bind_extract(nb::module_& m) {
-    nb::class_<ExtractorInfo>(m, "ExtractorInfo", "What an extractor has done.")
+    nb::class_<ExtractorInfo>(m, "ExtractorInfo", "The calls of an extractor and its errors.")
         .def_ro("looked_at", &ExtractorInfo::looked_at)
         .def_ro("failed", &ExtractorInfo::failed)
         .def_ro("trouble", &ExtractorInfo::trouble);

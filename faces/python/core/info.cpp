@@ -24,7 +24,7 @@ void bind_info(nb::module_& m) {
         .value("array", VariableKind::array)
         .value("group", VariableKind::group);
 
-    nb::class_<Info>(m, "Info", "What is known of a variable or group without reading its data.")
+    nb::class_<Info>(m, "Info", "The properties of a variable or group, without its data.")
         .def_ro("id", &Info::id)
         .def_ro("kind", &Info::kind)
         .def_ro("type", &Info::type)
@@ -43,14 +43,14 @@ void bind_info(nb::module_& m) {
         .def_ro("written_ns", &Info::written_ns)
         .def_ro("attributes", &Info::attributes);
 
-    nb::class_<Creation>(m, "Creation", "Who created a variable or group, and when.")
+    nb::class_<Creation>(m, "Creation", "Creator and time of creation of a variable or group.")
         .def_ro("created_ns", &Creation::created_ns)
         .def_ro("user", &Creation::user)
         .def_ro("host", &Creation::host)
         .def_ro("program", &Creation::program)
         .def_ro("ranks", &Creation::ranks);
 
-    nb::class_<BlockInfo>(m, "BlockInfo", "One block of an array: what one store produced.")
+    nb::class_<BlockInfo>(m, "BlockInfo", "One block of an array: the result of one store.")
         .def_prop_ro("offset", [](const BlockInfo& block) { return block.box.offset; })
         .def_prop_ro("count", [](const BlockInfo& block) { return block.box.count; })
         .def_prop_ro("stride", [](const BlockInfo& block) { return block.box.stride; })
@@ -68,7 +68,7 @@ void bind_info(nb::module_& m) {
         .def_prop_ro("minimum", [](const BlockInfo& block) { return bytes_of(block.minimum); })
         .def_prop_ro("maximum", [](const BlockInfo& block) { return bytes_of(block.maximum); });
 
-    nb::class_<IndexInfo>(m, "IndexInfo", "How far the index of a pool is.")
+    nb::class_<IndexInfo>(m, "IndexInfo", "The state of the index of a pool.")
         .def_prop_ro("mode", [](const IndexInfo& info) { return name_of(info.mode); })
         .def_ro("is_complete", &IndexInfo::is_complete)
         .def_ro("objects", &IndexInfo::objects)
@@ -76,7 +76,7 @@ void bind_info(nb::module_& m) {
         .def_ro("changes_behind", &IndexInfo::changes_behind)
         .def_ro("size_bytes", &IndexInfo::bytes)
         .def_ro("trouble", &IndexInfo::trouble);
-    nb::class_<PoolInfo>(m, "PoolInfo", "What is known of the pool itself.")
+    nb::class_<PoolInfo>(m, "PoolInfo", "The properties of the pool itself.")
         .def_ro("path", &PoolInfo::path)
         .def_ro("layout", &PoolInfo::layout)
         .def_prop_ro("uuid",
@@ -99,13 +99,13 @@ void bind_info(nb::module_& m) {
         .def_ro("variables", &PoolInfo::variables)
         .def_ro("groups", &PoolInfo::groups);
 
-    nb::class_<Damage>(m, "Damage", "What verify() found wrong with one block or value.")
+    nb::class_<Damage>(m, "Damage", "One damaged block or value that verify() found.")
         .def_ro("id", &Damage::id)
         .def_prop_ro("offset", [](const Damage& damage) { return damage.box.offset; })
         .def_prop_ro("count", [](const Damage& damage) { return damage.box.count; })
         .def_ro("what", &Damage::what);
 
-    nb::class_<Repair>(m, "Repair", "What repair() has saved, and what it has not.")
+    nb::class_<Repair>(m, "Repair", "What repair() saved, and what it did not.")
         .def_ro("variables", &Repair::variables)
         .def_ro("unreadable_bytes", &Repair::unreadable_bytes)
         .def_ro("damages", &Repair::damages);

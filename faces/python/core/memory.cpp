@@ -20,7 +20,7 @@ PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(&get_buffer)}, 
 
 void bind_memory(nb::module_& m) {
     nb::class_<Memory>(m, "Memory", nb::type_slots(slots),
-                       "Bytes in the pool, which stay as they are while this lives.")
+                       "Bytes in the pool, which do not change while this lives.")
         .def("__len__", [](const Memory& memory) { return memory.bytes; });
     m.def(
         "recycled",
@@ -28,7 +28,7 @@ void bind_memory(nb::module_& m) {
             const Pinned pin = recycled(bytes);
             return Memory{pin, pin.data(), bytes, true};
         },
-        nb::arg("bytes"), "Memory for a large copy, of which others may have been made before.");
+        nb::arg("bytes"), "Returns memory for a large copy, reused where possible.");
 }
 
 }  // namespace pmemcpy::python

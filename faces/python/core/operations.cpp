@@ -51,7 +51,7 @@ Hint hint_of_names(const PMEM& pmem, const std::vector<std::string>& names, std:
 }  // namespace
 
 void bind_operations(nb::module_& m) {
-    nb::class_<OperationInfo>(m, "OperationInfo", "A function that is registered in a pool.")
+    nb::class_<OperationInfo>(m, "OperationInfo", "A function registered in a pool.")
         .def_ro("name", &OperationInfo::name)
         .def_ro("number", &OperationInfo::number)
         .def_ro("in_process", &OperationInfo::in_process)
@@ -59,7 +59,7 @@ void bind_operations(nb::module_& m) {
         .def_prop_ro("seconds", [](const OperationInfo& info) { return info.limits.seconds; })
         .def_prop_ro("memory_bytes", [](const OperationInfo& info) { return info.limits.bytes; })
         .def_ro("trouble", &OperationInfo::trouble);
-    nb::class_<OperationState>(m, "OperationState", "How far it is with the operations on a variable.")
+    nb::class_<OperationState>(m, "OperationState", "The state of the operations on a variable.")
         .def_ro("id", &OperationState::id)
         .def_prop_ro("progress", [](const OperationState& state) { return name_of(state.progress); })
         .def_prop_ro("mask", [](const OperationState& state) { return state.hint.mask; })

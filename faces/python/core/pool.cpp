@@ -353,7 +353,7 @@ void bind_pool(nb::module_& m) {
              [](const Pool& p, std::uint64_t step) { p.call([&](PMEM& pmem) { pmem.commit(step); }); })
         .def("abandon", [](const Pool& p) { p.call([&](PMEM& pmem) { pmem.abandon(); }); });
 
-    nb::class_<Watch>(m, "Watch", "Waits for what is stored under one id.")
+    nb::class_<Watch>(m, "Watch", "Waits for stores under one id.")
         .def(
             "wait",
             [](Watch& watch, std::optional<double> seconds) {

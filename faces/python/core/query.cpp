@@ -81,7 +81,7 @@ void bind_query(nb::module_& m) {
         const std::string quoted = Literal(time).text();
         return quoted.substr(1, quoted.size() - 2);
     });
-    nb::class_<Finding>(m, "Finding", "What a query finds, one after another.")
+    nb::class_<Finding>(m, "Finding", "The results of a query, one after another.")
         .def(nb::init<const Pool&, std::string_view, std::string_view>(), "pool"_a, "text"_a, "group"_a,
              nb::keep_alive<1, 2>())
         .def("next", &Finding::next);

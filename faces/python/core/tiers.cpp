@@ -32,14 +32,14 @@ Request request_of(std::string_view what) {
     if (what == "flush") return Request::flush;
     if (what == "bring up") return Request::bring_up;
     throw Error(Code::invalid_argument,
-                "nobody can be asked for '" + std::string(what) + "'; there are 'flush' and 'bring up'");
+                "there is no request '" + std::string(what) + "'; there are 'flush' and 'bring up'");
 }
 
 void bind_reports(nb::module_& m) {
-    nb::class_<FlushProgress>(m, "FlushProgress", "What there is to flush.")
+    nb::class_<FlushProgress>(m, "FlushProgress", "Blocks and bytes to flush, and how many are done.")
         .def_ro("blocks", &FlushProgress::of_blocks)
         .def_ro("size_bytes", &FlushProgress::of_bytes);
-    nb::class_<TargetInfo>(m, "TargetInfo", "A target as it is now.")
+    nb::class_<TargetInfo>(m, "TargetInfo", "The present state of a target.")
         .def_prop_ro("name", [](const TargetInfo& info) { return info.target.name; })
         .def_prop_ro("kind", [](const TargetInfo& info) { return std::string(name_of(info.target.kind)); })
         .def_prop_ro("path", [](const TargetInfo& info) { return info.target.path; })
@@ -47,7 +47,7 @@ void bind_reports(nb::module_& m) {
         .def_ro("capacity_bytes", &TargetInfo::capacity_bytes)
         .def_ro("trouble", &TargetInfo::trouble)
         .def_ro("command_trouble", &TargetInfo::command_trouble);
-    nb::class_<Receipt>(m, "Receipt", "Where a block is and what it survives.")
+    nb::class_<Receipt>(m, "Receipt", "The place of a block and the failures that it survives.")
         .def_prop_ro("offset", [](const Receipt& receipt) { return receipt.box.offset; })
         .def_prop_ro("count", [](const Receipt& receipt) { return receipt.box.count; })
         .def_ro("target", &Receipt::target)
@@ -60,7 +60,7 @@ void bind_reports(nb::module_& m) {
         .def_prop_ro("waits_for", [](const Receipt& receipt) {
             return receipt.waits_for ? std::optional<std::string>(name_of(*receipt.waits_for)) : std::nullopt;
         });
-    nb::class_<Rebuilt>(m, "Rebuilt", "What a pool that was made again has.")
+    nb::class_<Rebuilt>(m, "Rebuilt", "The result of rebuild().")
         .def_ro("lost", &Rebuilt::lost)
         .def_ro("written_ns", &Rebuilt::written_ns)
         .def_ro("variables", &Rebuilt::variables)

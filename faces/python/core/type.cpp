@@ -95,7 +95,7 @@ void bind_type(nb::module_& m) {
         .value("femtosecond", TimeUnit::femtosecond)
         .value("attosecond", TimeUnit::attosecond);
 
-    nb::class_<Type>(m, "Type", "What an element is.")
+    nb::class_<Type>(m, "Type", "The type of an element.")
         .def_static(
             "scalar", [](Kind kind, bool big) { return Type::scalar(kind, order_of(big)); }, nb::arg("kind"),
             nb::arg("big_endian") = false)

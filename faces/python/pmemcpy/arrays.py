@@ -1,4 +1,4 @@
-"""An array in a pool, indexed as numpy's are: what is loaded is a copy, what is viewed lies in the pool."""
+"""Arrays in a pool, indexed as numpy's are: a load gives a copy, a view shows the elements in the pool."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class Array(Operators, Variable):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of what a load gives; text is decoded from UTF-8."""
+        """The dtype of a load; text is decoded from UTF-8."""
         return self._element.dtype.base
 
     @property
     def shape(self) -> Shape:
-        """As it is now: an unlimited array grows."""
+        """The present shape: an unlimited array grows."""
         return self._extents + self._element.stored.shape
 
     @property
@@ -70,27 +70,27 @@ class Array(Operators, Variable):
 
     @property
     def nbytes(self) -> int:
-        """Of the elements, before any compression."""
+        """The bytes of all elements, before any compression."""
         return self.size * self._element.stored.base.itemsize
 
     @property
     def order(self) -> str:
-        """C or F: which index is fastest."""
+        """The index that varies fastest: the last (C) or the first (F)."""
         return self._info.order
 
     @property
     def is_unlimited(self) -> bool:
-        """Whether the first dimension grows when something is stored past its end."""
+        """True if stores past the end of the first dimension extend it."""
         return self._info.is_unlimited
 
     @property
     def value(self) -> Any:
-        """All of it, as a load gives it: the `value` that everything stored has."""
+        """All elements, as a load gives them; every stored object has a `value`."""
         return self.load()
 
     @property
     def fill_value(self) -> Any:
-        """What a load gives for elements that no store has covered; None: a NotFoundError."""
+        """The value that a load gives for elements that no store has covered; None: a NotFoundError."""
         fill = self._info.fill_value
         return self._element.decoded(np.frombuffer(fill, self._element.stored))[0] if fill else None
 
@@ -100,7 +100,7 @@ class Array(Operators, Variable):
         return self.load(key)
 
     def load(self, key: Any = ..., out: NDArray | None = None) -> Any:
-        """A copy of `self[key]`; with `out` into that array, which must have its shape and dtype.
+        """Loads a copy of `self[key]`; with `out`, into that array, which must have its shape and dtype.
 
         Errors: NotFoundError for elements that no store has covered, unless there is a fill value; OutOfRangeError.
         """
@@ -123,13 +123,13 @@ class Array(Operators, Variable):
         self.store(key, data)
 
     def store(self, key: Any, data: Any, codec: str | None = None) -> None:
-        """`self[key] = data`, for this once with another codec.
+        """Stores as `self[key] = data`, with another codec for this store if `codec` names one.
 
-        What is smaller is broadcast; numbers are cast within their kind, as numpy does it, if that changes none.
-        Masked elements get the array's attribute `_FillValue`, else its fill value.
-        Crash: whole or not at all, also by arrays of indices and masks that mean an evenly spaced box. Other ones are
-            several stores, each of them whole; where these would be more than 256, the smallest box around is loaded,
-            changed and stored, and what others store in that box meanwhile may be lost.
+        Smaller data is broadcast. Numbers are cast within their kind, as in numpy, if that changes none. Masked
+        elements get the array's attribute `_FillValue`, else its fill value.
+        Crash: whole or not at all, also for arrays of indices and masks that mean an evenly spaced box. Other ones
+            become several stores, each of them whole. Above 256 stores, the smallest box around them is loaded, changed
+            and stored; stores of other processes into that box meanwhile may be lost.
         Errors: TypeError (float into int, text that is too long), OverflowError (70000 into int16), ValueError (shape),
             OutOfRangeError, NoSpaceError.
         """
@@ -168,8 +168,8 @@ class Array(Operators, Variable):
     def append(self, data: Any) -> None:
         """Stores `data` behind the last element of an unlimited array, along its first dimension.
 
-        Shape: one more dimension than 0, or one less than the array for a single row.
-        Sharing: two who append at the same time may choose the same place: agree on who does.
+        Shape: that of the array except along the first dimension; one dimension less for a single row.
+        Sharing: two processes that append at the same time may choose the same place: let one append at a time.
         """
         if not self.is_unlimited:
             raise InvalidArgumentError(f"{self._id} has a fixed length; create it with None as its first dimension")
@@ -182,27 +182,27 @@ class Array(Operators, Variable):
     # ---- memory ----
 
     def view(self, key: Any = ...) -> NDArray:
-        """The elements where they lie in the pool: a read-only array, which stays as it is whoever stores or erases.
+        """Shows the elements in the pool as a read-only array. It does not change when others store or erase.
 
-        Cost: microseconds, whatever the size. Text is given as bytes, in UTF-8.
         Errors: UnsupportedError when they lie in several blocks (see blocks()), or in a compressed one.
+        Cost: microseconds, whatever the size. Text is given as bytes, in UTF-8.
         """
         return self._mapped(key, writable=False)
 
     def update(self, key: Any = ...) -> NDArray:
-        """The elements of a contiguous array to be written in place, shared by all processes, until freeze().
+        """Shows the elements of a contiguous array for writing in place, shared by all processes, until freeze().
 
-        Crash: what is written so is outside every promise before freeze().
+        Crash: before freeze() no promise covers what is written so.
         """
         return self._mapped(key, writable=True)
 
     def freeze(self) -> None:
-        """Brings a contiguous array under the promise as it is now; no updates after that."""
+        """Brings a contiguous array under the promise; no updates are possible afterwards."""
         self._pool.freeze(self._id)
 
     @property
     def chunks(self) -> tuple[tuple[int, ...], ...]:
-        """Where the blocks' edges cut the array, as dask has it: the lengths along each dimension."""
+        """The lengths of the blocks along each dimension, in dask's form."""
         extents = self._extents
         cuts = [{0, extent} for extent in extents]
         for block in self._pool.blocks(self._id):
@@ -212,7 +212,7 @@ class Array(Operators, Variable):
         return tuple(_lengths(sorted(edges)) for edges in cuts) + within
 
     def blocks(self) -> list[Block]:
-        """What each store produced, as far as something newer has not covered it."""
+        """The blocks of the array: the result of each store, except where newer ones cover it."""
         return [Block(self, block) for block in self._pool.blocks(self._id)]
 
     # ---- numpy's, Python's ----

@@ -12,9 +12,9 @@ from .info import short
 
 
 class Attributes(MutableMapping[str, Any]):
-    """Named values beside a variable or group: numbers, text, small arrays, and what JSON has.
+    """Named values beside a variable or group: numbers, text, small arrays, and JSON values.
 
-    Crash: each one is set or removed whole. Those of a variable go when it is erased.
+    Crash: each one is set or removed whole. Erasing a variable removes its attributes.
     """
 
     def __init__(self, pool: _core.Pool, id: str) -> None:
@@ -30,9 +30,9 @@ class Attributes(MutableMapping[str, Any]):
     def update(  # type: ignore[override]  # one signature for its five
         self, other: Mapping[str, Any] | Iterable[tuple[str, Any]] = (), /, **more: Any
     ) -> None:
-        """Sets several: whoever follows the pool's changes (the index, a watch) hears of them once.
+        """Sets several attributes. Followers of the pool's changes (the index, a watch) are notified once.
 
-        Crash: the first so many of them are set; to have all or none, set them in a step.
+        Crash: some first ones are set; for all or none, set them in a step.
         """
         several = dict(other, **more)
         self._pool.set_attributes(self._id, [(name, *_encoded(value)) for name, value in several.items()])

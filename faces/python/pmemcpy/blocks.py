@@ -1,4 +1,4 @@
-"""What stores into an array have produced."""
+"""The blocks of an array."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Block:
 
     @property
     def key(self) -> tuple[slice, ...]:
-        """Where it lies: `array[block.key]`."""
+        """The index of its elements in the array: `array[block.key]`."""
         lies = zip(self._info.offset, self._info.count, self._info.stride, strict=True)
         return tuple(slice(first, first + (n - 1) * step + 1 if n else first, step) for first, n, step in lies)
 
@@ -48,12 +48,12 @@ class Block:
         return self._limit(self._info.maximum)
 
     def load(self) -> NDArray:
-        """A copy of what the array has now in this block's box."""
+        """Loads a copy of the array's present elements in this block's box."""
         loaded: NDArray = self._array.load(self.key)
         return loaded
 
     def view(self) -> NDArray:
-        """As Array.view(), of this block's box. Errors: UnsupportedError when newer blocks cover part of it."""
+        """Shows this block's box, as Array.view(). Errors: UnsupportedError when newer blocks cover part of it."""
         return self._array.view(self.key)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What may be stored as what: numpy's casts within a kind, except that nothing is cut off, wraps or changes fields."""
+"""Casts of stored data: numpy's within a kind, except those that cut text, wrap numbers or change fields."""
 
 from __future__ import annotations
 

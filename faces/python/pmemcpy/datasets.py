@@ -77,14 +77,14 @@ def require_dataset(group: Group, name: str, shape: Any, dtype: Any, exact: bool
 
 
 def refuse(others: dict[str, Any], known: str) -> None:
-    """Errors: TypeError for what h5py, netCDF4 or zarr can say of a new array, and a pool cannot."""
+    """Errors: TypeError for arguments of h5py, netCDF4 or zarr that a pool has no use for."""
     given = sorted(name for name, value in others.items() if value not in (None, False))
     if given:
         raise TypeError(f"a pool's arrays have no {', '.join(given)}; there are {known}")
 
 
 def codec_of(compression: Any, level: Any = None, shuffle: bool = False) -> str:
-    """A codec for h5py's and netCDF4's way to say it: "gzip", a level of that, or the name of one of ours.
+    """The codec for h5py's and netCDF4's compression: "gzip", a level of it, or the name of one of ours.
 
     Errors: InvalidArgumentError for another one.
     """

@@ -1,4 +1,4 @@
-"""numpy's dtypes and the library's types: what an element of an array is, in memory and for who reads it."""
+"""numpy's dtypes and the library's types: the type of an element in memory and for its readers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""What goes wrong, as exceptions: one class for each code of the C++ library, each also the exception that a Python
-programmer expects there. Source of the codes: include/pmemcpy/error.hpp."""
+"""The errors as exceptions: one class for each code of the C++ library, each also the exception that a Python
+programmer expects there. Source of the codes: include/pmemcpy/error.hpp.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from . import _core
 
 
 class Error(Exception):
-    """Whatever pMEMCPY raises. The message says what was asked, what was found, and what to do."""
+    """Any error of pMEMCPY. The message says what was asked, what was found, and what to do."""
 
     code: str = ""
 
@@ -24,7 +25,7 @@ class NotFoundError(Error, KeyError):
 
 
 class AlreadyExistsError(Error, ValueError):
-    """The id is taken by something of another type or shape."""
+    """The id belongs to something of another type or shape."""
 
     code = "already_exists"
 
@@ -36,13 +37,13 @@ class InvalidArgumentError(Error, ValueError):
 
 
 class OutOfRangeError(Error, IndexError):
-    """A box or an index outside the array."""
+    """A box or an index lies outside the array."""
 
     code = "out_of_range"
 
 
 class TypeMismatchError(Error, TypeError):
-    """Stored as one type, asked for as another."""
+    """Stored as one type, requested as another."""
 
     code = "type_mismatch"
 
@@ -69,7 +70,7 @@ class IoError(Error, OSError):
 
 
 class BusyError(Error, RuntimeError):
-    """Somebody else's use of the pool forbids this now."""
+    """Another use of the pool forbids this now."""
 
     code = "busy"
 

@@ -1,4 +1,4 @@
-"""Attributes from the content of what is stored, set in the background."""
+"""Attributes that are computed from the content of stored objects, in the background."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Extractor:
         atexit.register(self.close)  # a thread that calls Python must end before Python does
 
     def wait(self) -> None:
-        """Until all that was stored before the call was looked at."""
+        """Waits until everything stored before the call was looked at."""
         self._extractor.wait()
 
     @property
     def info(self) -> Report:
-        """looked_at, failed, and of the last error the trouble."""
+        """looked_at, failed, and the trouble of the last error."""
         return Report(self._extractor.info())
 
     def close(self) -> None:
-        """Waits for the call of the function that is under way. What was not looked at the next extractor does."""
+        """Waits for a running call of the function. The next extractor of this name looks at the rest."""
         atexit.unregister(self.close)
         self._extractor.close()
         if self._pool is not None:

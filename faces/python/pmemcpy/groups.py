@@ -26,7 +26,7 @@ _Kind = _core.VariableKind
 
 
 class Group(MutableMapping[str, Any]):
-    """Names within a group; `/` in a name goes into the groups in it. What is stored in a group makes it."""
+    """Names within a group; a `/` in a name leads into the groups in it. Storing an object makes its groups."""
 
     _pool: _core.Pool
     _prefix: str
@@ -39,7 +39,7 @@ class Group(MutableMapping[str, Any]):
 
     @property
     def name(self) -> str:
-        """Its id, "/" of the pool."""
+        """Its id; "/" for the pool."""
         return self._prefix.rstrip("/") or "/"
 
     @property
@@ -48,13 +48,13 @@ class Group(MutableMapping[str, Any]):
 
     @property
     def creation(self) -> Report:
-        """Who created it, and when, as Variable.creation; of the pool itself its info tells. Errors: NotFoundError."""
+        """The creator and the time, as Variable.creation; for the pool itself see its info. Errors: NotFoundError."""
         return Report(self._pool.creation(self.name))
 
     # ---- as a mapping ----
 
     def __getitem__(self, name: str) -> Any:
-        """An Array, a Value or a Group. Errors: NotFoundError, a KeyError."""
+        """Returns an Array, a Value or a Group. Errors: NotFoundError, a KeyError."""
         id = self._id_of(name)
         info = self._pool.info(id)
         if info.kind == _Kind.array:
@@ -66,12 +66,13 @@ class Group(MutableMapping[str, Any]):
         return Value(self._pool, id)
 
     def __setitem__(self, name: str, data: Any) -> None:
-        """Stores an array, made if it is new, or a value in the place of an older one.
+        """Stores an array, which is made if new, or a value, which replaces an older one.
 
-        Lists of numbers are arrays, as in numpy; other lists, and dicts, are JSON, in which no array can be: see
-        store_tree(). Of a masked array the data, with the attribute `_FillValue` as value in masked places.
-        Errors: AlreadyExistsError for an array of another shape, TypeError or OverflowError for another dtype that does
-            not hold it, or for longer text: delete that first.
+        Lists of numbers are arrays, as in numpy; other lists, and dicts, are JSON, which can hold no arrays: see
+        store_tree(). A masked array is stored as its data, with the attribute `_FillValue` as the value in masked
+        places.
+        Errors: AlreadyExistsError for an array of another shape; TypeError or OverflowError for another dtype that does
+            not hold it, or for longer text: delete the array first.
         """
         self.store(name, data)
 
@@ -91,14 +92,14 @@ class Group(MutableMapping[str, Any]):
     # ---- the library's verbs ----
 
     def load(self, name: str) -> Any:
-        """A copy: a numpy array, or the value."""
+        """Loads a copy: a numpy array, or the value."""
         found = self[name]
         if isinstance(found, Group):
             raise InvalidArgumentError(f"{found.name} is a group; load what is in it")
         return found[()] if isinstance(found, Value) else found[...]
 
     def store(self, name: str, data: Any, *, codec: str = "none") -> None:
-        """As `self[name] = data`; a new array with a codec such as "zstd:5"."""
+        """Stores as `self[name] = data`; a new array gets `codec`, such as "zstd:5"."""
         self._check_present()
         id = self._id_of(name)
         if isinstance(data, Array) and data._id == id and data._pool is self._pool and data._step is None:
@@ -136,8 +137,9 @@ class Group(MutableMapping[str, Any]):
     ) -> Array:
         """Makes an array, or finds the same one: every process may call this.
 
-        Shape: the first extent may be None, and grows. `contiguous` is one block that update() writes in place.
-        `scope`, "private": nobody else may see it, from the beginning; see set_scope().
+        `contiguous` makes one block that update() writes in place. With `scope` "private" only its owner ever sees it;
+        see set_scope().
+        Shape: the first extent may be None, and grows.
         Errors: AlreadyExistsError (another dtype, shape or kind), InvalidArgumentError, UnsupportedError (dtype).
         """
         self._check_present()
@@ -155,7 +157,7 @@ class Group(MutableMapping[str, Any]):
         return Array(self._pool, id)
 
     def create_group(self, name: str) -> Group:
-        """An empty group, made if missing. Errors: AlreadyExistsError (a variable)."""
+        """Makes an empty group, or finds it. Errors: AlreadyExistsError (a variable)."""
         self._check_present()
         self._pool.make_group(self._id_of(name))
         found = self[name]
@@ -179,9 +181,9 @@ class Group(MutableMapping[str, Any]):
         maxshape: Any = None,
         **others: Any,
     ) -> Any:
-        """For who comes from h5py: a new array, of `data`, or of a shape and with 0 where nobody has stored.
+        """Makes a new array as h5py does: from `data`, or of a shape, with 0 where no store has been.
 
-        `data` are stored chunk by chunk if `chunks` is a shape; later stores make blocks as they come. `maxshape` may
+        With a shape as `chunks`, `data` is stored chunk by chunk; later stores make blocks of their own. `maxshape` may
         have None in front. `compression`: "gzip", a level of it, or a codec such as "zstd:5".
         Errors: AlreadyExistsError; TypeError for other arguments of h5py; UnsupportedError for `maxshape`.
         """
@@ -190,7 +192,10 @@ class Group(MutableMapping[str, Any]):
         return datasets.create_dataset(self, name, shape, dtype, data, chunks, codec, fillvalue, maxshape)
 
     def require_dataset(self, name: str, shape: Any, dtype: Any, exact: bool = False, **more: Any) -> Any:
-        """The array with this shape and, unless `exact`, a dtype that holds it; made if missing. Errors: TypeError."""
+        """Returns the array of this shape and dtype, or one that holds it; made if missing. Errors: TypeError.
+
+        With `exact` the dtype must be the same.
+        """
         return datasets.require_dataset(self, name, shape, dtype, exact, more)
 
     def require_group(self, name: str) -> Group:
@@ -216,33 +221,33 @@ class Group(MutableMapping[str, Any]):
         nested.store(self, name, tree, codec)
 
     def load_tree(self, name: str) -> Any:
-        """What store_tree() has stored. Errors: NotFoundError (no tree), BusyError (not whole, or being stored)."""
+        """Loads what store_tree() stored. Errors: NotFoundError (no tree), BusyError (incomplete, or being stored)."""
         self._check_present()
         return nested.load(self, name)
 
     def erase_tree(self, name: str) -> None:
-        """Erases a tree and all else in its group. Errors: NotFoundError (no tree), UnsupportedError (in a step)."""
+        """Erases a tree with everything in its group. Errors: NotFoundError (no tree), UnsupportedError (in a step)."""
         self._check_present()
         nested.erase(self, name)
 
     def rename(self, old: str, new: str) -> None:
-        """Gives a variable another name, atomically."""
+        """Renames a variable, atomically."""
         self._check_present()
         self._pool.rename(self._id_of(old), self._id_of(new))
 
     def ids(self, prefix: str = "") -> list[str]:
-        """All variables below, as names from here, sorted."""
+        """The names of all variables below, relative to this group, sorted."""
         return [id[self._skipped :] for id in self._pool.ids(self._id_of(prefix))]
 
     def groups(self, prefix: str = "") -> list[str]:
-        """All groups below, as names from here, sorted."""
+        """The names of all groups below, relative to this group, sorted."""
         return [id[self._skipped :] for id in self._pool.groups(self._id_of(prefix))]
 
     def watch(self, name: str, timeout: float | None = None) -> Watch:
-        """For each version that any process publishes from now on: the Array, Value or Group, or None when it is gone.
+        """Yields the Array, Value or Group for each version that any process publishes; None when it is erased.
 
-        Sleeps until something comes, in the kernel; the name need not be there yet. Writing through update() is not
-        noticed. With `timeout` it ends when nothing has come for so many seconds.
+        Sleeps in the kernel until something comes; the name need not exist yet. Does not notice writes through
+        update(). With `timeout` it ends when nothing has come for so many seconds.
         Example: for u in pool.watch("u"): plot(u[...])
         """
         return Watch(self._pool.watch(self._id_of(name)), lambda: self.get(name), timeout)
@@ -257,48 +262,49 @@ class Group(MutableMapping[str, Any]):
         return Found(self._pool, self.name, query, lambda id: self.get(f"/{id}"))
 
     def count(self, query: str = "") -> int | dict[Any, int]:
-        """How many objects below meet a query; for one that ends in `count by KEY`, how many have each value.
+        """Counts the objects below that meet a query; for one that ends in `count by KEY`, those of each value.
 
-        Shape: a dict from values to numbers; None is for those without one.
+        Shape: a dict from values to numbers; None is for objects without one.
         """
         self._check_present()
         return counted(self._pool, self.name, query)
 
     def scope(self, name: str) -> str:
-        """Who sees a variable or group: "shared", whoever may read the pool, or "private". Errors: NotFoundError."""
+        """The scope of a variable or group: "shared" with all users who may read the pool, or "private". Errors:
+        NotFoundError.
+        """
         self._check_present()
         return self._pool.scope_of(self._id_of(name))
 
     def set_scope(self, name: str, scope: str) -> None:
-        """Moves a variable, or a group with all that is in it and comes into it, to where only you see it, or back.
+        """Makes a variable, or a group with all its present and future members, private or shared again.
 
-        What becomes private is wiped from the pool's files before this returns: docs/sharing.md tells more.
+        An object that becomes private is wiped from the pool's files before this returns: see docs/sharing.md.
         Errors: NotFoundError, BusyError, PermissionDeniedError, UnsupportedError.
         """
         self._check_present()
         self._pool.set_scope(self._id_of(name), scope)
 
     def index_mode(self, name: str) -> str:
-        """How the index keeps what is called so: "none", "async" or "sync"; see set_index_mode()."""
+        """The index mode of a name: "none", "async" or "sync"; see set_index_mode()."""
         return self._pool.index_mode_of(self._id_of(name))
 
     def set_index_mode(self, name: str, mode: str | None) -> None:
-        """Keeps a variable, or a group and all that is in it, otherwise in the index than the pool is.
+        """Sets the index mode of a variable, or of a group with all its members, instead of the pool's.
 
-        "none": the index knows no more of it than that it is there, and each query looks at it; for what is stored
-        often and looked for by name only. "sync": it can be found by the index when the call that stores returns.
-        None: as the group above, or the pool.
+        "none": the index has only the id, and each query looks at the object; for data that is stored often and found
+        by name. "sync": the index has the object when the storing call returns. None: as the group above, or the pool.
         Errors: NotFoundError, PermissionDeniedError; ValueError in a pool without an index.
         """
         self._pool.set_index_mode_of(self._id_of(name), mode)
 
     def share(self, query: str, scope: str = "shared") -> int:
-        """set_scope() of each variable below that a query finds. Returns how many were moved."""
+        """Calls set_scope() for each variable below that a query finds. Returns how many were moved."""
         self._check_present()
         return self._pool.share(self.name, query, scope)
 
     def tree(self) -> Tree:
-        """All below, as a drawing."""
+        """A drawing of everything below."""
         return Tree(self._pool, self.name)
 
     def __repr__(self) -> str:

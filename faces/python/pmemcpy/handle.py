@@ -1,4 +1,4 @@
-"""The open pool below all that is made of it, and how it travels to another process."""
+"""The open pool behind all objects made of it, and how it travels to another process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from . import _core
 
 
 class Handle(_core.Pool):
-    """A pool that knows how it was opened: unpickled, in whichever process, it is opened anew."""
+    """A pool that knows how it was opened: unpickling opens it anew, in any process."""
 
     def __init__(self, path: str, mode: str, options: dict[str, Any]) -> None:
         super().__init__(path, mode, **options)

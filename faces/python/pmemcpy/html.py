@@ -1,6 +1,6 @@
-"""How pools, groups and arrays show themselves in a notebook: a tree that opens, a table, a small heat map.
+"""The notebook displays of pools, groups and arrays: a tree that opens, a table, a small heat map.
 
-It is one piece of HTML without scripts, links or fonts of elsewhere, and all that comes from the pool is escaped.
+One piece of HTML without scripts, links or fonts from elsewhere. Everything from the pool is escaped.
 """
 
 from __future__ import annotations

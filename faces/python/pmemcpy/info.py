@@ -1,4 +1,4 @@
-"""What is known of a pool, a variable or a block, as an object that prints as a table."""
+"""The properties of a pool, a variable or a block, as an object that prints as a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Masked arrays: a pool keeps their data, with a value in each masked place that says so, as netCDF does."""
+"""Masked arrays: a pool keeps their data, with a fill value in each masked place, as netCDF does."""
 
 from __future__ import annotations
 

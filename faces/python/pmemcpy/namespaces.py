@@ -39,7 +39,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Grant:
-    """What somebody was granted: a user or, if `is_group`, a group; `permission` is "read" or "write"."""
+    """A right of a user or, if `is_group`, a group; `permission` is "read" or "write"."""
 
     name: str
     is_group: bool
@@ -58,10 +58,10 @@ class SharedPool:
 
 @dataclass(frozen=True)
 class Namespace:
-    """What is known of a namespace. `access` is "read", "write" or None: then pools and quota are not known.
+    """The catalogue entry of a namespace. `access` is "read", "write" or None: then pools and quota are unknown.
 
-    `quota_bytes` (0: none) is how much its pools may grow to together, and `used_bytes` what they may grow to now.
-    Advisory: the library asks for it when it makes a pool, the operating system does not.
+    `quota_bytes` (0: none) limits the size that its pools may grow to together, and `used_bytes` is that size now.
+    Advisory: the library checks it when it makes a pool, the operating system does not.
     """
 
     name: str
@@ -75,16 +75,17 @@ class Namespace:
 
 
 def create(name: str, *, root: Path = "") -> None:
-    """Makes an empty namespace that only its maker may use, until he grants others something.
+    """Makes an empty namespace that only its owner may use, until grants let others in.
 
-    Errors: InvalidArgumentError (a name that is reserved or has strange characters), AlreadyExistsError, NotFoundError
-        (no root), PermissionDeniedError.
+    Errors: InvalidArgumentError (a name that is reserved or has other characters than allowed), AlreadyExistsError,
+        NotFoundError (no root), PermissionDeniedError.
     """
     _core.create_namespace(name, os.fspath(root))
 
 
 def drop(name: str, *, with_pools: bool = False, root: Path = "") -> None:
-    """Removes a namespace; one that has pools only `with_pools`. Who has a pool of it open keeps it until he closes it.
+    """Removes a namespace; one with pools only if `with_pools`. A process that has a pool open keeps it until it closes
+    it.
 
     Errors: NotFoundError, BusyError (it has pools), PermissionDeniedError.
     """
@@ -92,7 +93,7 @@ def drop(name: str, *, with_pools: bool = False, root: Path = "") -> None:
 
 
 def catalogue(*, root: Path = "") -> list[Namespace]:
-    """All namespaces, sorted by name, also those that this user cannot look into: he sees whom to ask.
+    """All namespaces, sorted by name. Those that this user cannot look into are listed too, with their owner.
 
     Errors: NotFoundError (no root), PermissionDeniedError.
     """
@@ -100,16 +101,16 @@ def catalogue(*, root: Path = "") -> list[Namespace]:
 
 
 def info(name: str, *, root: Path = "") -> Namespace:
-    """One of them. Errors: NotFoundError, CorruptError."""
+    """One namespace. Errors: NotFoundError, CorruptError."""
     return _told(_core.namespace_info(name, os.fspath(root)))
 
 
 def grant(
     name: str, *, user: str | None = None, group: str | None = None, write: bool = False, root: Path = ""
 ) -> list[str]:
-    """Lets a user or a group into all pools of a namespace, those made later too: to read, or with `write` to change.
+    """Lets a user or a group into all pools of a namespace, present and future: to read, or with `write` to change.
 
-    Returns the files that belong to other users and stay as they are: these have to call this too.
+    Returns the files of other users: they stay as they are, and their owners have to call this too.
     Errors: NotFoundError (no such namespace, user or group), PermissionDeniedError, InvalidArgumentError,
         UnsupportedError.
     """
@@ -117,16 +118,16 @@ def grant(
 
 
 def revoke(name: str, *, user: str | None = None, group: str | None = None, root: Path = "") -> list[str]:
-    """Takes back what grant() gave. Who has a pool open keeps that until he closes it.
+    """Takes a grant back. A process that has a pool open keeps it until it closes it.
 
-    Returns the files that belong to other users and stay as they are: behind the closed directory.
-    Errors: those of grant(); NotFoundError for who was granted nothing.
+    Returns the files of other users: they stay as they are, behind the closed directory.
+    Errors: those of grant(); NotFoundError for a user or group without a grant.
     """
     return _core.revoke(name, *_whom(user, group), os.fspath(root))
 
 
 def set_quota(name: str, limit_bytes: int, *, root: Path = "") -> None:
-    """How much the pools of a namespace may grow to, together; 0: no limit. Advisory: see Namespace.
+    """Sets the size that the pools of a namespace may grow to, together; 0: no limit. Advisory: see Namespace.
 
     Errors: NotFoundError, PermissionDeniedError.
     """
@@ -134,7 +135,7 @@ def set_quota(name: str, limit_bytes: int, *, root: Path = "") -> None:
 
 
 def resolve(path: str, *, root: Path = "") -> str:
-    """Where the pool lies that open() calls "NAME:" or "NAME:x"; other paths come back as they are.
+    """The path of the pool that open() calls "NAME:" or "NAME:x"; other paths come back unchanged.
 
     Errors: NotFoundError, PermissionDeniedError, InvalidArgumentError.
     """

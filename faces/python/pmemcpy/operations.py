@@ -1,4 +1,4 @@
-"""Operations that are done with arrays whenever something is stored into them."""
+"""Operations on arrays after each store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arithmetic on arrays in a pool, and what sums them up: each loads the array, and gives an array of numpy."""
+"""Arithmetic and reductions on arrays in a pool: each loads the array and gives a numpy array."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 
 class Operators(NDArrayOperatorsMixin):
-    """`a + 1`, `np.sqrt(a)`, `a > b`, `a.sum(axis=0)` as if `a` were an array of numpy."""
+    """`a + 1`, `np.sqrt(a)`, `a > b`, `a.sum(axis=0)` as if `a` were a numpy array."""
 
     def load(self, key: Any = ..., out: Any = None) -> Any:
         raise NotImplementedError
@@ -31,7 +31,7 @@ class Operators(NDArrayOperatorsMixin):
         return into
 
     def sum(self, *axis: Any, **options: Any) -> Any:
-        """This and the following are numpy's, with its arguments, of what a load gives."""
+        """This and the following are numpy's, with its arguments, on a loaded copy."""
         return self.load().sum(*axis, **options)
 
     def mean(self, *axis: Any, **options: Any) -> Any:

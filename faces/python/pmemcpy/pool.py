@@ -1,4 +1,4 @@
-"""Opening a pool, and what concerns it as a whole."""
+"""Opening a pool, and calls about the pool as a whole."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def open(path: Path, mode: str = "r", *, comm: Any = None, per_node: bool = Fals
 
     "NAME:" and "NAME:x" are pools in a namespace: see pmemcpy.namespaces.
 
-    Modes, as in h5py: r reads, needs no permission to write and makes nothing (the default); r+ must exist; a is made
-    if missing; w is a new one in the place of an old one that nobody uses; x must not exist.
+    Modes, as in h5py: r reads, needs no permission to write and makes nothing (the default); r+ needs an existing pool;
+    a makes one if missing; w makes a new one in the place of an old one that nobody uses; x makes a new one only.
     `comm`, a communicator of mpi4py: all its ranks call this; the first of a node makes the pool. `per_node` allows a
     communicator of several nodes, with a pool on each.
-    Options of a new pool: max_bytes, initial_bytes, chunk_bytes, permissions, prepare, index (see Pool.set_index),
-    wipe (space is filled with zeros before it is free, so that nothing erased can be read from the file). Of
-    this use of it: map_sync, checksums, characterise (minimum and maximum of each block), verify_loads, rank,
-    and what is recorded of who creates something: ranks, program (the script).
+    Options of a new pool: max_bytes, initial_bytes, chunk_bytes, permissions, prepare, index (see Pool.set_index), wipe
+    (fills freed space with zeros, so that nothing erased can be read from the file).
+    Options of this opening: map_sync, checksums, characterise (minimum and maximum of each block), verify_loads, rank;
+    recorded as the creator of new objects: ranks, program (the script).
     Errors: PoolNotFoundError, PoolExistsError, PermissionDeniedError, CorruptError, NoSpaceError, UnsupportedError,
         BusyError.
     """
@@ -74,8 +74,8 @@ def _program() -> str:
 class Pool(Tiered, Group):
     """A pool of named variables, shared by every process that has it open; a mapping from their names.
 
-    Crash: every call is all or nothing, whatever process is killed when.
-    Sharing: threads may share one. A forked child opens its own (BusyError); what is pickled opens the pool anew.
+    Crash: every call is all or nothing, even if its process is killed.
+    Sharing: threads may share one. A forked child opens its own (BusyError). Unpickling opens the pool anew.
     """
 
     _pool: Handle
@@ -87,7 +87,9 @@ class Pool(Tiered, Group):
     # ---- open and closed ----
 
     def close(self) -> None:
-        """Closes it, on page media after a sync; waits for calls of other threads. Views stay valid until dropped."""
+        """Closes the pool, on page media after a sync; waits for calls of other threads. Views stay valid until
+        dropped.
+        """
         atexit.unregister(self.close)
         self._pool.close()
 
@@ -98,11 +100,11 @@ class Pool(Tiered, Group):
         self.close()
 
     def __bool__(self) -> bool:
-        """Whether it is open."""
+        """True while it is open."""
         return self._pool.is_open
 
     def sync(self) -> None:
-        """On page media: what was stored so far survives a power loss when this returns. Elsewhere cheap."""
+        """Makes everything stored so far survive a power loss, on page media. Cheap on other media."""
         self._pool.sync()
 
     # ---- what it is ----
@@ -113,7 +115,7 @@ class Pool(Tiered, Group):
 
     @property
     def durability(self) -> str:
-        """What the medium promises: none, page, line or byte."""
+        """The promise of the medium: none, page, line or byte."""
         return self._pool.durability
 
     @property
@@ -124,9 +126,9 @@ class Pool(Tiered, Group):
 
     @contextmanager
     def step(self, number: int) -> Iterator[Pool]:
-        """What is stored inside is seen by others at once, at the end. After an exception the step is abandoned.
+        """Shows the stores inside the block to others at once, at its end. After an exception the step is abandoned.
 
-        With several processes in a step each calls begin(), and after their own barrier one calls commit().
+        If several processes are in a step, each calls begin(), and after their own barrier one calls commit().
         """
         self.begin(number)
         try:
@@ -141,7 +143,7 @@ class Pool(Tiered, Group):
         self._pool.begin(number)
 
     def commit(self, number: int) -> None:
-        """Shows the step, whoever stored it. Errors: InvalidArgumentError, BusyError when a process died in it."""
+        """Shows the step of all processes. Errors: InvalidArgumentError, BusyError when a process died in it."""
         self._pool.commit(number)
 
     def abandon(self) -> None:
@@ -149,34 +151,34 @@ class Pool(Tiered, Group):
         self._pool.abandon()
 
     def at(self, number: int) -> Group:
-        """What the pool's arrays held at a committed step that is still kept, to be loaded."""
+        """The arrays as of a committed step that is still kept, for loading."""
         return _AtStep(self, number)
 
     # ---- the index, by which find() finds without looking at each object ----
 
     @property
     def index(self) -> Report:
-        """How far it is: mode, is_complete, objects, changes_behind, size_bytes, trouble."""
+        """The state of the index: mode, is_complete, objects, changes_behind, size_bytes, trouble."""
         return Report(self._pool.index_info())
 
     def set_index(self, mode: str) -> None:
-        """Who keeps it: with "async" a thread of each process that stores, with "sync" the call that stores.
+        """Sets how the index is kept: "async" by a thread of each storing process, "sync" by the storing call.
 
-        With "none" there is none. What is found never depends on it, only how long it takes.
+        "none" removes it. The index changes how long a query takes, never what it finds.
         Errors: PermissionDeniedError, UnsupportedError.
         """
         self._pool.set_index_mode(mode)
 
     def flush_index(self) -> None:
-        """Waits until everything that was stored is in it."""
+        """Waits until everything stored so far is in the index."""
         self._pool.flush_index()
 
     def extract(self, name: str, query: str, function: Function) -> Extractor:
-        """Sets attributes from the content of what the query finds ("": of everything), in the background.
+        """Sets attributes from the content of the objects that a query finds ("": all), in the background.
 
-        `function` gets each Array, Value or Group once for each content that is stored, by whatever process, and gives
-        a dict of attributes, or None. What is there already is looked at too, unless an extractor of this name has done
-        so; that is remembered with the object. Ends with close() or a `with`.
+        Calls `function` once for each content that any process stores, with the Array, Value or Group. It returns a
+        dict of attributes, or None. Existing content is covered too, unless an extractor of this name has looked at it;
+        the object records that. Ends with close() or a `with`.
         Errors: InvalidArgumentError (name; a query with an order, a limit or a count), PermissionDeniedError.
         Example: with pool.extract("peak", "rank = 3", lambda u: {"peak": float(u[...].max())}): ...
         """
@@ -185,39 +187,45 @@ class Pool(Tiered, Group):
     # ---- operations: what is done with arrays in the background, whenever something is stored into them ----
 
     def hint(self, name: str, *operations: str, bins: int = 64, codec: str = "lz4") -> None:
-        """Has these done with an array, beginning with what is there; none: nothing any more. Kept with the array.
+        """Applies operations to an array after each store, beginning with its present content; without any, none. Kept
+        with the array.
 
-        They are done in this order, by whoever has the pool open: decompress, min, max, sum, histogram, deduplicate,
-        sort, registered functions, compress, persist. Results are variables: `u.max`, `u.sorted`, `u.unique.sorted`.
-        Errors: NotFoundError, InvalidArgumentError (no such operation; what is no array), UnsupportedError.
+        A process that has the pool open does them in the background, in this order: decompress, min, max, sum,
+        histogram, deduplicate, sort, registered functions, compress, persist. Results are variables: `u.max`,
+        `u.sorted`, `u.unique.sorted`.
+        Errors: NotFoundError, InvalidArgumentError (no such operation; not an array), UnsupportedError.
         Example: pool.hint("u", "max", "sort", "compress")
         """
         _core.hint(self._pool, self._id_of(name), list(operations), bins, codec)
 
     def operate(self, name: str, *operations: str, bins: int = 64, codec: str = "lz4") -> list[str]:
-        """Does them now, once, and gives the names of the results. Errors: as hint(), and what the operations raise."""
+        """Applies operations now, once. Returns the names of the results. Errors: as hint(), and those of the
+        operations.
+        """
         return _core.run_operations(self._pool, self._id_of(name), list(operations), bins, codec)
 
     def operation_state(self, name: str) -> Report:
-        """Of an array: progress is "none", "waiting", "done" or "failed", and then there is a trouble."""
+        """The state of an array: progress is "none", "waiting", "done" or "failed"; a failed one has a trouble."""
         return Report(_core.operation_state(self._pool, self._id_of(name)))
 
     def operation_states(self) -> list[Report]:
-        """Of all variables that have a hint."""
+        """The states of all variables that have a hint."""
         return [Report(state) for state in _core.operation_states(self._pool)]
 
     def wait_for_operations(self) -> None:
-        """Until all that was stored before is done, or has failed. Not for what only another process can do."""
+        """Waits until operations on everything stored so far are done or failed; not for those only another process can
+        do.
+        """
         _core.wait_for_operations(self._pool)
 
     def operation(self, name: str, function: Operation | Path, *, seconds: float = 60, memory_bytes: int = 0) -> None:
-        """Registers a function, whose name is then that of an operation.
+        """Registers a function under a name that hints then use as an operation.
 
         A path is a shared library with the interface of <pmemcpy/operation.h>, or a source file in C or C++ that is
-        compiled: called in a process of its own, within `seconds` and `memory_bytes` (0: 256 MiB and four times the
-        input), for all who open the pool. A Python function gets an array that it may not write, and returns one;
-        it is called in this process, by another thread, as long as the pool is open.
-        Errors: AlreadyExistsError, NotFoundError (the file), InvalidArgumentError (the name; what the compiler says).
+        compiled. It is called in a process of its own, within `seconds` and `memory_bytes` (0: 256 MiB and four times
+        the input), for all processes that open the pool. A Python function gets a read-only array and returns one. It
+        is called in this process, by another thread, while the pool is open.
+        Errors: AlreadyExistsError, NotFoundError (the file), InvalidArgumentError (the name; errors of the compiler).
         Example: pool.operation("spectrum", lambda u: abs(np.fft.rfft(u))); pool.hint("u", "spectrum")
         """
         if callable(function):
@@ -231,30 +239,32 @@ class Pool(Tiered, Group):
             _core.add_operation_file(self._pool, name, os.fspath(function), seconds, memory_bytes)
 
     def remove_operation(self, name: str) -> None:
-        """Errors: NotFoundError; BusyError while it is in a hint."""
+        """Removes a registered function. Errors: NotFoundError; BusyError while a hint has it."""
         _core.remove_operation(self._pool, name)
 
     @property
     def registered_operations(self) -> list[Report]:
-        """name, number (of its bit, from 0 on), in_process, library, seconds, memory_bytes, trouble."""
+        """The registered functions: name, number (of its bit, from 0 on), in_process, library, seconds, memory_bytes,
+        trouble.
+        """
         return [Report(one) for one in _core.registered_operations(self._pool)]
 
     # ---- space ----
 
     def prepare(self, size_bytes: int = 0) -> None:
-        """Allocates ahead, and makes huge pages, once: new mappings then copy at full speed. About 0.4 s/GiB."""
+        """Allocates space ahead, in huge pages, once: new mappings then copy at full speed. Takes about 0.4 s/GiB."""
         self._pool.prepare(size_bytes)
 
     def compact(self) -> None:
-        """Frees blocks that newer ones cover together, and versions no reader can ask for any more."""
+        """Frees blocks that newer ones cover together, and versions that no reader can request any more."""
         self._pool.compact()
 
     def trim(self) -> int:
-        """Gives free space back to the file system. Returns bytes."""
+        """Returns free space to the file system. Returns its bytes."""
         return self._pool.trim()
 
     def verify(self, progress: Callable[[int, int], None] | None = None) -> list[Report]:
-        """Reads everything and checks it; tells what is damaged, with id and box. Calls progress(done, all)."""
+        """Reads everything and compares checksums. Returns the damage, with id and box. Calls progress(done, all)."""
         return [Report(damage) for damage in self._pool.verify(progress)]
 
     def __repr__(self) -> str:
@@ -284,6 +294,7 @@ class _AtStep(Group):
 def repair(source: Path, target: Path) -> Report:
     """Makes a new pool at `target` of what is whole in the one at `source`, which is only read.
 
-    Errors: NotFoundError, AlreadyExistsError, BusyError while anybody has the old one open, CorruptError, NoSpaceError.
+    Errors: NotFoundError, AlreadyExistsError, BusyError while any process has the old pool open, CorruptError,
+        NoSpaceError.
     """
     return Report(_core.repair(os.fspath(source), os.fspath(target)))

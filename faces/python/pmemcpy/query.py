@@ -22,7 +22,7 @@ Box = tuple[slice, ...]
 
 
 class Found(Iterable[Any]):
-    """What a query finds: each time that it is gone through, it is asked anew, and gives each as it is found.
+    """The result of a query. Each iteration asks anew, and yields objects as they are found.
 
     Example: for u in pool.find('units = "K" and max > 300'): print(u.name, u[...].mean())
     """
@@ -40,7 +40,7 @@ class Found(Iterable[Any]):
             yield found
 
     def boxes(self) -> Iterator[tuple[Array, list[Box]]]:
-        """Arrays, each with where its elements are that a comparison of `value` meant: a box for each block.
+        """Yields arrays with the boxes of the elements that a comparison of `value` found, one box for each block.
 
         Example: for u, boxes in pool.find("value > 300").boxes(): hot = [u[box] for box in boxes]
         """
@@ -56,11 +56,13 @@ class Found(Iterable[Any]):
 
     @property
     def ids(self) -> list[str]:
-        """Only what they are called, in far less time than going through them takes."""
+        """Returns only the ids, far faster than iterating over the objects."""
         return _core.find_ids(self._pool, self._query, self._group)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A row for each object, by its id: what is known of it, and a column for each attribute that any has."""
+        """Returns a table with a row for each object: its id, its properties, and all attributes that any of them
+        has.
+        """
         import pandas
 
         rows, ids = [], []
@@ -89,7 +91,7 @@ class Found(Iterable[Any]):
         return dataset_of(list(self))
 
     def explain(self) -> str:
-        """How it is found: what the index says, and how many objects have to be looked at."""
+        """Explains how the query is answered: what the index tells, and how many objects are left to look at."""
         return _core.explain(self._pool, self._query, self._group)
 
     def __repr__(self) -> str:

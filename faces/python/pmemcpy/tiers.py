@@ -1,4 +1,4 @@
-"""The targets below a pool: what lies where, and what is done about it."""
+"""The targets below a pool: where blocks lie, and how they move."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ def _box(numbers: Sequence[int] | None) -> tuple[int, ...] | None:
 
 
 class Tiered:
-    """What a pool has besides for the targets below it."""
+    """The calls of a pool about the targets below it."""
 
     _pool: Handle
 
     @property
     def hierarchy(self) -> str | None:
-        """The targets below the pool, and how they are used, as YAML; None without."""
+        """The targets below the pool and how they are used, as YAML; None without."""
         return _core.hierarchy(self._pool)
 
     def set_hierarchy(self, yaml: str | None) -> None:
-        """Gives the pool a hierarchy, for all who have it open, or takes it away. The keys are in docs/tiers.md.
+        """Sets the hierarchy for all processes that have the pool open, or removes it. The keys are in docs/tiers.md.
 
         Errors: InvalidArgumentError with the line; NotFoundError, PermissionDeniedError (a target's directory);
-            BusyError, when blocks lie in a target that is left out; UnsupportedError by a build without yaml-cpp.
+            BusyError when a target that is left out holds blocks; UnsupportedError by a build without yaml-cpp.
         """
         _core.set_hierarchy(self._pool, yaml)
 
     def move(self, name: str, target: str) -> int:
-        """Moves a variable, or all of a group ("/": the pool), to a target of the hierarchy. Returns bytes."""
+        """Moves a variable, or a group ("/": the pool), to a target of the hierarchy. Returns the bytes moved."""
         return _core.move(self._pool, name, target)
 
     def set_mode(self, match: str, mode: str) -> None:
-        """Has what a glob matches, stored already or not, flushed otherwise: "none", "write-back", "write-through",
-        "bypass", "scratch"; of "/" all that no rule is about.
+        """Sets the mode of all ids that a glob matches, stored already or not: "none", "write-back", "write-through",
+        "bypass", "scratch". "/" stands for ids without a rule.
 
         Errors: InvalidArgumentError in a pool without a hierarchy.
         """
@@ -60,70 +60,77 @@ class Tiered:
 
     @property
     def targets(self) -> list[Report]:
-        """name, kind, path, used_bytes, capacity_bytes, trouble, command_trouble of each."""
+        """The targets: name, kind, path, used_bytes, capacity_bytes, trouble, command_trouble."""
         return [Report(each) for each in _core.targets(self._pool)]
 
     def flush(self, name: str = "/", progress: Callable[[int, int], object] | None = None) -> int:
-        """Copies what the flush target does not have yet of a variable or group, waits for it, and returns the bytes.
+        """Copies blocks that the flush target lacks, of a variable or group, waits for it, and returns the bytes
+        copied.
 
-        Calls progress(bytes done, all), perhaps from other threads; False from it stops. Killed, what was copied is.
-        Errors: InvalidArgumentError without a target below the pool, NotFoundError, NoSpaceError, IoError,
-            CorruptError (a block that is not as it was stored).
+        Calls progress(bytes done, all), perhaps from other threads; False from it stops.
+        Crash: finished copies stay.
+        Errors: InvalidArgumentError without a target below the pool, NotFoundError, NoSpaceError, IoError, CorruptError
+            (a block that is not as it was stored).
         """
         return _core.flush(self._pool, name, progress)
 
     @property
     def unflushed(self) -> Report:
-        """What is to be flushed by the modes and is not yet: blocks, size_bytes."""
+        """What the modes are to flush and have not flushed yet: blocks, size_bytes."""
         return Report(_core.unflushed(self._pool))
 
     def receipts(self, name: str) -> list[Report]:
-        """Of each block of an array: target, is_flushed, survives ("process", "power", "node"), flushed_in_s, ..."""
+        """One for each block of an array: target, is_flushed, survives ("process", "power", "node"), flushed_in_s,
+        ...
+        """
         return [Report(each) for each in _core.receipts(self._pool, name)]
 
     def request(self, what: str, name: str = "/", urgency: int = 1) -> None:
-        """Asks whoever works in the background to "flush" something, or to "bring up" what of it lies below.
+        """Asks for work in the background: to "flush" a variable or group, or to "bring up" its blocks from below.
 
-        Returns at once; of several the most urgent (0 to 3) comes first. If nobody is there, the next who opens the
-        pool does it. Errors: InvalidArgumentError without a target below the pool, NotFoundError, NoSpaceError when
-        1,024 are waiting, PermissionDeniedError.
+        Returns at once; the most urgent request (0 to 3) comes first. If no process works in the background, the next
+        one that opens the pool does it.
+        Errors: InvalidArgumentError without a target below the pool, NotFoundError, NoSpaceError when 1,024 are
+            waiting, PermissionDeniedError.
         """
         _core.request(self._pool, what, name, urgency)
 
     @property
     def requests(self) -> int:
-        """How many wait, or are just being done."""
+        """The number of pending requests."""
         return _core.requests(self._pool)
 
     def reserve(self, size_bytes: int, target: str = "") -> None:
-        """Keeps so much of a target ("": the pool) for what is stored here, until that has taken it or it is closed.
+        """Reserves space of a target ("": the pool) for stores of this pool object, until they have used it or it is
+        closed.
 
         Errors: NoSpaceError, and then nothing is reserved; InvalidArgumentError (no such target).
         """
         _core.reserve(self._pool, size_bytes, target)
 
     def reserved(self, target: str = "") -> int:
-        """What is left of it."""
+        """The reserved bytes that are left."""
         return _core.reserved(self._pool, target)
 
     def will_need(self, name: str, offset: Sequence[int] | None = None, count: Sequence[int] | None = None) -> int:
-        """Says that blocks are going to be read: they come up in the background and are the last to leave.
+        """Announces that blocks will be read: they come up in the background and leave the pool last.
 
-        Of an array, a box of it, or a group ("/": the pool). It counts until they are read. Returns how many.
+        Of an array, a box of it, or a group ("/": the pool). It counts until they are read. Returns the number of
+        blocks.
         Errors: NotFoundError, InvalidArgumentError for a pool without a hierarchy, PermissionDeniedError.
         """
         return _core.will_need(self._pool, name, _box(offset), _box(count))
 
     def wont_need(self, name: str, offset: Sequence[int] | None = None, count: Sequence[int] | None = None) -> int:
-        """Says that blocks are not going to be read: they are the first to leave. Otherwise as will_need()."""
+        """Announces that blocks will not be read: they leave the pool first. Otherwise as will_need()."""
         return _core.wont_need(self._pool, name, _box(offset), _box(count))
 
     def prefetch(self, function: Callable[[Read], Iterable[Ahead] | None] | None) -> None:
-        """From now on `function` is asked after each read of a block here what is going to be read next.
+        """Sets a function that predicts reads: it is called after each read of a block through this pool object.
 
-        It gives names, or (name, offset, count); what of them lies below comes up in the background, instead of what
-        the pattern of the reads suggests. Another thread calls it, which must not use the pool: BusyError. What it
-        raises is printed, and it is asked again with the next read. None: nobody is asked.
+        It returns names, or (name, offset, count). Their blocks come up in the background, instead of those that the
+        pattern of the reads suggests. Another thread calls it, and it must not use the pool: BusyError. Its exceptions
+        are printed, and the next read calls it again. None removes it.
         Errors: InvalidArgumentError without a hierarchy or with `promotion: never`, PermissionDeniedError.
         Example: pool.prefetch(lambda read: [f"u/{int(read.id[2:]) + 1}"])
         """
@@ -135,12 +142,14 @@ class Tiered:
 
     @property
     def counters(self) -> Report | None:
-        """Hits, misses, blocks brought up and wasted, of all processes since there is a hierarchy; None without."""
+        """Counts of all processes since there is a hierarchy: hits, misses, blocks brought up and wasted; None
+        without.
+        """
         counters = _core.counters(self._pool)
         return None if counters is None else Report(counters)
 
     def advise(self) -> Report:
-        """What was counted says of the hierarchy: proposals, what is unknown, the hierarchy with all followed."""
+        """Proposes changes of the hierarchy from the counters: proposals, unknowns, the hierarchy with all applied."""
         return Report(_core.advise(self._pool))
 
 
@@ -152,11 +161,12 @@ def rebuild(
     max_bytes: int = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> Report:
-    """Makes a pool at `target` of what was flushed to the directory `source`, when that pool is lost.
+    """Makes a pool at `target` from the directory `source` to which a lost pool was flushed.
 
-    `hierarchy` (YAML): of the new pool; None: that of the lost one, if its directories are there. What could not be
-    brought back is in `damages`, by name and box. Killed, the new pool is there whole or not at all.
-    Errors: NotFoundError where nothing was flushed, InvalidArgumentError for what was flushed of several pools,
-        BusyError when the pool is there, AlreadyExistsError, CorruptError when no inventory is whole, NoSpaceError.
+    `hierarchy` (YAML): that of the new pool; None: that of the lost one, if its directories are there. Data that could
+    not be brought back is in `damages`, by name and box.
+    Crash: the new pool is there whole or not at all.
+    Errors: NotFoundError where nothing was flushed, InvalidArgumentError where several pools were flushed, BusyError
+        when the flushed pool still exists, AlreadyExistsError, CorruptError when no inventory is whole, NoSpaceError.
     """
     return Report(_core.rebuild(os.fspath(source), os.fspath(target), hierarchy, max_bytes, progress))

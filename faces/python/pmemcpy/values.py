@@ -1,4 +1,4 @@
-"""Python's objects as values and attributes: as what they are recorded, and what they come back as.
+"""Python's objects as values and attributes: how they are recorded, and how they come back.
 
 | stored                         | recorded as            | comes back as            |
 |--------------------------------|------------------------|--------------------------|

@@ -1,4 +1,4 @@
-"""What arrays and values have in common: a name, attributes, and what is known of them; and values."""
+"""Common parts of arrays and values: name, attributes, properties, and the value."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Variable:
 
     @property
     def info(self) -> Report:
-        """All that is known of it without reading its data."""
+        """Its properties, without reading its data."""
         return Report(self._pool.info(self._id))
 
     @property
     def creation(self) -> Report:
-        """Who created it, and when: created_ns, user, host, program, ranks (0: not an MPI program)."""
+        """Its creator and time: created_ns, user, host, program, ranks (0: not an MPI program)."""
         return Report(self._pool.creation(self._id))
 
 
@@ -43,12 +43,12 @@ class Value(Variable):
 
     @property
     def value(self) -> Any:
-        """As values.py tells: what was stored, or its nearest in Python."""
+        """The stored value or its nearest in Python, as values.py tells."""
         return values.decode(self._pool.load_value(self._id))
 
     @property
     def raw(self) -> bytes:
-        """Its bytes as they are kept."""
+        """Its bytes as stored."""
         return bytes(self._pool.load_value(self._id)[2])
 
     def __getitem__(self, key: Any) -> Any:

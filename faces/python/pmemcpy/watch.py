@@ -1,4 +1,4 @@
-"""Following what others store."""
+"""Following stores of other processes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _LONGEST = 3600.0 * 24
 
 
 class Watch(Iterator[Any]):
-    """Gives what is under a name each time that somebody has stored it anew; None when it is erased.
+    """Yields the object under a name each time that a process has stored it anew; None when it is erased.
 
-    What comes while the last one is looked at counts once. Ends when nothing has come for `timeout` seconds, if given.
+    Changes while the caller looks at the last one count once. Ends when nothing has come for `timeout` seconds, if
+    given.
     """
 
     def __init__(self, waiting: _core.Watch, found: Callable[[], Any], timeout: float | None) -> None:

@@ -175,8 +175,11 @@ class PoolBackend(BackendEntrypoint):
         decode_timedelta: bool | None = None,
         in_place: bool = False,
     ) -> xr.Dataset:
-        """`in_place`: values that lie in one block that is not compressed are read where they are, without a copy; then
-        they can only be read. Such values are no use in a forked child."""
+        """Opens a group of a pool as a dataset.
+
+        `in_place`: values in one uncompressed block are read without a copy. They are read-only then, and unusable in a
+        forked child.
+        """
         pool = filename_or_obj if isinstance(filename_or_obj, Pool) else open_pool(filename_or_obj, "r")
         store = _GroupStore(pool, pool if group.strip("/") == "" else pool[group.strip("/")], in_place)
         return StoreBackendEntrypoint().open_dataset(
@@ -210,7 +213,7 @@ class PoolBackend(BackendEntrypoint):
 
 @xr.register_dataset_accessor("pmemcpy")  # type: ignore[no-untyped-call]
 class PoolAccessor:
-    """`ds.pmemcpy`, once `import pmemcpy.xarray` was said."""
+    """The accessor `ds.pmemcpy`, available after `import pmemcpy.xarray`."""
 
     def __init__(self, dataset: xr.Dataset) -> None:
         self._dataset = dataset
