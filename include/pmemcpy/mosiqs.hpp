@@ -217,7 +217,7 @@ inline Oid pmo_persist(const pmo_info_t& info) {
 /// where n is the group's split value; without one, segment 0 holds all. Segments past the last are empty.
 /// Groups are no members.
 ///
-/// The paper does not say what set_split_value() is for. Here only n is stored, as the attribute
+/// In the journal version of the paper groups split and merge by set_split_value(). Here only n is stored, as the attribute
 /// `split_value`, and each call cuts the segment anew. A stored list of members would change with each
 /// member, in two places at once, and go wrong when several processes add members. So a new member shifts the
 /// segments behind it by one.
