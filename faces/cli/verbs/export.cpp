@@ -43,7 +43,7 @@ void add_export(CLI::App& command, Invocation& invocation) {
     const auto arguments = std::make_shared<Arguments>();
     Verb(command, invocation, "export",
          "Write a pool, a group or a variable to a new file of HDF5, NetCDF, Zarr or NumPy")
-        .needs("POOL[:ID]", arguments->place, "The pool, or a group or variable in it")
+        .needs("PLACE", arguments->place, "POOL, or POOL:ID for a group or variable in it")
         .needs("FILE", arguments->file,
                "The file; its extension says the format: .h5 .hdf5 .he5 .nc .nc4 .cdf .zarr .npy .npz")
         .takes("--format", arguments->format, "hdf5, netcdf, netcdf3, zarr, npy or npz")
