@@ -50,6 +50,12 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
+// As much as is unpacked for a single element, about 128 KiB; Blosc's own choice is up to 1 MiB. Of all kinds but one it makes blocks of as
+// many times what it is asked for as an element has bytes.
+std::size_t block_bytes_to_ask_for(Codec::Kind kind) {
+    return kind == Codec::Kind::zstd ? 128u << 10 : 16u << 10;
+}
+
 // What is here and in a range of it: one frame, unpacked where it belongs, without a buffer in between.
 void unpack_frame(Bytes frame, std::span<std::byte> to) {
     std::size_t raw_bytes = 0;
@@ -154,9 +160,10 @@ std::uint64_t compress(const Codec& codec, std::uint64_t element_size_bytes, Byt
     std::uint64_t end = plan.payload_offset();
     for (std::uint64_t i = 0; i < plan.frame_count; ++i) {
         const Bytes raw = from.subspan(plan.raw_offset(i), plan.raw_bytes(i));
-        const int packed = blosc_compress_ctx(codec.level, codec.shuffle ? BLOSC_SHUFFLE : BLOSC_NOSHUFFLE,
-                                              item_bytes, raw.size(), raw.data(), to.data() + end,
-                                              raw.size() + BLOSC_MAX_OVERHEAD, blosc_name(codec.kind), 0, 1);
+        const int packed =
+            blosc_compress_ctx(codec.level, codec.shuffle ? BLOSC_SHUFFLE : BLOSC_NOSHUFFLE, item_bytes,
+                               raw.size(), raw.data(), to.data() + end, raw.size() + BLOSC_MAX_OVERHEAD,
+                               blosc_name(codec.kind), block_bytes_to_ask_for(codec.kind), 1);
         if (packed <= 0)
             throw Error(Code::unsupported, "compress: Blosc gave up on " + std::to_string(raw.size()) +
                                                " bytes with " + to_string(codec) + " and error " +

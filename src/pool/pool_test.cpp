@@ -31,7 +31,7 @@ struct Counting final : Lifecycle {
     void rebuild() override { ++rebuilds; }
     bool scavenge(std::uint64_t) override {
         ++scavenges;
-        return true;
+        return leaves_empty;
     }
     bool leave() override { return leaves_empty; }
     int rebuilds = 0;
