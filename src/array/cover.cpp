@@ -235,6 +235,7 @@ bool Cover::is_all(Number block) const {
 }
 
 bool Cover::paint(const Take& take) const {
+    if (handles_.size() <= few_blocks) return false;
     const std::vector<Number> blocks = newest_first();
     const auto base = std::find_if(blocks.begin(), blocks.end(), [&](Number block) { return is_all(block); });
     const auto above = static_cast<std::size_t>(base - blocks.begin());
