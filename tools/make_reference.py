@@ -21,6 +21,7 @@ CHAPTERS = [
     ("mpi.hpp", "Opening by a communicator"),
     ("options.hpp", "Options"),
     ("info.hpp", "What can be known"),
+    ("groups.hpp", "Groups"),
     ("box.hpp", "Boxes and selections"),
     ("view.hpp", "Views"),
     ("watch.hpp", "Following"),

@@ -208,13 +208,44 @@ void Cover::add(const Selection& block, std::uint64_t version, std::uint64_t han
     handles_.push_back(handle);
 }
 
+std::vector<Number> Cover::newest_first() const {
+    std::vector<Number> blocks(handles_.size());
+    std::iota(blocks.begin(), blocks.end(), Number{0});
+    std::sort(blocks.begin(), blocks.end(),
+              [&](Number a, Number b) { return std::pair(versions_[a], a) > std::pair(versions_[b], b); });
+    return blocks;
+}
+
 void Cover::plan(const Take& take, const Miss& miss) const {
     if (wanted_.empty()) return;
-    std::vector<Number> newest_first(handles_.size());
-    std::iota(newest_first.begin(), newest_first.end(), Number{0});
-    std::sort(newest_first.begin(), newest_first.end(),
-              [&](Number a, Number b) { return std::pair(versions_[a], a) > std::pair(versions_[b], b); });
-    Planner(wanted_.size(), parts_, handles_, take, miss).plan(Box::whole(wanted_.count), newest_first);
+    Planner(wanted_.size(), parts_, handles_, take, miss).plan(Box::whole(wanted_.count), newest_first());
+}
+
+Selection Cover::part(Number block) const {
+    const auto dims = static_cast<std::size_t>(wanted_.size());
+    const std::span<const Extent> all(parts_.data() + std::size_t{block} * 3 * dims, 3 * dims);
+    return {Dimensions(all.subspan(0, dims)), Dimensions(all.subspan(dims, dims)),
+            Dimensions(all.subspan(2 * dims, dims))};
+}
+
+bool Cover::is_all(Number block) const {
+    const auto dims = static_cast<std::size_t>(wanted_.size());
+    return std::equal(wanted_.count.begin(), wanted_.count.end(),
+                      parts_.begin() + static_cast<std::ptrdiff_t>((std::size_t{block} * 3 + 1) * dims));
+}
+
+bool Cover::paint(const Take& take) const {
+    if (handles_.size() <= few_blocks) return false;
+    const std::vector<Number> blocks = newest_first();
+    const auto base = std::find_if(blocks.begin(), blocks.end(), [&](Number block) { return is_all(block); });
+    const auto above = static_cast<std::size_t>(base - blocks.begin());
+    if (base == blocks.end() || above <= few_blocks) return false;
+    Extent elements = 0;
+    for (auto block = blocks.begin(); block != base; ++block) elements += part(*block).elements();
+    if (elements > wanted_.elements()) return false;
+    for (auto block = base + 1; block != blocks.begin(); --block)
+        take(handles_[*(block - 1)], part(*(block - 1)));
+    return true;
 }
 
 }  // namespace pmemcpy::array

@@ -32,7 +32,16 @@ public:
     /// Cost: about n log n for n blocks that do not overlap.
     void plan(const Take& take, const Miss& miss) const;
 
+    /// The same for who copies in the order of the calls, each part over those before it: an element may be in several parts, and counts in
+    /// the last. False, with nothing done, where plan() is the better way: no block has all, or few lie above it, or too much would be
+    /// copied in vain. Cost: n log n, however the blocks lie.
+    bool paint(const Take& take) const;
+
 private:
+    std::vector<std::uint32_t> newest_first() const;
+    Selection part(std::uint32_t block) const;
+    bool is_all(std::uint32_t block) const;
+
     Selection wanted_;
     // One entry per block, flat, because there may be 100,000. A block's part of the index space is a
     // selection of `dims` offsets, counts and strides.

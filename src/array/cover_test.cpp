@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 
@@ -62,6 +63,13 @@ void compare_with_painter(const Dimensions& dims, const std::vector<Block>& bloc
     cover.plan([&](std::uint64_t handle, const Selection& part) { paint(part, static_cast<int>(handle)); },
                [&](const Selection& part) { paint(part, -1); });
     ASSERT_EQ(found, expected) << to_string(wanted);
+    std::vector<int> painted(expected.size(), never);
+    const bool is_painted = cover.paint([&](std::uint64_t handle, const Selection& part) {
+        each_position(part, wanted.count, [&](std::size_t at) { painted[at] = static_cast<int>(handle); });
+    });
+    if (is_painted) {
+        ASSERT_EQ(painted, expected) << to_string(wanted);
+    }
 }
 
 Selection any_selection(std::mt19937& random, const Dimensions& dims, Extent greatest_stride) {
@@ -195,6 +203,27 @@ TEST(region, subtract_leaves_disjoint_boxes_that_hold_the_rest) {
         ASSERT_TRUE(std::all_of(canvas.begin(), canvas.end(), [](int left) { return left == 0; }));
         ASSERT_EQ(contains(b, a), rest.empty());
     }
+}
+
+// A block below 3,000 single elements was cut into as many pieces again, and a load took 20 times as long as one of the block.
+TEST(cover, many_small_blocks_above_a_large_one_are_painted_over_it) {
+    Cover cover(Box{{0, 0}, {100, 100}});
+    cover.add(Box{{0, 0}, {100, 100}}, 1, 0);
+    std::mt19937 random(3);
+    for (std::uint64_t i = 1; i <= 300; ++i)
+        cover.add(Box{{random() % 100, random() % 100}, {1, 1}}, i + 1, i);
+    std::vector<std::uint64_t> order;
+    ASSERT_TRUE(cover.paint([&](std::uint64_t handle, const Selection&) { order.push_back(handle); }));
+    EXPECT_EQ(order.size(), 301u);
+    EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+    std::vector<Block> blocks = {{Box{{0, 0}, {30, 20}}, 5}};
+    for (std::uint64_t i = 0; i < 200; ++i)
+        blocks.push_back({Box{{random() % 29, random() % 19}, {1 + random() % 2, 1}}, random() % 10});
+    compare_with_painter({30, 20}, blocks, Box{{0, 0}, {30, 20}});
+    compare_with_painter({30, 20}, blocks, Selection({1, 2}, {9, 8}, {3, 2}));
+    Cover without(Box{{0}, {100}});
+    for (std::uint64_t i = 0; i < 100; ++i) without.add(Box{{i}, {1}}, i, i);
+    EXPECT_FALSE(without.paint([](std::uint64_t, const Selection&) {}));
 }
 
 }  // namespace

@@ -227,6 +227,7 @@ bool Catalog::define_group(Link entry, Link empty) {
     value.written_ns = os::wall_ns();
     draft.write(sizeof(RecordHeader), &value.extent, sizeof value - sizeof(RecordHeader));
     const Link link = draft.seal(pool_.draw_version());
+    const pool::Pool::NamesChange change(pool_);
     if (!pool_.medium().compare_exchange(value_word(entry), empty.word, link.word)) return false;
     // Durable before what is put into the group: each record in it comes after a fence of its own.
     pool_.medium().flush(value_word(entry), 8);

@@ -171,6 +171,7 @@ void Directory::take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t w
         if (record && record->block.header.incarnation == definition_.incarnation) {
             index_.append(handle, array::bounding_box(record->box));
             by_box_.emplace(hash_of(record->box), handle);
+            count(*record);
             blocks_.emplace(handle, std::move(*record));
             return;
         }
@@ -190,10 +191,58 @@ void Directory::forget(std::uint64_t handle) {
     const auto found = blocks_.find(handle);
     if (found == blocks_.end()) return;
     index_.erase(handle);
+    discount(found->second);
     const auto [first, last] = by_box_.equal_range(hash_of(found->second.box));
     const auto entry = std::find_if(first, last, [&](const auto& pair) { return pair.second == handle; });
     if (entry != last) by_box_.erase(entry);
     blocks_.erase(found);
+}
+
+// What is asked of an array most often must not take longer the more blocks it has.
+void Directory::count(const BlockRecord& block) {
+    for (Totals* const totals : {&total_, &by_step_[block.block.step]}) {
+        ++totals->blocks;
+        totals->stored_bytes += block.block.stored_bytes;
+    }
+    if (block.block.written_ns < written_ns_) return;
+    written_ns_ = block.block.written_ns;
+    is_written_ns_known_ = true;
+}
+
+void Directory::discount(const BlockRecord& block) {
+    const auto of_step = by_step_.find(block.block.step);
+    for (Totals* const totals : {&total_, &of_step->second}) {
+        --totals->blocks;
+        totals->stored_bytes -= block.block.stored_bytes;
+    }
+    if (of_step->second.blocks == 0) by_step_.erase(of_step);
+    if (block.block.written_ns == written_ns_) is_written_ns_known_ = false;
+}
+
+Directory::Totals Directory::totals(std::uint64_t committed, std::uint64_t own) const {
+    Totals seen = total_;
+    auto newest = by_step_.rbegin();
+    for (; newest != by_step_.rend() && newest->first > committed; ++newest) {
+        if (newest->first == own) {
+            seen.newest_step = own;
+            continue;
+        }
+        seen.blocks -= newest->second.blocks;
+        seen.stored_bytes -= newest->second.stored_bytes;
+    }
+    if (seen.newest_step == 0 && newest != by_step_.rend()) seen.newest_step = newest->first;
+    return seen;
+}
+
+// The block that was written last has nearly always been replaced by one that was written later.
+std::uint64_t Directory::written_ns() const {
+    if (!is_written_ns_known_) {
+        written_ns_ = 0;
+        for (const auto& [handle, block] : blocks_)
+            written_ns_ = std::max(written_ns_, block.block.written_ns);
+        is_written_ns_known_ = true;
+    }
+    return written_ns_;
 }
 
 std::vector<std::uint64_t> Directory::same_box(const Selection& box) const {

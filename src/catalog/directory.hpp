@@ -10,6 +10,7 @@
 #include <pmemcpy/type.hpp>
 
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -82,6 +83,16 @@ public:
     const BlockRecord& block(std::uint64_t handle) const { return blocks_.at(handle); }
     const std::unordered_map<std::uint64_t, BlockRecord>& blocks() const { return blocks_; }
     const array::BoxIndex& index() const { return index_; }
+    /// What blocks of one step are together, or of all steps that somebody sees.
+    struct Totals {
+        std::uint64_t blocks = 0;
+        std::uint64_t stored_bytes = 0;
+        std::uint64_t newest_step = 0;
+    };
+    /// Of the blocks of steps up to `committed`, and of step `own`.
+    Totals totals(std::uint64_t committed, std::uint64_t own) const;
+    /// When the block was written that was written last, of whatever step.
+    std::uint64_t written_ns() const;
     /// How many slots name a block whose record is not whole: what such a block held cannot be told.
     std::size_t damaged() const { return damaged_.size(); }
     /// The blocks with exactly this box, in no order.
@@ -123,6 +134,8 @@ private:
     bool find_segments();
     void take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t word);
     void forget(std::uint64_t handle);
+    void count(const BlockRecord& block);
+    void discount(const BlockRecord& block);
     void append_segment();
 
     pool::Pool& pool_;
@@ -134,6 +147,10 @@ private:
     std::unordered_multimap<std::uint64_t, std::uint64_t> by_box_;  // hash of box -> handle
     std::unordered_set<std::uint64_t> damaged_;
     array::BoxIndex index_;
+    std::map<std::uint64_t, Totals> by_step_;
+    Totals total_;  // of all steps
+    mutable std::uint64_t written_ns_ = 0;
+    mutable bool is_written_ns_known_ = true;
     std::size_t empty_segment_ = 0;  // where the last empty slot was found
     std::uint32_t empty_slot_ = 0;
 };

@@ -42,6 +42,7 @@ bool Catalog::take_away(Link entry, const std::function<bool()>& flag) {
     m.store(&slot.intent_b, 0);
     m.store(&slot.intent, static_cast<std::uint64_t>(pool::Intent::erase));
     bool flagged = false;
+    const pool::Pool::NamesChange change(pool_);
     try {
         flagged = flag();
     } catch (...) {

@@ -73,6 +73,7 @@ std::optional<Link> Catalog::try_rename(std::string_view from, std::string_view 
             return seen.identity;
         throw Error(Code::already_exists, "'" + std::string(to) + "' exists already; erase it first");
     }
+    const pool::Pool::NamesChange change(pool_);
     const pool::Pool::Renaming announced(pool_, identity->word);
     const bool is_being_erased = !persist::still(!announced.is_being_erased());
     const bool renamed = !is_being_erased && !Link{Medium::load(&entry.header.word)}.is_dead() &&

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <pmemcpy/codec.hpp>
 #include <span>
 
@@ -33,8 +34,11 @@ struct CompressedInfo {
     std::uint64_t frame_raw_bytes = 0;
 };
 
+/// Called with a range of a compressed block before it is read, by what reads only some of it: so the rest need not be there.
+using Fetch = std::function<void(std::uint64_t offset_bytes, std::uint64_t bytes)>;
+
 /// Reads header and frame table and checks both. Errors: corrupt
-CompressedInfo inspect_compressed(std::span<const std::byte> from);
+CompressedInfo inspect_compressed(std::span<const std::byte> from, const Fetch& fetch = {});
 
 /// Decompresses the whole block into `to`, which has exactly its raw size.
 /// Sharing: any thread. Errors: corrupt (nothing beyond `from` is read, nothing beyond `to` is written),
@@ -43,6 +47,16 @@ void decompress(std::span<const std::byte> from, std::span<std::byte> to);
 
 /// Decompresses the raw bytes [offset_bytes, offset_bytes + to.size()), both multiples of the element size.
 /// Cost: only what Blosc must unpack for them, not whole frames. Errors: as decompress, and out_of_range
-void decompress_range(std::span<const std::byte> from, std::uint64_t offset_bytes, std::span<std::byte> to);
+void decompress_range(std::span<const std::byte> from, std::uint64_t offset_bytes, std::span<std::byte> to,
+                      const Fetch& fetch = {});
+
+/// A range of raw bytes.
+struct RawRange {
+    std::uint64_t offset_bytes = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t end() const { return offset_bytes + bytes; }
+};
+/// What decompress_range() has to unpack for a range that is not empty. Errors: as decompress_range
+RawRange unpacked_with(std::span<const std::byte> from, const RawRange& range, const Fetch& fetch = {});
 
 }  // namespace pmemcpy::codec

@@ -107,6 +107,36 @@ TEST(blosc, a_block_says_what_it_is) {
     EXPECT_EQ(info.frame_raw_bytes, 1000u);
 }
 
+// One element of 80 MB took as long as all of them.
+TEST(blosc, a_range_reads_no_more_of_a_block_than_it_unpacks) {
+    for (const auto& raw : {smooth(8 << 20), noise(8 << 20)}) {
+        const auto block = compressed({Codec::Kind::zlib, 5, true}, 8, raw, 3 << 20);
+        std::uint64_t fetched = 0;
+        std::vector<std::byte> there(block.size(), std::byte{0xee});
+        const Fetch fetch = [&](std::uint64_t offset, std::uint64_t bytes) {
+            fetched += bytes;
+            std::copy_n(block.begin() + static_cast<std::ptrdiff_t>(offset), bytes,
+                        there.begin() + static_cast<std::ptrdiff_t>(offset));
+        };
+        for (const std::uint64_t at : {0ULL, (3ULL << 20) - 8, (8ULL << 20) - 8}) {
+            fetched = 0;
+            std::array<std::byte, 8> element{};
+            decompress_range(there, at, element, fetch);
+            EXPECT_TRUE(
+                std::equal(element.begin(), element.end(), raw.begin() + static_cast<std::ptrdiff_t>(at)));
+            EXPECT_LT(fetched, block.size() / 4);
+            const RawRange with = unpacked_with(there, {at, 8}, fetch);
+            EXPECT_LE(with.offset_bytes, at);
+            EXPECT_GE(with.end(), at + 8);
+            EXPECT_LE(with.bytes, 2U << 20);
+            std::vector<std::byte> all(with.bytes);
+            decompress_range(there, with.offset_bytes, all, fetch);
+            EXPECT_TRUE(std::equal(all.begin(), all.end(),
+                                   raw.begin() + static_cast<std::ptrdiff_t>(with.offset_bytes)));
+        }
+    }
+}
+
 TEST(blosc, any_range_of_elements_is_what_it_was) {
     const auto raw = smooth(20000 * sizeof(double));
     for (const auto kind : {Codec::Kind::lz4, Codec::Kind::zstd}) {

@@ -69,9 +69,10 @@ void seal_header(CompressedHeader header, std::span<std::byte> block) {
     std::memcpy(block.data(), &header, sizeof header);
 }
 
-CheckedFrames::CheckedFrames(std::span<const std::byte> block) {
+CheckedFrames::CheckedFrames(std::span<const std::byte> block, const Fetch& fetch) {
     if (block.size() < sizeof header_)
         throw_corrupt_block(std::to_string(block.size()) + " bytes are shorter than its header");
+    if (fetch) fetch(0, sizeof header_);
     std::memcpy(&header_, block.data(), sizeof header_);
     if (header_.magic != compressed_magic) throw_corrupt_block("it does not begin as one");
     if (header_.header_crc32c != header_crc(header_))
@@ -94,6 +95,7 @@ CheckedFrames::CheckedFrames(std::span<const std::byte> block) {
         !base::checked_add(table_end, sizeof header_, table_end) || table_end > header_.total_size_bytes)
         throw_corrupt_block("its frame table cannot have " + std::to_string(header_.frame_count) +
                             " entries");
+    if (fetch) fetch(sizeof header_, table_end - sizeof header_);
     if (base::crc32c(0, block.data() + sizeof header_, header_.frame_count * sizeof(FrameEntry)) !=
         header_.table_crc32c)
         throw_corrupt_block("the checksum of its frame table is wrong");

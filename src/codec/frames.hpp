@@ -32,11 +32,14 @@ void seal_header(CompressedHeader header, std::span<std::byte> block);
 /// in front.
 class CheckedFrames {
 public:
-    explicit CheckedFrames(std::span<const std::byte> block);  ///< Errors: corrupt
+    explicit CheckedFrames(std::span<const std::byte> block, const Fetch& fetch = {});  ///< Errors: corrupt
 
     const CompressedHeader& header() const noexcept { return header_; }
     const FramePlan& plan() const noexcept { return plan_; }
     std::span<const std::byte> frame(std::uint64_t index) const;  ///< Errors: corrupt
+    std::uint64_t offset_of(std::span<const std::byte> frame) const noexcept {
+        return static_cast<std::uint64_t>(frame.data() - block_.data());
+    }
 
 private:
     std::span<const std::byte> block_;

@@ -7,8 +7,12 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <atomic>
+#include <exception>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace pmemcpy::heap {
 namespace {
@@ -17,6 +21,46 @@ namespace {
 constexpr std::size_t most_ranges = 16;
 
 }  // namespace
+
+Pins::Pins(pool::Pool& pool)
+    : pool_(pool),
+      at_fork_({.before =
+                    [this] {
+                        if (pool_.is_forked()) return;  // its locks are inherited
+                        forking_ = std::unique_lock(mutex_);
+                        pin_for_child();
+                    },
+                .in_parent =
+                    [this] {
+                        if (pool_.is_forked()) return;
+                        childs_locks_ = {};
+                        forking_.unlock();
+                    },
+                .in_child =
+                    [this] {
+                        if (forking_.owns_lock()) forking_.unlock();
+                    }}) {}
+
+// Where the kernel has no descriptor or no memory for it the child reads what may be overwritten once the parent has let go of it; a fork
+// has nobody to tell.
+void Pins::pin_for_child() noexcept {
+    if (in_slot_.empty() && ranges_.empty()) return;
+    try {
+        std::vector<std::uint64_t> records = in_slot_;
+        for (const auto& [offset, pins] : ranges_) records.push_back(offset);
+        childs_locks_ = reopened();
+        if (records.size() > most_ranges)
+            return os::lock(childs_locks_, os::LockKind::shared, 0, pool::attach_byte);
+        for (const std::uint64_t record : records) os::lock(childs_locks_, os::LockKind::shared, record, 1);
+    } catch (const std::exception&) {
+        childs_locks_ = {};
+    }
+}
+
+// A description of its own, by descriptor, for the pool may have been renamed.
+os::File Pins::reopened() const {
+    return os::File::open("/proc/self/fd/" + std::to_string(pool_.file().fd()), O_RDONLY);
+}
 
 void Pins::pin(Link record) {
     const std::lock_guard one_at_a_time(mutex_);
@@ -56,6 +100,7 @@ bool Pins::pin_in_slot(Link record) {
         if (word != 0) continue;
         pool_.medium().fetch_add(&slot.pin_count, 1);
         pool_.medium().store(&word, record.word);
+        in_slot_.push_back(record.offset());
         return true;
     }
     return false;
@@ -68,6 +113,8 @@ bool Pins::unpin_in_slot(Link record) {
         if (word != record.word) continue;
         pool_.medium().store(&word, 0);
         pool_.medium().fetch_add(&slot.pin_count, ~0ULL);
+        std::iter_swap(std::find(in_slot_.rbegin(), in_slot_.rend(), record.offset()), in_slot_.rbegin());
+        in_slot_.pop_back();
         return true;
     }
     return false;
@@ -75,8 +122,8 @@ bool Pins::unpin_in_slot(Link record) {
 
 // What is counted has its lock: one who fails to get it counts nothing.
 void Pins::lock_range(Link record) {
-    if (!locks_.is_open()) {  // by descriptor, for the pool may have been renamed
-        auto opened = os::File::open("/proc/self/fd/" + std::to_string(pool_.file().fd()), O_RDONLY);
+    if (!locks_.is_open()) {
+        auto opened = reopened();
         locks_fork_ = os::ClosedInChild(opened);
         locks_ = std::move(opened);
     }

@@ -71,6 +71,7 @@ Bytes PayloadFiles::map(const Extent& extent, bool create) {
     forget_removed();
     const os::MapRequest request{
         .access = file->is_writable() ? os::Access::read_write : os::Access::read,
+        .is_inherited = true,
         .map_sync = file->is_writable() && !seat_.is_below() && heap_.pool().probe().map_sync};
     auto mapping = std::make_shared<const os::Mapping>(*file, extent.length, request);
     cache_.add(extent.offset, mapping);

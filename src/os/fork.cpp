@@ -26,9 +26,35 @@ Registry& registry() {
     return *instance;
 }
 
-void before_fork() { registry().mutex.lock(); }
+}  // namespace
 
-void after_fork_in_parent() { registry().mutex.unlock(); }
+/// Whoever is told of forks. Its mutex comes before the other one, because who is told may have files of its own.
+struct AtForkRegistry {
+    std::mutex mutex;
+    std::vector<AtFork*> all;
+
+    static AtForkRegistry& get() {
+        static auto* const instance = new AtForkRegistry;
+        return *instance;
+    }
+    void tell(std::function<void()> AtFork::Calls::*what) const {
+        for (const AtFork* one : all) (one->calls_.*what)();
+    }
+};
+
+namespace {
+
+void before_fork() {
+    AtForkRegistry::get().mutex.lock();
+    AtForkRegistry::get().tell(&AtFork::Calls::before);
+    registry().mutex.lock();
+}
+
+void after_fork_in_parent() {
+    registry().mutex.unlock();
+    AtForkRegistry::get().tell(&AtFork::Calls::in_parent);
+    AtForkRegistry::get().mutex.unlock();
+}
 
 void after_fork_in_child() {
     known_fork_generation.fetch_add(1, std::memory_order_relaxed);
@@ -41,6 +67,8 @@ void after_fork_in_child() {
     if (stub >= 0) calls().close(stub);
     descriptors.clear();
     registry().mutex.unlock();
+    AtForkRegistry::get().tell(&AtFork::Calls::in_child);
+    AtForkRegistry::get().mutex.unlock();
 }
 
 }  // namespace
@@ -54,6 +82,17 @@ std::uint64_t watch_forks() noexcept {
         known_fork_generation.store(1, std::memory_order_relaxed);
     });
     return known_fork_generation.load(std::memory_order_relaxed);
+}
+
+AtFork::AtFork(Calls calls) : calls_(std::move(calls)) {
+    watch_forks();
+    const std::lock_guard guard(AtForkRegistry::get().mutex);
+    AtForkRegistry::get().all.push_back(this);
+}
+
+AtFork::~AtFork() {
+    const std::lock_guard guard(AtForkRegistry::get().mutex);
+    std::erase(AtForkRegistry::get().all, this);
 }
 
 ClosedInChild::ClosedInChild(const File& file) : fd_(file.fd()) {

@@ -73,4 +73,23 @@ TEST(os, a_registration_ends_with_its_owner) {
     EXPECT_EQ(status, 0);
 }
 
+TEST(os, who_listens_is_told_before_a_fork_and_after_it_on_both_sides) {
+    std::string told;
+    {
+        const AtFork listens({.before = [&] { told += "before "; },
+                              .in_parent = [&] { told += "parent"; },
+                              .in_child = [&] { told += "child"; }});
+        const pid_t child = ::fork();
+        if (child == 0) std::_Exit(told == "before child" ? 0 : 1);
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        EXPECT_EQ(status, 0);
+        EXPECT_EQ(told, "before parent");
+    }
+    const pid_t child = ::fork();
+    if (child == 0) std::_Exit(0);
+    ::waitpid(child, nullptr, 0);
+    EXPECT_EQ(told, "before parent");
+}
+
 }  // namespace

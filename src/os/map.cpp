@@ -68,6 +68,7 @@ Mapping::Mapping(const File& file, std::uint64_t size, MapRequest request)
     : size_(size),
       path_(file.path()),
       writable_(request.access == Access::read_write),
+      is_inherited_(request.is_inherited),
       fork_generation_(fork_generation()) {
     if (size == 0) throw Error(Code::invalid_argument, "cannot map no bytes of '" + path_ + "'");
     const std::uint64_t reserved_bytes = base::align_up(size, huge_page_bytes);
@@ -84,8 +85,8 @@ Mapping::Mapping(const File& file, std::uint64_t size, MapRequest request)
         throw_failure(request.map_sync ? "map with MAP_SYNC" : "map", path_, error);
     }
     base_ = static_cast<std::byte*>(mapped);
-    // A child must open the pool itself: what it would inherit has no locks behind it.
-    if (!advise(base_, reserved_bytes, MADV_DONTFORK)) {
+    // What a child would inherit has no locks behind it.
+    if (!is_inherited_ && !advise(base_, reserved_bytes, MADV_DONTFORK)) {
         const int error = errno;
         unmap();
         throw_failure("keep forked children out of the mapping of", path_, error);
@@ -97,6 +98,7 @@ Mapping::Mapping(Mapping&& other) noexcept
       size_(std::exchange(other.size_, 0)),
       path_(std::move(other.path_)),
       writable_(other.writable_),
+      is_inherited_(other.is_inherited_),
       fork_generation_(other.fork_generation_) {}
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
@@ -106,6 +108,7 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
         size_ = std::exchange(other.size_, 0);
         path_ = std::move(other.path_);
         writable_ = other.writable_;
+        is_inherited_ = other.is_inherited_;
         fork_generation_ = other.fork_generation_;
     }
     return *this;
@@ -113,8 +116,8 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
 
 void Mapping::unmap() noexcept {
     if (base_ == nullptr) return;
-    // In a forked child the kernel left a hole here (MADV_DONTFORK), which the child has filled with something of its own since.
-    if (is_of_this_process()) calls().munmap(base_, base::align_up(size_, huge_page_bytes));
+    // Of one that is not inherited the kernel left a hole here in a forked child, which the child has filled with something of its own since.
+    if (is_inherited_ || is_of_this_process()) calls().munmap(base_, base::align_up(size_, huge_page_bytes));
     base_ = nullptr;
     size_ = 0;
 }

@@ -16,16 +16,17 @@ enum class Access { read, read_write };
 
 struct MapRequest {
     Access access = Access::read_write;
-    bool map_sync = false;     ///< MAP_SHARED_VALIDATE | MAP_SYNC: `unsupported` where refused
-    std::uint64_t offset = 0;  ///< a multiple of the page size; of huge_page_bytes for huge pages
+    bool is_inherited = false;  ///< a forked child has it too, at the same place
+    bool map_sync = false;      ///< MAP_SHARED_VALIDATE | MAP_SYNC: `unsupported` where refused
+    std::uint64_t offset = 0;   ///< a multiple of the page size; of huge_page_bytes for huge pages
 };
 
 /// Faults in the pages that a range touches, for writing, ahead of use; false if the kernel cannot.
 bool populate(std::byte* begin, std::uint64_t length);
 
 /// A shared mapping of part of a file, which may reach beyond the file's end so that the file can grow under
-/// it. A forked child does not inherit it: what lies at these addresses there is the child's own, and the child's copy of this
-/// object leaves it alone. Reading or writing beyond the file's end is SIGBUS.
+/// it. Unless it is asked for, a forked child does not inherit it: what lies at these addresses there is the child's own, and the child's
+/// copy of this object leaves it alone. Reading or writing beyond the file's end is SIGBUS.
 class Mapping {
 public:
     Mapping() = default;
@@ -54,6 +55,7 @@ private:
     std::uint64_t size_ = 0;
     std::string path_;
     bool writable_ = false;
+    bool is_inherited_ = false;
     std::uint64_t fork_generation_ = 0;
 };
 

@@ -100,6 +100,23 @@ TEST(os, a_child_does_not_inherit_a_mapping) {
     EXPECT_FALSE(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }
 
+TEST(os, a_child_inherits_a_mapping_that_is_to_be_inherited_and_unmaps_its_own) {
+    File file = File::create_unnamed("/dev/shm", 0600);
+    file.write_exactly("inherited", 9, 0);
+    file.resize(4096);
+    Mapping map(file, 4096, {.is_inherited = true});
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const bool is_there = std::memcmp(map.base(), "inherited", 9) == 0;
+        map.unmap();
+        std::_Exit(is_there ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(std::memcmp(map.base(), "inherited", 9), 0);
+}
+
 // The kernel leaves a hole where the parent's mapping was. The child unmapped "its copy" there, and with it what it had come to keep in
 // that place: a pool of its own, or memory of malloc.
 TEST(os, a_childs_copy_of_a_mapping_leaves_alone_what_the_child_has_there) {

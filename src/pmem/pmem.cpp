@@ -292,6 +292,7 @@ void PMEM::remove_attribute(std::string_view id, std::string_view name) {
 // Each side has its steps; they are begun and committed together, and the shared one says whether.
 void PMEM::begin(std::uint64_t step) {
     const std::uint64_t before = opened().step();
+    if (sides_) store_->check_may_leave_step_for(step);
     store_->begin(step);
     try {
         if (sides_) sides_->enter_step(step);

@@ -264,6 +264,13 @@ Sides& Sides::of(const PMEM& pool) {
     return *pool.sides_;
 }
 
+std::vector<std::shared_ptr<store::Store>> Sides::seen_by(const PMEM& pool) {
+    pool.opened().check_usable();
+    std::vector<std::shared_ptr<store::Store>> seen = {pool.store_};
+    if (auto own = pool.sides_ ? pool.sides_->own_store() : nullptr) seen.push_back(std::move(own));
+    return seen;
+}
+
 PMEM Sides::alone(const store::Store& side) const {
     PMEM pool;
     Options options = options_;

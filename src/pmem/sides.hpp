@@ -64,6 +64,8 @@ public:
     std::vector<operate::Operator*> operators();
 
     static Sides& of(const PMEM& pool);
+    /// What this PMEM sees: one side or two.
+    static std::vector<std::shared_ptr<store::Store>> seen_by(const PMEM& pool);
     /// One side alone, for who may not see the other: through an attachment of its own that checks what it loads.
     PMEM alone(const store::Store& side) const;
     static store::Store& store_of(const PMEM& alone) { return alone.opened(); }

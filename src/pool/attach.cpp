@@ -79,7 +79,8 @@ void Pool::attach_reader() {
     if (persist::Medium::load(&state().failed.value) != 0) throw_latched();
     for (int look = 0; look < most_looks; ++look) {
         // A writer that comes between the two is seen by the next look, and so is the mark of one that has gone.
-        if (os::conflicts(file_, os::LockKind::exclusive, attach_byte, 1) || is_clean()) {
+        if (os::conflicts(file_, os::LockKind::exclusive, attach_byte, 1) ||
+            how_it_was_closed() != Closed::not_cleanly) {
             attached_ = true;
             return;
         }
@@ -101,7 +102,7 @@ void Pool::check_in_place() {
 void Pool::enter_alone(Lifecycle& lifecycle) {
     note_holder(medium_, state().alone, self_);
     refresh_features();
-    const bool clean = is_clean();
+    const bool clean = how_it_was_closed() == Closed::cleanly;
     // From the other copy. Nobody needs it before that one is lost too, so it is not made durable here.
     if (const auto offset = damaged_superblock()) medium_.write(at(*offset), &super_, sizeof super_);
     runtime_.emplace(Runtime::open(file_, 0, true));
@@ -111,12 +112,13 @@ void Pool::enter_alone(Lifecycle& lifecycle) {
     // All that an opening needs space for has it. Now the mark may fall: where it fell earlier, mere readers were refused a pool in
     // which nothing had changed.
     medium_.store(&state().runtime_inode.value, runtime_->inode());
-    set_clean(false);
+    set_closed(Closed::not_cleanly);
     feed_.reset(clean);
     // A count that is odd though no recovery was cut short would keep every reader waiting.
     if (clean && recovery_count() % 2 != 0)
         medium_.store(&state().recovery_count.value, recovery_count() + 1);
     if (!clean) recover(lifecycle);
+    end_changes_of_names();
     medium_.store(&runtime_->header().began_at, persist::Medium::load(&state().next_version.value));
 }
 

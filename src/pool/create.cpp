@@ -155,7 +155,8 @@ Copied Pool::copy_to_recover(const std::string& from, const std::string& to,
     const PoolState* there = &old.state();
     const bool is_readable =
         os::guarded(there, sizeof state, [&] { std::memcpy(&state, there, sizeof state); });
-    const bool is_marked = state.clean.value != 0;
+    const bool is_kept = state.clean.value == kept_mark(state);
+    const bool is_marked = state.clean.value != 0 && !is_kept;
     copied.state_was_damaged = !is_readable || (is_marked && state.clean.value != clean_mark(state)) ||
                                state.usable_chunks.value > super.chunk_count;
     copied.was_clean = is_marked || !is_readable;

@@ -122,7 +122,10 @@ struct PoolState {
     std::array<TargetState, 14> targets;  // 2 to 15
     Holder
         alone;  // the last process that has opened or closed the pool while nobody else had it open; means nothing later
+    StateWord
+        names;  // derived: counts the changes of which names there are, and below that those on their way: see NamesChange
 };
-static_assert(sizeof(PoolState) == 2048 && sizeof(PoolState) <= page_bytes);
+static_assert(offsetof(PoolState, names) == 2048);
+static_assert(sizeof(PoolState) == 2112 && sizeof(PoolState) <= page_bytes);
 
 }  // namespace pmemcpy::pool

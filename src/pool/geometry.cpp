@@ -89,11 +89,18 @@ std::uint32_t checksum_of(const Superblock& super) {
     return base::crc32c(0, &copy, sizeof copy);
 }
 
-std::uint64_t clean_mark(const PoolState& state) {
+namespace {
+
+std::uint64_t mark_of(std::uint64_t name, const PoolState& state) {
     const std::array<std::uint64_t, 5> words = {state.usable_chunks.value, state.next_version.value,
                                                 state.synced_version.value, state.committed_step.value,
                                                 state.begun_step.value};
-    return (0x434c45414eULL << 32) ^ base::crc32c(0, words.data(), sizeof words);  // "CLEAN"
+    return (name << 32) ^ base::crc32c(0, words.data(), sizeof words);
 }
+
+}  // namespace
+
+std::uint64_t clean_mark(const PoolState& state) { return mark_of(0x434c45414e, state); }  // "CLEAN"
+std::uint64_t kept_mark(const PoolState& state) { return mark_of(0x4b455054, state); }     // "KEPT"
 
 }  // namespace pmemcpy::pool

@@ -31,5 +31,8 @@ std::uint32_t checksum_of(const Superblock& super);
 
 /// The value of PoolState::clean that vouches for the other words of `state`.
 std::uint64_t clean_mark(const PoolState& state);
+/// The same of a pool in which somebody's view keeps what is of no use any more: readers may trust it, and the first writer frees that, as
+/// after a death.
+std::uint64_t kept_mark(const PoolState& state);
 
 }  // namespace pmemcpy::pool

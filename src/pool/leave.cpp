@@ -73,28 +73,32 @@ void Pool::go(Lifecycle& lifecycle, bool has_slot, bool may_be_last) {
 void Pool::close_alone(Lifecycle& lifecycle) {
     slot_ = slot_count;  // nobody's: even our own slot may need cleaning up now
     const bool step_open = state().begun_step.value > committed_step();
-    if (!scavenge_dead(lifecycle) || step_open) return;
+    bool is_empty = scavenge_dead(lifecycle);
+    if (step_open) return;
     // The dead may have stored words that all have seen and that they did not come to flush. Who could tell which?
     const bool died = persist::Medium::load(&runtime_->header().scavenges) != 0;
     if (died && probe_.durability == Durability::line) {
         recover(lifecycle);
         slot_ = slot_count;
-        if (!scavenge_dead(lifecycle)) return;  // a view still keeps something
+        is_empty = scavenge_dead(lifecycle);
     }
     feed_.settle();
-    set_clean(true);
+    end_changes_of_names();
+    set_closed(is_empty ? Closed::cleanly : Closed::with_something_kept);
 }
 
-void Pool::set_clean(bool clean) {
-    if (clean) {
+void Pool::set_closed(Closed how) {
+    std::uint64_t mark = 0;
+    if (how != Closed::not_cleanly) {
         // Every derived word was flushed where it was written, so that one fence makes the links trustworthy; but not the
         // words that the mark vouches for.
         medium_.flush(&state(), sizeof(PoolState));
         medium_.fence();
         sync_outside();
         if (probe_.needs_sync) medium_.sync(file_);
+        mark = how == Closed::cleanly ? clean_mark(state()) : kept_mark(state());
     }
-    medium_.store(&state().clean.value, clean ? clean_mark(state()) : 0);
+    medium_.store(&state().clean.value, mark);
     medium_.persist(&state().clean.value, sizeof(std::uint64_t));
     if (probe_.needs_sync) medium_.sync(file_);
 }

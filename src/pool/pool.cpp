@@ -42,9 +42,11 @@ Pool::Pool(const std::string& path, bool read_only, MapSync map_sync)
                         "space may run out of space; copy it with cp --reflink=never");
     }
     probe_ = persist::probe(file_, map_sync);
-    map_ = os::Mapping(
-        file_, super_.max_bytes,
-        {.access = read_only ? os::Access::read : os::Access::read_write, .map_sync = probe_.map_sync});
+    // Views of the parent's are read in a forked child; all that this class does is refused there.
+    map_ = os::Mapping(file_, super_.max_bytes,
+                       {.access = read_only ? os::Access::read : os::Access::read_write,
+                        .is_inherited = true,
+                        .map_sync = probe_.map_sync});
     medium_ = persist::Medium(probe_.durability, read_only ? nullptr : &state().failed.value);
 }
 
@@ -152,13 +154,15 @@ void Pool::check_table(std::uint64_t first, std::uint64_t chunks) const {
 }
 
 // Who attaches takes the mark away before it changes a word: so words that do not fit their mark are damaged.
-bool Pool::is_clean() const {
+Pool::Closed Pool::how_it_was_closed() const {
     for (;;) {
         const std::uint64_t mark = persist::Medium::load(&state().clean.value);
-        if (mark == 0) return false;
-        const bool fits = mark == clean_mark(state());
+        if (mark == 0) return Closed::not_cleanly;
+        const bool is_clean = mark == clean_mark(state());
+        const bool is_kept = mark == kept_mark(state());
         if (mark != persist::Medium::load(&state().clean.value)) continue;
-        if (fits) return true;
+        if (is_clean) return Closed::cleanly;
+        if (is_kept) return Closed::with_something_kept;
         throw Error(Code::corrupt, path() + ": the pool's state does not fit its checksum; `pmemcpy repair " +
                                        path() + " NEW` makes a new pool of what is whole");
     }

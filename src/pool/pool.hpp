@@ -471,6 +471,22 @@ public:
     /// What it left has been dropped. Under the StepLock.
     void forget_broken_step(std::uint64_t step);
 
+    /// A change of which names there are, from before anybody can see it until all can. One that a process died in is on its way until
+    /// the last has closed the pool.
+    class NamesChange {
+    public:
+        explicit NamesChange(Pool& pool);
+        ~NamesChange();
+        NamesChange(const NamesChange&) = delete;
+        NamesChange& operator=(const NamesChange&) = delete;
+
+    private:
+        Pool& pool_;
+    };
+    /// A number that is another one after each change of names; nothing while one is on its way. Two looks that get the same number have
+    /// the same names before, after and between them.
+    std::optional<std::uint64_t> names_count() const;
+
     /// The page of the copy of the superblock that is not whole, while the other one is in use.
     std::optional<std::uint64_t> damaged_superblock() const;
 
@@ -504,7 +520,14 @@ private:
     void read_superblock();
     void refresh_features();
     void check_state() const;
-    bool is_clean() const;
+    /// How the last session ended, while nobody is attached.
+    enum class Closed {
+        not_cleanly,
+        with_something_kept,  // its links can be trusted, and a view keeps what nothing leads to
+        cleanly
+    };
+    /// Errors: corrupt.
+    Closed how_it_was_closed() const;
     static std::uint64_t count_chunks(const Pool& pool);
     [[noreturn]] void throw_latched() const;
     /// What lies beside the pool. A failure is latched, as one of the pool itself is.
@@ -530,11 +553,12 @@ private:
     std::uint64_t open_step_of(std::uint64_t i) const;
     void note_death_in_step(std::uint64_t i);
     bool somebody_waits();
+    void end_changes_of_names();
     void note_durable_chunks(std::uint64_t chunks);
     std::uint64_t check_headroom(std::uint64_t chunks) const;
     void allocate(std::uint64_t first, std::uint64_t chunks);
     void make_huge(std::uint64_t begin, std::uint64_t bytes);
-    void set_clean(bool clean);
+    void set_closed(Closed how);
 
     os::File file_;
     os::ClosedInChild file_fork_;

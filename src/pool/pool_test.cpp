@@ -31,7 +31,7 @@ struct Counting final : Lifecycle {
     void rebuild() override { ++rebuilds; }
     bool scavenge(std::uint64_t) override {
         ++scavenges;
-        return true;
+        return leaves_empty;
     }
     bool leave() override { return leaves_empty; }
     int rebuilds = 0;
@@ -212,7 +212,8 @@ TEST_F(pool, believes_no_mark_of_another_boot) {
     EXPECT_EQ(rebuilds_behind_a_dead_first(), 1);
 }
 
-TEST_F(pool, stays_unclean_while_something_is_kept) {
+// A reader's view of what a writer overwrote made the pool "not closed cleanly" for all readers that came later.
+TEST_F(pool, in_which_a_view_keeps_something_is_read_by_others_and_scanned_by_the_next_writer) {
     Pool::create(path_, shape_);
     Counting keeping;
     keeping.leaves_empty = false;
@@ -222,6 +223,42 @@ TEST_F(pool, stays_unclean_while_something_is_kept) {
         mine.detach(keeping);
     }
     EXPECT_EQ(keeping.scavenges, 1) << "the last one out looks at what its own slot keeps";
+    Counting reading;
+    {
+        Pool reader(path_, true, MapSync::automatic);
+        reader.attach(reading);
+        reader.detach(reading);
+    }
+    Counting writing;
+    Pool writer(path_, false, MapSync::automatic);
+    writer.attach(writing);
+    EXPECT_EQ(writing.rebuilds, 1);
+    writer.detach(writing);
+}
+
+TEST_F(pool, counts_the_changes_of_names_and_says_nothing_while_one_is_on_its_way) {
+    Pool::create(path_, shape_);
+    std::optional<std::uint64_t> before;
+    {
+        Attached attached(path_);
+        Pool& mine = attached.pool;
+        before = mine.names_count();
+        ASSERT_TRUE(before);
+        EXPECT_EQ(mine.names_count(), before);
+        {
+            const Pool::NamesChange change(mine);
+            const Pool::NamesChange another(mine);
+            EXPECT_FALSE(mine.names_count());
+        }
+        ASSERT_TRUE(mine.names_count());
+        EXPECT_NE(mine.names_count(), before);
+        before = mine.names_count();
+        mine.state().names.value += 1;  // a process that died in one
+        EXPECT_FALSE(mine.names_count());
+    }
+    const Attached again(path_);
+    ASSERT_TRUE(again.pool.names_count());
+    EXPECT_NE(again.pool.names_count(), before);
 }
 
 TEST_F(pool, grows_to_its_maximum_and_no_further) {

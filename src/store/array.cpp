@@ -170,6 +170,7 @@ bool Store::define_array(Link entry, Link empty_word, const ArrayDefinition& ask
     const Link empty = Link::mark(mark_empty, version);
     draft.write(offsetof(heap::RecordHeader, word), &empty, sizeof empty);
     const Link fresh = draft.seal(version);
+    const pool::Pool::NamesChange change(pool_);
     std::uint64_t expected = empty_word.word;
     if (!pool_.medium().compare_exchange(word, expected, fresh.word)) return false;
     draft.keep();
@@ -291,12 +292,7 @@ Dimensions Store::dims_now(const Directory& directory) const {
     Dimensions dims = directory.definition().dims;
     if ((directory.definition().flags & catalog::array_unlimited) == 0) return dims;
     dims[0] = 0;
-    bool all_visible = true;
-    for (const auto& [handle, block] : directory.blocks()) {
-        if (!is_visible(block.block.step)) all_visible = false;
-        if (!all_visible) break;
-    }
-    if (all_visible) {
+    if (directory.totals(pool_.committed_step(), step_.load()).blocks == directory.blocks().size()) {
         dims[0] = directory.index().greatest_end();
         return dims;
     }

@@ -1,5 +1,4 @@
 #include "array/id.hpp"
-#include "array/id_order.hpp"
 #include "array/selection.hpp"
 #include "array/utf8.hpp"
 #include "catalog/follow.hpp"
@@ -118,18 +117,6 @@ std::optional<catalog::Catalog::Nature> Store::visible_nature(std::string_view i
     }
 }
 
-std::vector<std::string> Store::ids(std::string_view prefix, bool groups) const {
-    check_readable();
-    std::vector<std::string> found;
-    catalog_.for_each([&](const std::string& id, Link entry) {
-        if (id == "/" || id.compare(0, prefix.size(), prefix) != 0) return;
-        const auto nature = visible_nature(id, entry);
-        if (nature && nature->is_group == groups) found.push_back(id);
-    });
-    array::sort_by_id(found, [](const std::string& id) { return std::string_view(id); });
-    return found;
-}
-
 Info Store::describe_value(std::string_view id, const ValueSeen& seen) const {
     Info info;
     info.id = std::string(id);
@@ -193,14 +180,21 @@ std::optional<Info> Store::describe(std::string_view id, const catalog::Catalog:
     // Also while the block is not there yet, because whoever alloc'ed the array died before making it.
     info.is_frozen = !info.is_contiguous || info.bytes == 0;
     info.step = d.step;
-    for (const auto& [handle, block] : directory->blocks()) {
-        if (!is_visible(block.block.step)) continue;
-        ++info.blocks;
-        info.stored_bytes += block.block.stored_bytes;
-        info.step = std::max(info.step, block.block.step);
-        info.written_ns = std::max(info.written_ns, block.block.written_ns);
-        const bool in_place = (block.block.flags & catalog::block_in_place) != 0;
-        if (in_place)
+    const Directory::Totals seen = directory->totals(pool_.committed_step(), step_.load());
+    info.blocks = seen.blocks;
+    info.stored_bytes = seen.stored_bytes;
+    info.step = std::max(info.step, seen.newest_step);
+    if (seen.blocks == directory->blocks().size()) {
+        info.written_ns = directory->written_ns();
+    } else {
+        for (const auto& [handle, block] : directory->blocks()) {
+            if (is_visible(block.block.step))
+                info.written_ns = std::max(info.written_ns, block.block.written_ns);
+        }
+    }
+    if (info.is_contiguous && !directory->blocks().empty()) {
+        const BlockRecord& block = directory->blocks().begin()->second;
+        if ((block.block.flags & catalog::block_in_place) != 0)
             info.is_frozen = Medium::load(&pool_.as<heap::RecordHeader>(block.link.offset()).word) != 0;
     }
     if (info.written_ns == 0)

@@ -8,7 +8,6 @@
 #include "array/selection.hpp"
 #include "base/crc32c.hpp"
 #include "catalog/retry.hpp"
-#include "codec/blosc.hpp"
 #include "os/guard.hpp"
 #include "persist/copy.hpp"
 #include "store/pin.hpp"
@@ -48,14 +47,14 @@ void fill_part(void* data, const Selection& wanted, const Selection& part,
                                    " blocks are damaged, so elements may be missing; run pmemcpy verify");
 }
 
-[[noreturn]] void throw_no_memory(std::string_view id, const Selection& box) {
+}  // namespace
+
+void throw_no_memory(std::string_view id, const Selection& box) {
     throw Error(
         Code::io_error,
         "the memory of block " + to_string(box) + " of '" + std::string(id) +
             "' is damaged (SIGBUS); store it again, or make a new pool of the rest with pmemcpy repair");
 }
-
-}  // namespace
 
 Store::Effort Store::load(std::string_view id, const Type& type, void* data, const Selection& selection,
                           std::optional<std::uint64_t> step) const {
@@ -184,26 +183,27 @@ bool Store::plan(Directory& directory, const Wanted& what, Reading& reading, cat
     // Of a step that has not been seen so far nothing may be seen now, and what was there before it may be gone.
     if (!step && is_of_later_step && newest != pool_.committed_step() && directory.kept_since() > newest)
         return begin_anew();
-    cover.plan(
-        [&](std::uint64_t handle, const Selection& part) {
-            if ((handle & kept_flag) == 0) {
-                reading.pieces.push_back({directory.block(handle), part, handle});
-            } else {
-                const std::size_t origin = handle & ~kept_flag;
-                const Reading::Piece& piece = reading.kept[origin];
-                reading.pieces.push_back({piece.block, part, piece.handle, true, origin});
-            }
-        },
-        [&](const Selection& part) {
-            if (directory.damaged() > 0) throw_damaged_records(id, directory.damaged());
-            if (!d.fill.empty()) return fill_part(what.data, reading.wanted, part, d.fill);
-            Selection missing = array::compose(reading.wanted, part);
-            if (d.order == Order::fortran) missing = array::reversed(missing);
-            throw Error(Code::not_found,
-                        "array '" + std::string(id) + "': nothing was stored in " + to_string(missing) +
-                            (step ? " by step " + std::to_string(*step) + ", or it is not kept" : "") +
-                            "; give the array a fill value, or load what is there");
-        });
+    const array::Cover::Take take = [&](std::uint64_t handle, const Selection& part) {
+        if ((handle & kept_flag) == 0) {
+            reading.pieces.push_back({directory.block(handle), part, handle});
+        } else {
+            const std::size_t origin = handle & ~kept_flag;
+            const Reading::Piece& piece = reading.kept[origin];
+            reading.pieces.push_back({piece.block, part, piece.handle, true, origin});
+        }
+    };
+    // What is read at once is copied in order; else each element comes once.
+    if (!reading.keeps() && cover.paint(take)) return true;
+    cover.plan(take, [&](const Selection& part) {
+        if (directory.damaged() > 0) throw_damaged_records(id, directory.damaged());
+        if (!d.fill.empty()) return fill_part(what.data, reading.wanted, part, d.fill);
+        Selection missing = array::compose(reading.wanted, part);
+        if (d.order == Order::fortran) missing = array::reversed(missing);
+        throw Error(Code::not_found,
+                    "array '" + std::string(id) + "': nothing was stored in " + to_string(missing) +
+                        (step ? " by step " + std::to_string(*step) + ", or it is not kept" : "") +
+                        "; give the array a fill value, or load what is there");
+    });
     return true;
 }
 
@@ -306,9 +306,7 @@ void Store::copy_part(std::string_view id, const ArrayDefinition& array, const B
         const std::uint64_t bytes = is_packed(block) ? b.stored_bytes : part.elements() * array.type.size();
         targets_.pace(b.extent.target, layout::Throttle::Way::read, bytes);
     }
-    const std::byte* from = there.data;
-    std::vector<std::byte> packed;
-    std::vector<std::byte> unpacked;
+    const std::byte* const from = there.data;
     const array::CopyPlan plan(wanted, block.box, part, array.type.size());
     auto* to = static_cast<std::byte*>(data);
     const auto copy = [&] {
@@ -317,21 +315,7 @@ void Store::copy_part(std::string_view id, const ArrayDefinition& array, const B
                                            r.block_stride, r.row_bytes, r.rows);
         });
     };
-    if (is_packed(block)) {
-        // The decoder owns things while it works, so it cannot be left where memory is gone: it gets a copy.
-        packed.resize(b.stored_bytes);
-        if (!os::guarded(from, b.stored_bytes, [&] { std::memcpy(packed.data(), from, b.stored_bytes); }))
-            throw_no_memory(id, block.box);
-        // Asked before there is room for them: the record says how many there should be, and not that there are.
-        if (codec::inspect_compressed(packed).raw_size_bytes != b.raw_bytes) {
-            throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) +
-                                           "' unpacks to another number of bytes than it has");
-        }
-        unpacked.resize(b.raw_bytes);
-        codec::decompress(packed, unpacked);
-        from = unpacked.data();
-        return copy();
-    }
+    if (is_packed(block)) return unpack(id, block, from, plan, to);
     if (!os::guarded(from, b.extent.length, copy)) throw_no_memory(id, block.box);
 }
 

@@ -5,6 +5,9 @@
 
 namespace pmemcpy::store {
 
+/// Errors: io_error, for a block that lies in it.
+[[noreturn]] void throw_no_memory(std::string_view id, const Selection& box);
+
 /// What somebody loads, and where to.
 struct Store::Wanted {
     std::string_view id;

@@ -40,7 +40,10 @@ void Store::compact() {
         const auto named = defined(id);
         if (!named) continue;
         if (is_array(named->definition)) {
-            if (const auto directory = directory_of(named->definition)) compact_array(*directory);
+            if (const auto directory = directory_of(named->definition)) {
+                compact_array(*directory);
+                collect_all(id, *directory);
+            }
             announce(named->entry);
             name_changed(id);
         } else {

@@ -60,6 +60,16 @@ void Store::begin(std::uint64_t step) {
     settle_names();
 }
 
+// A rank goes on to its next step while another one, who commits this one, is still at it.
+void Store::check_may_leave_step_for(std::uint64_t next) const {
+    check_writable();
+    const std::uint64_t step = step_.load();
+    if (step == 0 || step == next || is_committed(step) || pool_.count_attached() > 1) return;
+    throw Error(Code::invalid_argument, "step " + std::to_string(next) + " cannot begin inside step " +
+                                            std::to_string(step) + ", which is not committed; commit(" +
+                                            std::to_string(step) + ") or abandon() comes first");
+}
+
 void Store::go_back_to(std::uint64_t step) {
     step_ = step;
     pool_.enter_step(step);
@@ -261,6 +271,7 @@ void Store::drop_abandoned_step(std::uint64_t next, const pool::Pool::StepLock&)
 // the broken one is whole, and waits for its commit. By the records and not by the names: a variable that another process
 // renames meanwhile may be in none of the chains when they are walked.
 void Store::drop_from(std::uint64_t step) {
+    const pool::Pool::NamesChange change(pool_);
     for_each_from(step, [&](Link record, const heap::RecordHeader& header) {
         if (static_cast<heap::RecordKind>(header.kind) == heap::RecordKind::block) {
             heap_.unlink_block(record);

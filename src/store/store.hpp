@@ -14,7 +14,9 @@
 #include "os/map.hpp"
 #include "pool/pool.hpp"
 #include "store/in_transit.hpp"
+#include "store/listing.hpp"
 #include "store/tiering.hpp"
+#include "store/unpacked.hpp"
 #include "tier/bursts.hpp"
 #include "tier/command.hpp"
 
@@ -35,6 +37,10 @@
 #include <unordered_set>
 #include <utility>
 #include <vector>
+
+namespace pmemcpy::array {
+class CopyPlan;
+}
 
 namespace pmemcpy::store {
 
@@ -124,7 +130,6 @@ public:
     /// What has this name, if it is that object. False when it is another one, or nothing.
     bool erase_if(std::string_view id, const Oid& oid);
     void rename(std::string_view from, std::string_view to);
-    std::vector<std::string> ids(std::string_view prefix, bool groups) const;
     Info info(std::string_view id) const;
     std::vector<BlockInfo> blocks(std::string_view id) const;
     Creation creation(std::string_view id) const;
@@ -132,6 +137,11 @@ public:
     void create_as(const std::string& id, const Store& from);
     Oid oid(std::string_view id) const;
     std::string name_of(const Oid& oid) const;
+
+    // listing.cpp
+    std::vector<std::string> ids(std::string_view prefix, bool groups) const;
+    std::vector<std::string> members(std::string_view group) const;
+    std::size_t count_members(std::string_view group) const;
 
     // watching.cpp, following.cpp
     /// What readers see under an id, as far as it tells one version from another.
@@ -375,6 +385,9 @@ public:
 
     // step.cpp, space.cpp, verify.cpp
     void begin(std::uint64_t step);
+    /// Errors: invalid_argument while this Store is in another step that is not committed, and nobody else is there who might be about to
+    /// commit it.
+    void check_may_leave_step_for(std::uint64_t next) const;
     /// After a begin() whose other half failed, so that nothing was stored in it: in the step that this Store was in, 0: in none.
     void go_back_to(std::uint64_t step);
     void commit(std::uint64_t step);
@@ -592,6 +605,18 @@ private:
     // recode.cpp
     bool recode_block(const std::string& id, Directory& directory, const BlockRecord& from,
                       const Codec& codec);
+    bool publish_in(const Directory::EmptySlot& slot, Link fresh);
+    // collect.cpp
+    bool may_collect(const ArrayDefinition& d) const;
+    bool is_part(const ArrayDefinition& d, const BlockRecord& block) const;
+    std::vector<BlockRecord> appended_last(Directory& directory, const Box& box) const;
+    /// Behind a store of this box: joins what was appended last, once it lies in many blocks.
+    void collect_appended(std::string_view id, Directory& directory, const Box& box);
+    /// Joins all neighbours that are small. Errors: corrupt, no_space.
+    void collect_all(std::string_view id, Directory& directory);
+    void join(std::string_view id, Directory& directory, const std::vector<BlockRecord>& parts);
+    void publish_joined(Directory& directory, const std::vector<BlockRecord>& parts, const Selection& box,
+                        catalog::Draft& draft);
     // heat.cpp
     void count_reads(std::string_view id, const Directory& directory, const BlocksRead& blocks) const;
     void renew_tally() const;
@@ -666,6 +691,8 @@ private:
     void copy_part(std::string_view id, const ArrayDefinition& array, const BlockRecord& block,
                    const Selection& wanted, const Selection& part, void* data) const;
     void check_block(std::string_view id, const BlockRecord& block) const;
+    void unpack(std::string_view id, const BlockRecord& block, const std::byte* from,
+                const array::CopyPlan& plan, std::byte* to) const;
 
     // readable.cpp: names for other programs, in the directory layout
     std::optional<std::uint64_t> payload_to_read(std::string_view id) const;
@@ -703,6 +730,10 @@ private:
     std::atomic<std::uint64_t> step_{0};
     // The other pool's committed step when its notes were looked at.
     std::atomic<std::uint64_t> settled_with_{0};
+    mutable Unpacked unpacked_;
+    std::shared_ptr<const Listing> listing() const;
+    mutable std::mutex listing_mutex_;
+    mutable std::shared_ptr<const Listing> listing_;
     mutable std::mutex directories_mutex_;
     mutable std::unordered_map<std::uint64_t, std::shared_ptr<Directory>> directories_;  // by definition link
     bool closed_ = false;

@@ -148,7 +148,9 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
     std::uint64_t* word = catalog_.value_word(entry);
     auto& header = draft.as<heap::RecordHeader>();
     auto& value = draft.as<Value>();
-    const std::uint64_t incarnation = pool_.as<catalog::Entry>(entry.offset()).header.incarnation;
+    const auto& there = pool_.as<catalog::Entry>(entry.offset());
+    const std::uint64_t incarnation = there.header.incarnation;
+    const bool is_attribute = there.parent != 0;
     const std::uint64_t home = pool_.offset_of(word);
     m.write(&header.incarnation, &incarnation, sizeof incarnation);
     m.write(&header.home, &home, sizeof home);
@@ -195,6 +197,9 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
         if (replaced.is_record()) {
             if (!heap_.replace(word, old, fresh, takes_all ? seen->record.previous : Link{})) continue;
         } else {
+            // A new version is no new name, and neither is an attribute.
+            std::optional<pool::Pool::NamesChange> change;
+            if (!old.is_record() && !is_attribute) change.emplace(pool_);
             std::uint64_t expected = old.word;
             if (!m.compare_exchange(word, expected, fresh.word)) continue;
             m.persist(word, sizeof *word);

@@ -112,6 +112,7 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
         publish_block(id, *directory, *drafts[place], box);
         version = drafts[place]->as<heap::RecordHeader>().version;
     });
+    if ((d.flags & catalog::array_unlimited) != 0) collect_appended(id, *directory, array::bounding_box(box));
     announce(catalog_.entry_of(d.link));
     name_changed(id);
     if (Medium::load(&pool_.state().hierarchy.value) != 0) {
@@ -188,10 +189,17 @@ Link Store::seal_for(catalog::Draft& draft, const std::uint64_t* slot, Link old)
     return draft.seal(pool_.draw_version());
 }
 
+// False when another has been faster.
+bool Store::publish_in(const Directory::EmptySlot& slot, Link fresh) {
+    std::uint64_t expected = slot.empty;
+    if (!pool_.medium().compare_exchange(slot.word, expected, fresh.word)) return false;
+    pool_.medium().persist(slot.word, sizeof *slot.word);
+    return true;
+}
+
 void Store::publish_block(std::string_view id, Directory& directory, catalog::Draft& draft,
                           const Selection& box) {
     const std::lock_guard one_thread(directory.mutex());
-    const Medium& m = pool_.medium();
     auto& header = draft.as<heap::RecordHeader>();
     const std::uint64_t step = draft.as<Block>().step;
     const auto throw_erased = [&] {
@@ -221,8 +229,7 @@ void Store::publish_block(std::string_view id, Directory& directory, catalog::Dr
         if (old.is_record()) {
             if (!heap_.replace(slot, old, fresh)) continue;
         } else {
-            if (!m.compare_exchange(slot, expected, fresh.word)) continue;
-            m.persist(slot, sizeof *slot);
+            if (!publish_in({slot, expected}, fresh)) continue;
         }
         draft.keep();
         // An erase seals the slots, but one that another was just emptying comes empty behind it. The array's word is dead

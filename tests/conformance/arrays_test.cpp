@@ -128,6 +128,68 @@ TEST_P(arrays, an_unlimited_dimension_grows_by_stores) {
     expect_error(Code::invalid_argument, [&] { pmem.alloc<int>("odd", Dimensions{3, unlimited}); });
 }
 
+// Each row was a block for ever: after 8,512 of them a store of one more took ten times as long as at the beginning, and so did a load.
+TEST_P(arrays, rows_that_are_appended_one_by_one_do_not_stay_a_block_each) {
+    open();
+    constexpr std::uint64_t rows = 3000;
+    for (const Codec& codec : {Codec{}, Codec{Codec::Kind::lz4, 5, true}}) {
+        const std::string id = "a" + to_string(codec).substr(0, 3);
+        ArrayOptions options;
+        options.codec = codec;
+        pmem.alloc<int>(id, Dimensions{unlimited, 3}, options);
+        for (int row = 0; row < static_cast<int>(rows); ++row) {
+            const int data[] = {row, row + 1, -row};
+            pmem.store<int>(id, data, Box{{static_cast<std::uint64_t>(row), 0}, {1, 3}});
+            if (row == 1000) {  // over rows that may have been joined
+                const int other[] = {-1, -2};
+                pmem.store<int>(id, other, Box{{500, 1}, {2, 1}});
+            }
+        }
+        EXPECT_LT(pmem.info(id).blocks, 60u);
+        const auto found = loaded<int>(pmem, id, Box{{0, 0}, {rows, 3}});
+        for (std::uint64_t row = 0; row < rows; ++row) {
+            const int middle = row == 500 ? -1 : row == 501 ? -2 : static_cast<int>(row) + 1;
+            ASSERT_EQ(found[3 * row], static_cast<int>(row));
+            ASSERT_EQ(found[3 * row + 1], middle);
+            ASSERT_EQ(found[3 * row + 2], -static_cast<int>(row));
+        }
+        EXPECT_TRUE(pmem.verify().empty());
+        pmem.erase(id);
+    }
+    pmem.compact();
+    EXPECT_EQ(conformance::settled_info(pmem).data_bytes, 0u);
+}
+
+// What another stores over a row at the same time must win, or lose, as if the rows had not been joined.
+TEST_P(arrays, rows_are_joined_by_compact_where_another_writer_kept_them_apart) {
+    open();
+    PMEM other;
+    other.mmap(path(), options());
+    pmem.alloc<int>("a", Dimensions{unlimited});
+    pmem.alloc<int>("fixed", Dimensions{100, 2});
+    for (int i = 0; i < 100; ++i) {
+        const int row[] = {i, i};
+        pmem.store<int>("a", &i, Box{{static_cast<std::uint64_t>(i)}, {1}});
+        pmem.store<int>("fixed", row, Box{{static_cast<std::uint64_t>(i), 0}, {1, 2}});
+    }
+    EXPECT_EQ(pmem.info("a").blocks, 100u);
+    pmem.compact();
+    EXPECT_EQ(pmem.info("a").blocks, 100u);
+    other.munmap();
+    const auto view = pmem.view<int>("a", Box{{50}, {1}});
+    pmem.compact();
+    EXPECT_EQ(pmem.info("a").blocks, 1u);
+    EXPECT_EQ(pmem.info("fixed").blocks, 1u);
+    EXPECT_EQ(loaded<int>(pmem, "a", Box{{0}, {100}}), counted<int>(100));
+    EXPECT_EQ(view[0], 50);
+    const int last = -7;
+    pmem.store<int>("a", &last, Box{{50}, {1}});
+    EXPECT_EQ(loaded<int>(pmem, "a", Box{{50}, {1}}), std::vector<int>{-7});
+    EXPECT_EQ(view[0], 50);
+    reopen();
+    EXPECT_EQ(loaded<int>(pmem, "a", Box{{49}, {3}}), (std::vector<int>{49, -7, 51}));
+}
+
 TEST_P(arrays, an_unlimited_strided_store_ends_at_its_last_element) {
     open();
     pmem.alloc<int>("u", Dimensions{unlimited});

@@ -51,6 +51,41 @@ TEST_P(codecs, every_codec_gives_back_what_it_took) {
     EXPECT_TRUE(pmem.verify().empty());
 }
 
+// What was unpacked for one element is kept for the next, and is no answer for the block that takes the place of this one.
+TEST_P(codecs, single_elements_and_columns_of_a_large_block) {
+    open();
+    if (!is_available(Codec::Kind::zlib)) GTEST_SKIP() << "no codec in this build";
+    constexpr std::size_t rows = 1000, columns = 2000;
+    ArrayOptions options;
+    options.codec = parse_codec("zlib:1");
+    pmem.alloc<double>("a", Dimensions{rows, columns}, options);
+    auto data = smooth(rows * columns);
+    std::mt19937 random(1);
+    for (int round = 0; round < 2; ++round) {
+        pmem.store<double>("a", data.data(), Box{{0, 0}, {rows, columns}});
+        for (int i = 0; i < 200; ++i) {
+            const std::size_t row = random() % rows, column = random() % columns;
+            double one = 0;
+            pmem.load<double>("a", &one, Box{{row, column}, {1, 1}});
+            ASSERT_EQ(one, data[row * columns + column]);
+        }
+        for (const Selection& wanted : {Selection({0, 7}, {rows, 1}), Selection({3, 0}, {40, 2}, {25, 1999}),
+                                        Selection({999, 1999}, {1, 1}), Selection({0, 0}, {rows, columns})}) {
+            std::vector<double> found(wanted.elements());
+            pmem.load<double>("a", found.data(), wanted);
+            std::size_t i = 0;
+            for (std::size_t r = 0; r < wanted.count[0]; ++r) {
+                for (std::size_t c = 0; c < wanted.count[1]; ++c) {
+                    const std::size_t row = wanted.offset[0] + r * wanted.stride[0];
+                    const std::size_t column = wanted.offset[1] + c * wanted.stride[1];
+                    ASSERT_EQ(found[i++], data[row * columns + column]);
+                }
+            }
+        }
+        for (double& value : data) value = 1 - value;
+    }
+}
+
 TEST_P(codecs, one_store_may_choose_its_own) {
     open();
     if (!is_available(Codec::Kind::zstd)) GTEST_SKIP() << "no codec in this build";

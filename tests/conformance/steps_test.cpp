@@ -161,6 +161,25 @@ TEST_P(steps, several_stores_of_one_value_in_a_step) {
     EXPECT_EQ(pmem.info().retired_records, 0u);
 }
 
+// It went on in step 6, and what was stored in step 5 waited for a commit that nobody knew of.
+TEST_P(steps, one_does_not_begin_inside_another_that_nobody_else_could_commit) {
+    reader.munmap();
+    pmem.begin(5);
+    pmem.store("v", 5);
+    expect_error(Code::invalid_argument, [&] { pmem.begin(6); }, {"step 6", "inside step 5", "commit(5)"});
+    pmem.begin(5);
+    pmem.commit(5);
+    pmem.begin(6);
+    EXPECT_EQ(pmem.load<int>("v"), 5);
+    // A rank may be about to commit what this one has done its part of.
+    PMEM rank;
+    rank.mmap(path(), options());
+    rank.begin(6);
+    pmem.begin(7);
+    rank.commit(6);
+    pmem.commit(7);
+}
+
 TEST_P(steps, numbers_only_grow) {
     expect_error(Code::invalid_argument, [&] { pmem.begin(0); });
     expect_error(Code::invalid_argument, [&] { pmem.commit(1); }, {"begun"});

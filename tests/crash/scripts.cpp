@@ -68,7 +68,7 @@ Script arrays() {
 
 Script appending() {
     Script script{"appending", small_pool(), {open_pool(), alloc("T", {unlimited, 3})}};
-    for (std::uint64_t i = 0; i < 12; ++i) {
+    for (std::uint64_t i = 0; i < 18; ++i) {  // at 16 they are joined
         script.operations.push_back(store_box("T", {{i, 0}, {1, 3}}, 10.0 * static_cast<double>(i)));
         if (i == 5) script.operations.push_back(sync_pool());
     }

@@ -52,7 +52,8 @@ std::uint64_t end_of_promise(int fd, std::uint64_t length) {
         pool::Superblock super{};
         if (real.pread(fd, &super, sizeof super, static_cast<off_t>(offset)) != sizeof super) return length;
         if (super.magic != pool::pool_magic || !pool::is_consistent(super)) continue;
-        const bool is_damaged = state.clean.value != 0 && state.clean.value != pool::clean_mark(state);
+        const bool is_damaged = state.clean.value != 0 && state.clean.value != pool::clean_mark(state) &&
+                                state.clean.value != pool::kept_mark(state);
         if (is_damaged || state.usable_chunks.value > super.chunk_count)
             return length;  // the file itself tells
         return super.first_chunk_offset + state.usable_chunks.value * super.chunk_bytes;

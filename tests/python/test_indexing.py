@@ -245,3 +245,39 @@ def test_casts_within_a_kind(lasting: pmemcpy.Pool) -> None:
     array[0] = 7
     array[1] = True
     np.testing.assert_array_equal(array[...], np.array([7, 1, 3.5], "f4"))
+
+
+def test_far_elements_are_gathered_and_what_lies_between_is_not_loaded(pool: pmemcpy.Pool) -> None:
+    n = 4_000_000
+    far = pool.create("far", n)
+    far[0] = 1
+    far[n - 1] = 2
+    assert far[[0, n - 1]].tolist() == [1, 2]
+    assert far[[-1, 0, -1]].tolist() == [2, 1, 2]
+    with pytest.raises(pmemcpy.NotFoundError):
+        far[[0, 1]]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_of_indices_far_apart_are_numpys(pool: pmemcpy.Pool, order: str) -> None:
+    data = np.arange(3 * 500 * 400, dtype="i4").reshape(3, 500, 400)
+    pool["a"] = np.asarray(data, order=order)
+    array = pool["a"]
+    draw = np.random.default_rng(1)
+    rows, columns = draw.integers(0, 500, 6), draw.integers(-400, 400, 6)
+    mask = np.zeros((500, 400), bool)
+    mask[rows, columns] = True
+    for key in (
+        (slice(None), [0, 499], 3),
+        (1, [0, 499]),
+        (0, [499, 0, 499], slice(None, None, 100)),
+        (2, rows, columns),
+        (slice(None, None, 2), rows[:, None], columns),
+        (1, mask),
+        ([2, 0], 7),
+        (np.array([[0, 2], [2, 0]]), 499, slice(-1, None)),
+        (Ellipsis, [0, 399]),
+        (None, 1, [0, 499], None, 5),
+    ):
+        np.testing.assert_array_equal(array[key], data[key])
+        assert array[key].shape == data[key].shape

@@ -316,3 +316,39 @@ def test_a_full_pool_says_so_and_goes_on(path: str) -> None:
             pool["large"] = np.zeros(4 << 20)
         assert "large" not in pool
         pool["small"] = 1
+
+
+def test_a_group_is_listed_as_it_is_now(pool: pmemcpy.Pool) -> None:
+    group = pool.create_group("g")
+    assert (len(group), list(group)) == (0, [])
+    for k in range(30):
+        group[f"{k:02}"] = k
+        assert len(group) == k + 1
+    group["sub/v"] = 1
+    assert list(group) == [*(f"{k:02}" for k in range(30)), "sub"]
+    del group["05"]
+    pool.rename("g/06", "g/a")
+    assert list(group)[4:7] == ["04", "07", "08"]
+    assert (len(group), list(group)[-2:]) == (30, ["a", "sub"])
+    assert list(pool) == ["g"]
+
+
+def test_the_newest_members_of_a_group_are_kept(pool: pmemcpy.Pool) -> None:
+    for step in range(1, 6):
+        with pool.step(step):
+            pool[f"out/{step}/T"] = np.full(3, step)
+        pool["out"].keep_newest(2) if step > 1 else None
+    assert list(pool["out"]) == ["4", "5"]
+    assert pool.erase_all("out") == 5
+    assert list(pool) == []
+    with pytest.raises(pmemcpy.NotFoundError):
+        pool.erase_all("out")
+
+
+def test_a_step_does_not_begin_inside_another(pool: pmemcpy.Pool) -> None:
+    pool.begin(5)
+    with pytest.raises(pmemcpy.InvalidArgumentError, match=r"inside step 5.*commit\(5\)"):
+        pool.begin(6)
+    pool.commit(5)
+    with pool.step(6):
+        pass

@@ -1,6 +1,8 @@
 """Threads, forked children and other processes use one pool at the same time."""
 
 import multiprocessing
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -150,3 +152,75 @@ def test_a_forked_child_opens_its_own(path: str) -> None:
         assert child.exitcode == 0
         assert pool["from child"].value == 1
         assert pool["u"][2] == 2
+
+
+def summed(view: np.ndarray[Any, Any], first: int) -> float:
+    return float(view[first : first + 100].sum())
+
+
+VIEWS: dict[str, np.ndarray[Any, Any]] = {}
+
+
+def summed_of_parent(first: int) -> float:
+    return summed(VIEWS["v"], first)
+
+
+@pytest.mark.parametrize("mode", ["r", "r+"])
+def test_forked_workers_read_a_view_of_their_parent(path: str, mode: str) -> None:
+    """It was a SIGSEGV, and a multiprocessing.Pool never came back."""
+    with pmemcpy.open(path, "x") as pool:
+        pool["v"] = np.arange(1000.0)
+    with pmemcpy.open(path, mode) as pool:
+        VIEWS["v"] = pool["v"].view()
+        with FORK.Pool(2) as workers:
+            sums = workers.map_async(summed_of_parent, range(0, 1000, 100)).get(timeout=60)
+        assert sum(sums) == np.arange(1000.0).sum()
+        with FORK.Pool(1) as workers:
+            got = workers.map_async(load_of_parent, [pool]).get(timeout=60)
+        assert got == [499500.0], "what is pickled opens its own"
+        with FORK.Pool(1, initializer=keep, initargs=(pool,)) as workers, pytest.raises(pmemcpy.BusyError):
+            workers.map_async(load_of_kept, [1]).get(timeout=60)
+        VIEWS.clear()
+
+
+def load_of_parent(pool: pmemcpy.Pool) -> float:
+    return float(pool["v"][...].sum())
+
+
+def keep(pool: Any) -> None:
+    VIEWS["pool"] = pool
+
+
+def load_of_kept(_: int) -> float:
+    return load_of_parent(VIEWS["pool"])  # type: ignore[arg-type]
+
+
+READER = """
+import sys, pmemcpy
+pool = pmemcpy.open(sys.argv[1])
+view = pool["u"].view()
+print("has it", flush=True)
+sys.stdin.read()
+assert view.tolist() == [1.0, 1.0]
+"""
+
+
+def test_a_view_that_another_holds_is_no_unclean_end(path: str) -> None:
+    """Every notebook with a view made the pool 'not closed cleanly' for readers, once a writer had overwritten that."""
+    with pmemcpy.open(path, "x") as pool:
+        pool["u"] = np.ones(2)
+    with subprocess.Popen(
+        [sys.executable, "-c", READER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as reader:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == "has it\n"
+        with pmemcpy.open(path, "r+") as pool:
+            pool["u"] = np.zeros(2)
+        with pmemcpy.open(path) as pool:
+            assert pool["u"][...].tolist() == [0.0, 0.0]
+        reader.communicate("")
+        assert reader.returncode == 0
+    for mode in ("r", "r+", "r"):
+        with pmemcpy.open(path, mode) as pool:
+            assert pool["u"][...].tolist() == [0.0, 0.0]
+            assert pool.verify() == []

@@ -1,3 +1,4 @@
+// Length: the class Pool has all verbs of PMEM, a few lines each.
 #include "pool.hpp"
 
 #include "bindings.hpp"
@@ -15,6 +16,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <pmemcpy/groups.hpp>
 #include <pmemcpy/index.hpp>
 #include <pmemcpy/repair.hpp>
 #include <pmemcpy/scope.hpp>
@@ -321,6 +323,14 @@ void bind_pool(nb::module_& m) {
              })
         .def("flush_index", [](const Pool& p) { p.call([](PMEM& pmem) { flush_index(pmem); }); })
         .def("erase", [](const Pool& p, std::string_view id) { p.call([&](PMEM& pmem) { pmem.erase(id); }); })
+        .def("erase_all",
+             [](const Pool& p, std::string_view id) {
+                 return p.call([&](PMEM& pmem) { return erase_all(pmem, id); });
+             })
+        .def("keep_newest",
+             [](const Pool& p, std::string_view group, std::size_t count) {
+                 return p.call([&](PMEM& pmem) { return keep_newest(pmem, group, count); });
+             })
         .def("rename", [](const Pool& p, std::string_view from,
                           std::string_view to) { p.call([&](PMEM& pmem) { pmem.rename(from, to); }); })
         .def(
@@ -335,6 +345,14 @@ void bind_pool(nb::module_& m) {
                 return p.call([&](const PMEM& pmem) { return pmem.groups(prefix); });
             },
             "prefix"_a = "")
+        .def("members",
+             [](const Pool& p, std::string_view group) {
+                 return p.call([&](const PMEM& pmem) { return members(pmem, group); });
+             })
+        .def("count_members",
+             [](const Pool& p, std::string_view group) {
+                 return p.call([&](const PMEM& pmem) { return count_members(pmem, group); });
+             })
         .def("info",
              [](const Pool& p, std::string_view id) {
                  return p.call([&](const PMEM& pmem) { return pmem.info(id); });

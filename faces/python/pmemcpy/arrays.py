@@ -16,7 +16,7 @@ from .blocks import Block
 from .dtypes import Element, stored_element
 from .errors import InvalidArgumentError, NotFoundError, UnsupportedError
 from .operators import Operators
-from .scatter import MOST_BOXES, Scattered
+from .scatter import MOST_BOXES, Scattered, gathered
 from .selections import Hyperslab, Shape
 from .variable import Variable
 
@@ -28,8 +28,8 @@ _LARGE_BYTES = 4 << 20
 class Array(Operators, Variable):
     """A named array. `a[...]` loads a copy, `a[10:20, ::2] = block` stores a hyperslab, `a.view()` copies nothing.
 
-    Indices are numpy's: numbers, slices with any step, `...`, None, arrays of indices and masks. Arrays of indices and
-    masks load the smallest box that has all they ask for.
+    Indices are numpy's: numbers, slices with any step, `...`, None, arrays of indices and masks. What arrays of indices
+    and masks ask for is loaded in up to 256 boxes, or in the smallest one that has it all, whichever is less work.
     Crash: a store appears whole or not at all; see store() of arrays of indices.
     Sharing: threads and processes may load, and store into different boxes; of the same box the last store counts.
     """
@@ -108,10 +108,9 @@ class Array(Operators, Variable):
         if out is not None and slab.then is None and self._is_as_stored(out, slab):
             self._load(slab, out)
             return out
-        loaded = self._room(slab)
-        self._load(slab, loaded)
-        loaded = self._element.decoded(loaded)
-        wanted = loaded if slab.then is None else loaded[slab.then]
+        found = gathered(slab, self._element.stored, self._loaded)
+        loaded = self._element.decoded(self._loaded(slab) if found is None else found)
+        wanted = loaded if slab.then is None or found is not None else loaded[slab.then]
         if out is None:
             return wanted
         if out.shape != np.shape(wanted):
@@ -286,6 +285,11 @@ class Array(Operators, Variable):
             return np.empty(slab.count, stored, order=self._order)
         lies = memoryview(_core.recycled(size_bytes))  # type: ignore[arg-type]
         return np.ndarray(slab.count, stored, lies, order=self._order)
+
+    def _loaded(self, slab: Hyperslab) -> NDArray:
+        loaded = self._room(slab)
+        self._load(slab, loaded)
+        return loaded
 
     def _load(self, slab: Hyperslab, into: NDArray) -> None:
         self._pool.load(self._id, self._element.type, _raw(into), slab.offset, slab.count, slab.stride, self._step)

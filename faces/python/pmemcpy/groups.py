@@ -81,10 +81,10 @@ class Group(MutableMapping[str, Any]):
         self._pool.erase(self._id_of(name))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._children()))
+        return iter(self._pool.members(self.name))
 
     def __len__(self) -> int:
-        return len(self._children())
+        return self._pool.count_members(self.name)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._pool.exists(self._id_of(name))
@@ -230,6 +230,25 @@ class Group(MutableMapping[str, Any]):
         self._check_present()
         nested.erase(self, name)
 
+    def erase_all(self, name: str) -> int:
+        """Erases a variable, or a group with all that is in it. Returns how many variables and groups that were.
+
+        Crash: some of it is erased, the rest is whole.
+        Errors: NotFoundError; BusyError (others store in it); UnsupportedError (in a step).
+        """
+        self._check_present()
+        return self._pool.erase_all(self._id_of(name))
+
+    def keep_newest(self, count: int) -> list[str]:
+        """Erases all that is directly in this group but the `count` members created last; their names are returned.
+
+        For a group of its own for each step, or checkpoint, of which the last few are kept.
+        Errors: as erase_all().
+        Example: pool["out"].keep_newest(3)
+        """
+        self._check_present()
+        return self._pool.keep_newest(self.name, operator.index(count))
+
     def rename(self, old: str, new: str) -> None:
         """Renames a variable, atomically."""
         self._check_present()
@@ -326,11 +345,6 @@ class Group(MutableMapping[str, Any]):
         if not isinstance(name, str):
             raise TypeError(f"names are text, not {type(name).__name__}")
         return name.lstrip("/") if self._prefix == "/" or name.startswith("/") else self._prefix + name
-
-    def _children(self) -> set[str]:
-        prefix = self._id_of("")
-        below = self._pool.ids(prefix) + self._pool.groups(prefix)
-        return {id[self._skipped :].split("/", 1)[0] for id in below}
 
     def _check_present(self) -> None:
         if self._step is not None:

@@ -1,10 +1,10 @@
-"""Stores by arrays of indices and masks, made of stores of boxes."""
+"""Loads and stores by arrays of indices and masks, made of loads and stores of boxes."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,38 +14,28 @@ from .selections import Hyperslab
 NDArray = np.ndarray[Any, Any]
 
 MOST_BOXES = 256
+# What a box of its own costs a load, in bytes that are copied meanwhile.
+_BOX_BYTES = 64 << 10
 
 
-class Scattered:
-    """The elements that arrays of indices mean, and what is to be stored in them; of one named twice the last counts.
+class _Boxes:
+    """Boxes that have nothing but the elements at these places, which are sorted and differ."""
 
-    Errors: ValueError for a source that cannot be broadcast to them.
-    """
-
-    def __init__(self, slab: Hyperslab, source: NDArray, stored: np.dtype[Any]) -> None:
+    def __init__(self, slab: Hyperslab, places: NDArray) -> None:
         self._slab = slab
-        sides = _meant(slab)
-        wanted = sides[0].shape + stored.shape
-        while source.ndim > len(wanted) and source.shape[0] == 1:  # which numpy leaves out too
-            source = source[0]
-        given = np.broadcast_to(source, wanted).reshape(-1, *stored.shape).astype(stored.base, copy=False)
-        places = np.ravel_multi_index([side.ravel() for side in sides], slab.count) if given.size else np.empty(0, int)
-        self._places, last = np.unique(places[::-1], return_index=True)
-        self._elements = given[::-1][last]
-        self._rows = [np.asarray(side) for side in np.unravel_index(self._places, slab.count)] if given.size else []
+        self._places = places
+        self._rows = [np.asarray(side) for side in np.unravel_index(places, slab.count)] if places.size else []
         self._grid = self._as_grid()
         self._begins = [] if self._grid else self._lines()
 
-    @property
-    def boxes(self) -> int:
-        """How many stores it takes."""
+    def __len__(self) -> int:
         return math.prod(map(len, self._grid)) if self._grid else len(self._begins)
 
-    def each(self) -> Iterator[tuple[Hyperslab, NDArray]]:
-        """The boxes that have nothing but these elements, and what goes into each."""
+    def each(self, elements: NDArray) -> Iterator[tuple[Hyperslab, NDArray]]:
+        """Each box, and a view of its part of `elements`, in which those of all places lie one behind the other."""
         if self._grid:
             lengths = [sum(count for _, count, _ in runs) for runs in self._grid]
-            whole = self._elements.reshape(*lengths, *self._elements.shape[1:])
+            whole = elements.reshape(*lengths, *elements.shape[1:])
             parts = [list(_with_place(runs)) for runs in self._grid]
             for part in itertools.product(*parts):
                 yield self._box([run for run, _ in part]), whole[tuple(place for _, place in part)]
@@ -53,7 +43,7 @@ class Scattered:
         for first, end in itertools.pairwise([*self._begins, len(self._places)]):
             *row, last = ((int(side[first]), 1, 1) for side in self._rows)
             box = self._box([*row, (last[0], end - first, 1)])
-            yield box, self._elements[first:end].reshape(*box.count, *self._elements.shape[1:])
+            yield box, elements[first:end].reshape(*box.count, *elements.shape[1:])
 
     def _box(self, runs: list[tuple[int, int, int]]) -> Hyperslab:
         offset, stride = self._slab.offset, self._slab.stride
@@ -77,6 +67,54 @@ class Scattered:
         for side in rows:
             is_new |= np.diff(side) != 0
         return [0, *(np.flatnonzero(is_new) + 1).tolist()]
+
+
+class Scattered:
+    """The elements that arrays of indices mean, and what is to be stored in them; of one named twice the last counts.
+
+    Errors: ValueError for a source that cannot be broadcast to them.
+    """
+
+    def __init__(self, slab: Hyperslab, source: NDArray, stored: np.dtype[Any]) -> None:
+        sides = _meant(slab)
+        wanted = sides[0].shape + stored.shape
+        while source.ndim > len(wanted) and source.shape[0] == 1:  # which numpy leaves out too
+            source = source[0]
+        given = np.broadcast_to(source, wanted).reshape(-1, *stored.shape).astype(stored.base, copy=False)
+        places, last = np.unique(_numbered(sides, slab)[::-1], return_index=True)
+        self._elements = given[::-1][last]
+        self._boxes = _Boxes(slab, places)
+
+    @property
+    def boxes(self) -> int:
+        """How many stores it takes."""
+        return len(self._boxes)
+
+    def each(self) -> Iterator[tuple[Hyperslab, NDArray]]:
+        """The boxes that have nothing but these elements, and what goes into each."""
+        return self._boxes.each(self._elements)
+
+
+def gathered(slab: Hyperslab, stored: np.dtype[Any], load: Callable[[Hyperslab], NDArray]) -> NDArray | None:
+    """The elements that arrays of indices mean, from a few boxes; None where the smallest box around is as quick."""
+    size_bytes = math.prod(slab.count) * stored.itemsize
+    if slab.is_regular or size_bytes < 2 * _BOX_BYTES or 4 * math.prod(slab.shape) > math.prod(slab.count):
+        return None
+    sides = _meant(slab)
+    places, number = np.unique(_numbered(sides, slab), return_inverse=True)
+    boxes = _Boxes(slab, places)
+    if len(boxes) > MOST_BOXES or len(boxes) * _BOX_BYTES > size_bytes:
+        return None
+    found = np.empty((len(places), *stored.shape), stored.base)
+    for box, part in boxes.each(found):
+        part[...] = load(box)
+    return found[number.reshape(sides[0].shape)]
+
+
+def _numbered(sides: list[NDArray], slab: Hyperslab) -> NDArray:
+    if sides[0].size == 0:
+        return np.empty(0, int)
+    return np.ravel_multi_index([side.ravel() for side in sides], slab.count)
 
 
 def _meant(slab: Hyperslab) -> list[NDArray]:
