@@ -1,7 +1,10 @@
 #include "cli/plot/picture.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace pmemcpy::cli {
 
@@ -31,11 +34,43 @@ bool cut(LinePlot::Segment& s) {
     return true;
 }
 
+/// Where a coordinate is from the first element to the last: cells are as wide as each other, wherever they lie.
+double place_of(double coordinate, const Side& side, Along along) {
+    const std::vector<double>& places = side.places;
+    const bool is_rising = places.front() < places.back();
+    if (along == Along::points) return (coordinate - places.front()) / (places.back() - places.front());
+    const auto next = std::lower_bound(
+        places.begin() + 1, places.end() - 1, coordinate,
+        [&](double place, double wanted) { return (place < wanted) == is_rising && place != wanted; });
+    const double before = *std::prev(next);
+    const auto at = static_cast<double>(next - places.begin() - 1);
+    return (at + (coordinate - before) / (*next - before)) / static_cast<double>(places.size() - 1);
+}
+
 }  // namespace
 
+std::string Side::label() const { return unit.empty() ? name : name + " [" + unit + "]"; }
+
+Range Side::range() const {
+    if (places.empty()) return indices;
+    Range range;
+    range.add(places.front());
+    range.add(places.back());
+    return range;
+}
+
+double Side::along(std::size_t element) const {
+    if (numbers < 2) return 0;
+    if (places.empty()) return static_cast<double>(element) / static_cast<double>(numbers - 1);
+    return (places[element] - places.front()) / (places.back() - places.front());
+}
+
+double HeatMap::mean_at(std::size_t row, std::size_t column) const {
+    return raster.mean(down.is_upwards ? raster.rows() - 1 - row : row, column);
+}
+
 double HeatMap::position_at(std::size_t row, std::size_t column) const {
-    return scale.position(
-        raster.mean(row * raster.rows() / dots.rows, column * raster.columns() / dots.columns));
+    return scale.position(mean_at(row * raster.rows() / dots.rows, column * raster.columns() / dots.columns));
 }
 
 bool HeatMap::has_gaps() const {
@@ -49,15 +84,14 @@ bool HeatMap::has_gaps() const {
 
 std::vector<LinePlot::Segment> LinePlot::segments() const {
     std::vector<Segment> all;
-    const double last = std::max(1.0, static_cast<double>(series.numbers()) - 1);
     for (const auto& points : series.lines()) {
         for (std::size_t i = 0; i < points.size(); ++i) {
             const Series::Point& from = points[i];
             if (i + 1 == points.size() && i > 0) break;
             const Series::Point& to =
                 points[std::min(i + 1, points.size() - 1)];  // itself, of a point that stands alone
-            Segment segment{static_cast<double>(from.at) / last, scale.unbounded(from.value),
-                            static_cast<double>(to.at) / last, scale.unbounded(to.value)};
+            Segment segment{across.along(from.at), scale.unbounded(from.value), across.along(to.at),
+                            scale.unbounded(to.value)};
             if (cut(segment)) all.push_back(segment);
         }
     }
@@ -65,13 +99,17 @@ std::vector<LinePlot::Segment> LinePlot::segments() const {
 }
 
 std::vector<Scale::Tick> ticks_of(const Side& side, Along along, int most) {
-    const double length = side.indices.high - side.indices.low;
-    if (length == 0) return {{0.5, std::to_string(static_cast<unsigned long long>(side.indices.low))}};
-    auto ticks =
-        Scale(side.indices, false).ticks(std::max(1, static_cast<int>(std::min<double>(most, length))));
-    if (along == Along::cells) {
-        const auto cells = static_cast<double>(side.numbers);
-        for (Scale::Tick& tick : ticks) tick.position = (tick.position * (cells - 1) + 0.5) / cells;
+    const Range range = side.range();
+    if (range.low == range.high) return {{0.5, fmt::format("{:.6g}", range.low)}};
+    const double finest = side.places.empty() ? range.high - range.low : most;  // whole indices
+    auto ticks = Scale(range, false).ticks(std::max(1, static_cast<int>(std::min<double>(most, finest))));
+    for (Scale::Tick& tick : ticks) {
+        if (!side.places.empty()) tick.position = place_of(tick.number, side, along);
+        if (along == Along::cells) {
+            const auto cells = static_cast<double>(side.numbers);
+            tick.position = (tick.position * (cells - 1) + 0.5) / cells;
+        }
+        if (side.is_upwards) tick.position = 1 - tick.position;
     }
     return ticks;
 }
