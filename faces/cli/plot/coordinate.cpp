@@ -71,7 +71,9 @@ std::vector<double> places_of(const PMEM& pmem, const Info& coordinate, const Se
     for (std::size_t at = 0; at < bytes.size(); at += size) {
         const auto element = std::span<const std::byte>(bytes).subspan(at, size);
         const auto take = [&](auto number) { places.push_back(static_cast<double>(number)); };
-        if (packing.is_plain())
+        if (coordinate.type.kind() == Kind::datetime64)
+            take(read_number<std::int64_t>(element, coordinate.type.byte_order()));
+        else if (packing.is_plain())
             visit_number(coordinate.type.kind(), coordinate.type.byte_order(), element, take);
         else
             packing.visit(element, take);
@@ -123,6 +125,7 @@ Side side_of(const PMEM& pmem, const Info& info, const Selection& selection, int
         {{selection.offset[dimension]}, {selection.count[dimension]}, {selection.stride[dimension]}});
     if (side.places.empty()) return side;
     side.unit = unit_of(pmem, coordinate->id);
+    if (coordinate->type.kind() == Kind::datetime64) side.ticks = coordinate->type.unit();
     const bool is_rising = side.places.front() <= side.places.back();
     const auto up = goes_up(pmem, coordinate->id, name, side.unit);
     side.is_upwards = up && *up == is_rising;

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <string_view>
+
+#include "cli/element/datetime.hpp"
 
 namespace pmemcpy::cli {
 
@@ -34,6 +37,15 @@ bool cut(LinePlot::Segment& s) {
     return true;
 }
 
+/// Some of the elements, as far from each other.
+std::vector<Scale::Tick> times_of(const Side& side, std::size_t most) {
+    const std::size_t step = (side.numbers + most - 1) / most;
+    std::vector<Scale::Tick> ticks;
+    for (std::size_t i = 0; i < side.numbers; i += step)
+        ticks.push_back({0, side.text(side.places[i]), side.places[i]});
+    return ticks;
+}
+
 /// Where a coordinate is from the first element to the last: cells are as wide as each other, wherever they lie.
 double place_of(double coordinate, const Side& side, Along along) {
     const std::vector<double>& places = side.places;
@@ -50,6 +62,20 @@ double place_of(double coordinate, const Side& side, Along along) {
 }  // namespace
 
 std::string Side::label() const { return unit.empty() ? name : name + " [" + unit + "]"; }
+
+std::string Side::text(double place) const {
+    if (!ticks) return fmt::format("{:.6g}", place);
+    std::string date = datetime_text(static_cast<std::int64_t>(place), *ticks);
+    // What is zero at the end says nothing.
+    if (const std::size_t point = date.find('.'); date.find_first_not_of('0', point + 1) == std::string::npos)
+        date.resize(std::min(point, date.size()));
+    constexpr std::size_t with_seconds = 19;
+    if (date.size() == with_seconds && date.ends_with(":00")) date.resize(date.size() - 3);
+    for (const std::string_view midnight : {"T00:00", "T00"}) {
+        if (date.ends_with(midnight)) date.resize(date.size() - midnight.size());
+    }
+    return date;
+}
 
 Range Side::range() const {
     if (places.empty()) return indices;
@@ -100,9 +126,11 @@ std::vector<LinePlot::Segment> LinePlot::segments() const {
 
 std::vector<Scale::Tick> ticks_of(const Side& side, Along along, int most) {
     const Range range = side.range();
-    if (range.low == range.high) return {{0.5, fmt::format("{:.6g}", range.low)}};
+    if (range.low == range.high) return {{0.5, side.text(range.low)}};
     const double finest = side.places.empty() ? range.high - range.low : most;  // whole indices
-    auto ticks = Scale(range, false).ticks(std::max(1, static_cast<int>(std::min<double>(most, finest))));
+    auto ticks =
+        side.ticks ? times_of(side, static_cast<std::size_t>(std::max(1, most)))
+                   : Scale(range, false).ticks(std::max(1, static_cast<int>(std::min<double>(most, finest))));
     for (Scale::Tick& tick : ticks) {
         if (!side.places.empty()) tick.position = place_of(tick.number, side, along);
         if (along == Along::cells) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <pmemcpy/type.hpp>
 #include <string>
 #include <vector>
 
@@ -16,11 +18,14 @@ struct Side {
     Range indices{0, 0};  ///< of the first and the last element
     std::size_t numbers = 1;
     std::string unit{};
-    std::vector<double> places{};  ///< of the elements, all rising or all falling; empty: their indices
-    bool is_upwards = false;       ///< where it goes down a picture, the last element is on top
+    std::vector<double> places{};     ///< of the elements, all rising or all falling; empty: their indices
+    std::optional<TimeUnit> ticks{};  ///< of times, what the places are counted in
+    bool is_upwards = false;          ///< where it goes down a picture, the last element is on top
 
     /// "lat [degrees_north]"
     std::string label() const;
+    /// A coordinate as text: "45.5", "2026-07-01".
+    std::string text(double place) const;
     Range range() const;
     /// Where an element is between the first and the last, from 0 to 1.
     double along(std::size_t element) const;
@@ -74,7 +79,7 @@ struct LinePlot {
 /// the room. What is smaller than the room grows by whole numbers, so that all its cells are alike.
 Extents fitted(std::size_t rows, std::size_t columns, Extents most, double dot_height);
 
-/// Marks at whole indices, or round coordinates: at points that reach from edge to edge, or in the middle of cells that stand side
+/// Marks at whole indices, round coordinates, or some of the times: at points that reach from edge to edge, or in the middle of cells that stand side
 /// by side. From 0 at the left or top to 1.
 enum class Along { points, cells };
 std::vector<Scale::Tick> ticks_of(const Side& side, Along along, int most);

@@ -103,6 +103,23 @@ TEST(cli_picture, marks_stand_where_the_coordinates_are) {
     EXPECT_EQ(depth.label(), "depth [m]");
 }
 
+TEST(cli_picture, times_are_dates) {
+    Side time{"time", {0, 11}, 12};
+    time.ticks = pmemcpy::TimeUnit::second;
+    for (int month = 0; month < 12; ++month) time.places.push_back(86400.0 * 30 * month);
+    const auto ticks = ticks_of(time, Along::cells, 6);
+    ASSERT_EQ(ticks.size(), 6U);
+    EXPECT_EQ(ticks[1].label, "1970-03-02");
+    EXPECT_DOUBLE_EQ(ticks[1].position, 2.5 / 12);
+    EXPECT_EQ(time.text(3600), "1970-01-01T01:00");
+    EXPECT_EQ(time.text(61), "1970-01-01T00:01:01");
+    time.ticks = pmemcpy::TimeUnit::nanosecond;
+    EXPECT_EQ(time.text(1.5e9), "1970-01-01T00:00:01.500000000");
+    EXPECT_EQ(time.text(0), "1970-01-01");
+    time.ticks = pmemcpy::TimeUnit::month;
+    EXPECT_EQ(time.text(13), "1971-02");
+}
+
 TEST(cli_picture, a_line_goes_through_least_and_greatest) {
     Series series(1000, 10, false);
     for (std::size_t i = 0; i < 1000; ++i) series.add(999 - i, i == 500 ? 1e6 : 0);  // backwards

@@ -91,17 +91,19 @@ LinePlot Plotter::line(std::size_t room, bool margins) const {
 
 nlohmann::ordered_json Plotter::head() const {
     const Selection& s = slice_.selection;
-    const auto told = [](const Side& side) {
+    const auto about = [](const Side& side) {
         const Range range = side.range();
-        return Json{{"name", side.name}, {"unit", side.unit}, {"from", range.low}, {"to", range.high}};
+        Json told = {{"name", side.name}, {"unit", side.unit}, {"from", range.low}, {"to", range.high}};
+        if (side.ticks) told.update({{"from", side.text(range.low)}, {"to", side.text(range.high)}});
+        return told;
     };
     Json json = {{"id", info_.id},
                  {"offset", to_json(s.offset)},
                  {"count", to_json(s.count)},
                  {"stride", to_json(s.stride)},
                  {"unit", unit_},
-                 {"across", told(across_)}};
-    if (!is_line()) json["down"] = told(down_);
+                 {"across", about(across_)}};
+    if (!is_line()) json["down"] = about(down_);
     return json;
 }
 
@@ -142,8 +144,8 @@ std::string Plotter::title() const {
         const Side side = d == slice_.row || d == slice_.column ? Side{} : side_of(pmem_, info_, s, d);
         is_said = is_said && side.places.size() == 1;
         if (is_said)
-            fixed += fmt::format(", {} = {:.6g}{}{}", side.name, side.places[0], side.unit.empty() ? "" : " ",
-                                 side.unit);
+            fixed += fmt::format(", {} = {}{}{}", side.name, side.text(side.places[0]),
+                                 side.unit.empty() ? "" : " ", side.unit);
     }
     text += is_said ? fixed : " " + to_string(s);
     if (request_.step) text += fmt::format(" at step {}", *request_.step);

@@ -246,7 +246,12 @@ void NetcdfReader::check_filters(const NetcdfVariable& variable) const {
     std::size_t bytes_of_one = 0;
     at(variable.path)(nc_inq_type(variable.group, variable.type, nullptr, &bytes_of_one));
     std::vector<std::byte> one(bytes_of_one);
-    at(variable.path)(nc_get_vara(variable.group, variable.id, first.data(), count.data(), one.data()));
+    const int status = nc_get_vara(variable.group, variable.id, first.data(), count.data(), one.data());
+    if (status == NC_EFILTER || status == NC_ENOFILTER)
+        throw Error(Code::unsupported,
+                    "it is compressed by a filter whose plugin is not installed; "
+                    "HDF5_PLUGIN_PATH says where it is looked for");
+    at(variable.path)(status);
     if (variable.is_rows()) nc_free_vlen(reinterpret_cast<nc_vlen_t*>(one.data()));
 }
 
