@@ -49,6 +49,7 @@ CHAPTERS = [
     ("struct.hpp", "Structs"),
     ("float16.hpp", "Half precision"),
     ("number.hpp", "Numbers of types known at run time"),
+    ("packing.hpp", "Packed and missing numbers"),
     ("codec.hpp", "Compression"),
     ("encoder.hpp", "Encoders"),
     ("serializer.hpp", "Serializers"),

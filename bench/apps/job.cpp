@@ -90,6 +90,7 @@ Report Job::run() {
         report.seconds.push_back(
             ranks_.slowest_seconds([&] { arguments_.is_write ? write(mode_) : read(); }));
     }
+    if (arguments_.is_write) describe();
     if (arguments_.verify) ranks_.together([&] { arguments_.is_write ? verify_written() : verify_read(); });
     report.is_write = arguments_.is_write;
     report.is_verified = arguments_.verify;
@@ -163,6 +164,15 @@ void Job::read() {
         progress.add(parts_[v].box.elements() * sizeof(double));
     }
     pmem.munmap();
+}
+
+void Job::describe() {
+    ranks_.together([&] {
+        if (!ranks_.is_first()) return;
+        pmemcpy::PMEM pmem;
+        pmem.mmap(arguments_.pool, {.mode = pmemcpy::Mode::update});
+        source_->describe(pmem);
+    });
 }
 
 double Job::copy() {

@@ -33,6 +33,7 @@ private:
     void make_ready(int repetition);
     void write(pmemcpy::Mode mode);
     void read();
+    void describe();
     double copy();
     void verify_written();
     void verify_read();

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <memory>
-#include <pmemcpy/box.hpp>
+#include <pmemcpy/pmemcpy.hpp>
 #include <string>
 #include <vector>
 
@@ -21,6 +21,8 @@ public:
     const std::vector<Variable>& variables() const { return variables_; }
     /// Writes the values of a box of the variable with that number densely to `out`.
     virtual void fill(std::size_t variable, const pmemcpy::Box& box, double* out) const = 0;
+    /// Says in the pool what the variables are, beside their values: attributes and coordinates, where there are any.
+    virtual void describe(pmemcpy::PMEM&) const {}
 
 protected:
     explicit Source(std::vector<Variable> variables) : variables_(std::move(variables)) {}

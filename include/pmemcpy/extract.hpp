@@ -53,8 +53,8 @@ private:
     std::unique_ptr<Worker> worker_;
 };
 
-/// Statistics of all numbers except NaN. The deviation is that of a population: the root of the mean squared
-/// distance from the mean.
+/// Statistics of all numbers except NaN and those that are missing; packed ones are unpacked (see Packing). The deviation is that of
+/// a population: the root of the mean squared distance from the mean.
 struct Statistics {
     std::uint64_t numbers;
     double min;

@@ -12,8 +12,17 @@ namespace pmemcpy::exchange {
 
 namespace {
 
+constexpr std::size_t longest_shown = 80;  // of a path in a warning
+
 std::span<const std::byte> bytes_of(std::string_view text) {
     return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+std::string key_of(const std::string& id, std::string_view attribute) {
+    std::string key = id;
+    key += '\0';
+    key += attribute;
+    return key;
 }
 
 }  // namespace
@@ -26,24 +35,54 @@ std::string Intake::id_of(const std::string& path) const {
     return options_.into.empty() ? path : options_.into + "/" + path;
 }
 
-// An array that is there already would be found by alloc, and then hold both.
-void Intake::create(const std::string& path, const std::string& id) {
-    if (!made_.insert(id).second || pool_.exists(id)) {
-        throw Error(Code::already_exists,
-                    "the pool has an '" + id + "' already, so '" + path +
-                        "' cannot be imported under that name; import into another group");
+// False, with a warning, when the pool says of a name, a size or a number of things that it cannot hold it.
+template <class Go>
+bool Intake::hold(const std::string& path, Go&& go) {
+    try {
+        go();
+        return true;
+    } catch (const Error& error) {
+        if (error.kind() != Code::invalid_argument && error.kind() != Code::out_of_range) throw;
+        warn(path.size() > longest_shown ? path.substr(0, longest_shown) + "..." : path,
+             std::string(error.what()) + "; not imported");
+        return false;
     }
-    ++report_.variables;
+}
+
+bool Intake::takes(const std::string& path) const {
+    return std::none_of(left_out_.begin(), left_out_.end(),
+                        [&](const std::string& one) { return (path + "/").starts_with(one); });
+}
+
+// An array that is there already would be found by alloc, and then hold both.
+template <class Make>
+void Intake::create(const std::string& path, Make&& make) {
+    if (!takes(path)) return;
+    const std::string id = id_of(path);
+    const bool is_held = hold(path, [&] {
+        if (!made_.insert(id).second || pool_.exists(id)) {
+            throw Error(Code::already_exists,
+                        "the pool has an '" + id + "' already, so '" + path +
+                            "' cannot be imported under that name; import into another group");
+        }
+        make(id);
+        ++report_.variables;
+    });
+    if (!is_held) left_out_.push_back(path + "/");
 }
 
 void Intake::group(const std::string& path) {
     const std::string id = id_of(path);
-    if (id == "/") return;
-    for (std::size_t end = id.find('/'); end != std::string::npos; end = id.find('/', end + 1))
-        note_group(id.substr(0, end));
-    note_group(id);
-    pool_.make_group(id);
-    ++report_.groups;
+    if (id == "/" || !takes(path)) return;
+    const auto make = [&] {
+        for (std::size_t end = id.find('/'); end != std::string::npos; end = id.find('/', end + 1))
+            note_group(id.substr(0, end));
+        note_group(id);
+        pool_.make_group(id);
+        ++report_.groups;
+    };
+    if (path.empty()) return make();  // which the user has named
+    if (!hold(path, make)) left_out_.push_back(path + "/");
 }
 
 void Intake::note_group(const std::string& id) {
@@ -64,21 +103,20 @@ void Intake::take_back_groups() {
 }
 
 void Intake::array(const std::string& path, const Type& type, const Dimensions& dims, ArrayOptions options) {
-    const std::string id = id_of(path);
-    create(path, id);
     options.codec = options_.codec;
-    pool_.alloc(id, type, dims, options);
+    create(path, [&](const std::string& id) { pool_.alloc(id, type, dims, options); });
 }
 
 void Intake::store(const std::string& path, const Type& type, const void* data, const Box& box) {
+    if (!takes(path)) return;
     pool_.store(id_of(path), type, data, box);
     count(box.elements() * type.size());
 }
 
 void Intake::value(const std::string& path, const Type& type, std::span<const std::byte> bytes) {
-    const std::string id = id_of(path);
-    create(path, id);
-    pool_.store_encoded(id, type, SerializerType::bp4, BytesEncoder(bytes));
+    create(path, [&](const std::string& id) {
+        pool_.store_encoded(id, type, SerializerType::bp4, BytesEncoder(bytes));
+    });
     count(bytes.size());
 }
 
@@ -88,23 +126,31 @@ bool Intake::had_attribute(const std::string& id, std::string_view name) const {
     return std::binary_search(names.begin(), names.end(), name);
 }
 
-void Intake::set(const std::string& path, std::string_view name, const Type& type,
+bool Intake::set(const std::string& path, std::string_view name, const Type& type,
                  std::span<const std::byte> bytes) {
+    if (!takes(path)) return false;
     const std::string id = id_of(path);
-    std::string key = id;
-    key += '\0';
-    key += name;
-    if (!made_.insert(std::move(key)).second || had_attribute(id, name)) {
+    if (!made_.insert(key_of(id, name)).second || had_attribute(id, name)) {
         throw Error(Code::already_exists, "the pool's '" + id + "' has an attribute '" + std::string(name) +
                                               "' already; import into another group");
     }
-    pool_.set_attribute_encoded(id, name, type, SerializerType::bp4, BytesEncoder(bytes));
+    return hold(path + "@" + std::string(name), [&] {
+        pool_.set_attribute_encoded(id, name, type, SerializerType::bp4, BytesEncoder(bytes));
+    });
+}
+
+// A file's own attribute of such a name says something else, unless it names the dimensions.
+bool Intake::is_own_attribute(const std::string& path, std::string_view name) {
+    if ((name != origin_attribute && name != dimensions_attribute) || !takes(path)) return false;
+    warn(std::string(path).append("@").append(name),
+         "a name that pools have for something of their own; not imported");
+    return true;
 }
 
 void Intake::attribute(const std::string& path, std::string_view name, const Type& type,
                        std::span<const std::byte> bytes) {
-    set(path, name, type, bytes);
-    ++report_.attributes;
+    if (is_own_attribute(path, name)) return;
+    if (set(path, name, type, bytes)) ++report_.attributes;
 }
 
 void Intake::attribute(const std::string& path, std::string_view name, std::string_view text) {
@@ -113,8 +159,20 @@ void Intake::attribute(const std::string& path, std::string_view name, std::stri
 }
 
 void Intake::attribute(const std::string& path, std::string_view name, const nlohmann::json& json) {
+    if (name == dimensions_attribute && names_dimensions(path, json))
+        return dimensions(path, json.get<std::vector<std::string>>());
     attribute(path, name, type_of<nlohmann::json>(),
               bytes_of(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+}
+
+bool Intake::names_dimensions(const std::string& path, const nlohmann::json& json) const {
+    const std::string id = id_of(path);
+    if (!takes(path)) return false;
+    const Info info = pool_.info(id);
+    return info.kind == VariableKind::array && json.is_array() &&
+           json.size() == static_cast<std::size_t>(info.dims.size()) &&
+           !made_.contains(key_of(id, dimensions_attribute)) &&
+           std::all_of(json.begin(), json.end(), [](const auto& name) { return name.is_string(); });
 }
 
 void Intake::dimensions(const std::string& path, const std::vector<std::string>& names) {
@@ -123,7 +181,7 @@ void Intake::dimensions(const std::string& path, const std::vector<std::string>&
 
 void Intake::origin(const std::string& path, const nlohmann::json& json) {
     // Of a group that something was imported into before, the first import's stays.
-    if (had_attribute(id_of(path), origin_attribute)) return;
+    if (!takes(path) || had_attribute(id_of(path), origin_attribute)) return;
     set(path, origin_attribute, type_of<nlohmann::json>(), bytes_of(json.dump()));
 }
 

@@ -14,13 +14,17 @@ namespace pmemcpy::exchange {
 
 /// Where a foreign file's content goes: one group of a pool. A format's reader calls these in any order, but each group and
 /// variable before its attributes. Paths are those of the file, with `/` between names, and `` for the outermost group.
-/// Errors of all: already_exists when the pool has had such a thing before; invalid_argument for a name that a pool cannot have.
+/// What a pool cannot hold, such as a name that none can have, is left out with a warning, and with all that is in it: of that
+/// nothing that is said afterwards is taken.
+/// Errors of all: already_exists when the pool has had such a thing before.
 class Intake {
 public:
     Intake(PMEM& pool, const ImportOptions& options, ExchangeReport& report);
 
     /// To be called of every group, the outermost included, before anything in it.
     void group(const std::string& path);
+    /// Whether neither it nor a group around it was left out.
+    bool takes(const std::string& path) const;
     /// Shape: as PMEM::alloc; dims[0] may be `unlimited`.
     void array(const std::string& path, const Type& type, const Dimensions& dims, ArrayOptions options = {});
     /// A piece of an array, densely.
@@ -49,12 +53,17 @@ public:
 
 private:
     std::string id_of(const std::string& path) const;
-    void create(const std::string& path, const std::string& id);
+    template <class Go>
+    bool hold(const std::string& path, Go&& go);
+    template <class Make>
+    void create(const std::string& path, Make&& make);
+    bool is_own_attribute(const std::string& path, std::string_view name);
+    bool names_dimensions(const std::string& path, const nlohmann::json& json) const;
     void note_group(const std::string& id);
     /// Of what was in the pool before the import.
     bool had_attribute(const std::string& id, std::string_view name) const;
     void count(std::uint64_t bytes);
-    void set(const std::string& path, std::string_view name, const Type& type,
+    bool set(const std::string& path, std::string_view name, const Type& type,
              std::span<const std::byte> bytes);
 
     PMEM& pool_;
@@ -62,6 +71,7 @@ private:
     ExchangeReport& report_;
     std::unordered_set<std::string> made_;  // ids, and ids with the names of attributes
     std::vector<std::string> new_groups_;   // outermost first
+    std::vector<std::string> left_out_;     // paths, each with a `/` behind it
     std::uint64_t expected_ = 0;
     std::uint64_t done_ = 0;
 };

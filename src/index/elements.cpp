@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <pmemcpy/number.hpp>
+#include <pmemcpy/packing.hpp>
 
 #include "array/region.hpp"
 #include "array/selection.hpp"
@@ -43,16 +44,33 @@ bool may_have(const Fact& least, const Fact& greatest, const Node& test) {
     }
 }
 
-bool may_have(const BlockInfo& block, const Type& type, const Node& test) {
+template <class T>
+Fact fact_of(T number) {
+    if constexpr (std::is_floating_point_v<T>)
+        return static_cast<double>(number);
+    else
+        return number;
+}
+
+/// The facts of an element of an array; nothing of one that is missing.
+void add_meant(Facts& facts, const Type& type, const Packing& packing, std::span<const std::byte> element,
+               std::span<const std::string> members) {
+    if (packing.is_plain() || !members.empty()) return add_facts(facts, type, element, members);
+    packing.visit(element, [&](auto number) { facts.push_back(fact_of(number)); });
+}
+
+bool may_have(const BlockInfo& block, const Type& type, const Packing& packing, const Node& test) {
     if (!block.has_range) return true;
-    const auto end = [&](std::span<const std::byte> bytes) {
-        return facts_of(type, SerializerType::none, bytes, {});
-    };
-    const std::span<const std::byte> least(block.minimum);
-    const std::span<const std::byte> greatest(block.maximum);
-    const Facts low = end(least.first(type.size()));
-    const Facts high = end(greatest.first(type.size()));
-    return low.size() != 1 || high.size() != 1 || may_have(low.front(), high.front(), test);
+    const std::span least = std::span(block.minimum).first(type.size());
+    const std::span greatest = std::span(block.maximum).first(type.size());
+    if (!packing.is_plain() && !packing.is_whole_between(least, greatest)) return true;
+    Facts low, high;
+    add_meant(low, type, packing, least, {});
+    add_meant(high, type, packing, greatest, {});
+    if (low.size() != 1 || high.size() != 1) return true;
+    const bool is_reversed = is_before(high.front(), low.front());  // by a negative scale
+    return is_reversed ? may_have(high.front(), low.front(), test)
+                       : may_have(low.front(), high.front(), test);
 }
 
 /// In parts of few bytes, halved along their longest dimension.
@@ -141,15 +159,16 @@ std::vector<Box> find_elements(const PMEM& pool, const Info& array, const Node& 
                                std::span<const std::string> members) {
     std::vector<Box> boxes;
     Facts facts;
+    const Packing packing(pool, array);
     const auto is_meant = [&](std::span<const std::byte> element) {
         facts.clear();
-        add_facts(facts, array.type, element, members);
+        add_meant(facts, array.type, packing, element, members);
         return std::any_of(facts.begin(), facts.end(),
                            [&](const Fact& fact) { return compare(fact, test) == Answer::yes; });
     };
     const std::uint64_t each = array.type.size();
     for (const BlockInfo& block : pool.blocks(array.id)) {
-        if (members.empty() && !may_have(block, array.type, test)) continue;
+        if (members.empty() && !may_have(block, array.type, packing, test)) continue;
         Around around;
         each_loaded(pool, array, block, [&](const Selection& part, std::span<const std::byte> bytes) {
             std::size_t at = 0;
@@ -163,6 +182,29 @@ std::vector<Box> find_elements(const PMEM& pool, const Info& array, const Node& 
     return boxes;
 }
 
+std::optional<Fact> meant(const Fact& stored, const Packing& packing) {
+    return std::visit(
+        [&](const auto& value) {
+            using T = std::decay_t<decltype(value)>;
+            std::optional<Fact> fact;
+            if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+                packing.visit(value, [&](auto number) { fact = fact_of(number); });
+            } else {
+                fact = value;
+            }
+            return fact;
+        },
+        stored);
+}
+
+void keep_meant(Facts& facts, const Packing& packing) {
+    Facts kept;
+    for (const Fact& fact : facts) {
+        if (auto one = meant(fact, packing)) kept.push_back(std::move(*one));
+    }
+    facts = std::move(kept);
+}
+
 void Extreme::add(const Fact& number) {
     if (const auto* broken = std::get_if<double>(&number); broken != nullptr && std::isnan(*broken)) return;
     if (!found_ || (is_least_ ? is_before(number, *found_) : is_before(*found_, number))) found_ = number;
@@ -170,13 +212,14 @@ void Extreme::add(const Fact& number) {
 
 void add_elements(const PMEM& pool, const Info& array, Extreme& extreme) {
     Facts facts;
+    const Packing packing(pool, array);
     const std::uint64_t each = array.type.size();
     for (const BlockInfo& block : pool.blocks(array.id)) {
         each_loaded(pool, array, block, [&](const Selection&, std::span<const std::byte> bytes) {
             for (std::size_t at = 0; at < bytes.size(); at += each) {
                 facts.clear();
-                add_facts(facts, array.type, bytes.subspan(at, each), {});
-                extreme.add(facts.front());
+                add_meant(facts, array.type, packing, bytes.subspan(at, each), {});
+                for (const Fact& fact : facts) extreme.add(fact);
             }
         });
     }
@@ -207,12 +250,17 @@ bool is_plain_number(const Type& type) {
 }
 
 /// Of a plain number.
-void visit_unless_nan(const Type& type, std::span<const std::byte> bytes,
+void visit_unless_nan(const Type& type, const Packing& packing, std::span<const std::byte> bytes,
                       const std::function<void(double)>& visit) {
-    visit_number(type.kind(), type.byte_order(), bytes, [&](auto value) {
+    const auto look = [&](auto value) {
         const auto number = static_cast<double>(value);
         if (!std::isnan(number)) visit(number);
-    });
+    };
+    if (packing.is_plain()) {
+        visit_number(type.kind(), type.byte_order(), bytes, look);
+    } else {
+        packing.visit(bytes, look);
+    }
 }
 
 /// Whether they are the elements of a list of plain numbers, one behind the other.
@@ -223,22 +271,26 @@ bool are_numbers_in_list(const Type& type, SerializerType serializer, std::span<
     return !bytes.empty() && is_plain_number(type.element()) && bytes.size() % type.element().size() == 0;
 }
 
-bool visit_value(const PMEM& pool, const std::string& id, const std::function<void(double)>& visit) {
+bool visit_value(const PMEM& pool, const Info& value, const std::function<void(double)>& visit) {
+    const Packing packing(pool, value);
     bool are_numbers = false;
-    pool.load_encoded(id, [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
-        if (are_numbers_in_list(type, serializer, bytes)) {
-            are_numbers = true;
-            const std::size_t each = type.element().size();
-            for (std::size_t at = 0; at < bytes.size(); at += each)
-                visit_unless_nan(type.element(), bytes.subspan(at, each), visit);
-            return;
-        }
-        const Facts facts = facts_of(type, serializer, bytes, {});
-        are_numbers = !facts.empty() && std::all_of(facts.begin(), facts.end(), [](const Fact& fact) {
-            return visit_unless_nan(fact, [](double) {});
+    pool.load_encoded(
+        value.id, [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
+            if (are_numbers_in_list(type, serializer, bytes)) {
+                are_numbers = true;
+                const std::size_t each = type.element().size();
+                for (std::size_t at = 0; at < bytes.size(); at += each)
+                    visit_unless_nan(type.element(), packing, bytes.subspan(at, each), visit);
+                return;
+            }
+            Facts facts = facts_of(type, serializer, bytes, {});
+            are_numbers = !facts.empty() && std::all_of(facts.begin(), facts.end(), [](const Fact& fact) {
+                return visit_unless_nan(fact, [](double) {});
+            });
+            if (!are_numbers) return;
+            keep_meant(facts, packing);
+            for (const Fact& fact : facts) visit_unless_nan(fact, visit);
         });
-        for (const Fact& fact : are_numbers ? facts : Facts{}) visit_unless_nan(fact, visit);
-    });
     return are_numbers;
 }
 
@@ -246,10 +298,11 @@ bool visit_value(const PMEM& pool, const std::string& id, const std::function<vo
 
 bool visit_numbers(const PMEM& pool, const Info& variable, const std::function<void(double)>& visit) {
     if (variable.kind == VariableKind::group) return false;
-    if (variable.kind == VariableKind::value) return visit_value(pool, variable.id, visit);
+    if (variable.kind == VariableKind::value) return visit_value(pool, variable, visit);
     if (!is_plain_number(variable.type)) return false;
+    const Packing packing(pool, variable);
     const auto look = [&](std::span<const std::byte> element) {
-        visit_unless_nan(variable.type, element, visit);
+        visit_unless_nan(variable.type, packing, element, visit);
     };
     const std::size_t each = variable.type.size();
     const std::vector<BlockInfo> blocks = pool.blocks(variable.id);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <pmemcpy/packing.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 #include <span>
 #include <string>
@@ -9,6 +11,11 @@
 #include "index/fact.hpp"
 
 namespace pmemcpy::index {
+
+/// What a stored number stands for; nothing if it is missing. Any other fact is itself.
+std::optional<Fact> meant(const Fact& stored, const Packing& packing);
+/// The same of each of them.
+void keep_meant(Facts& facts, const Packing& packing);
 
 /// The elements of an array for which a test of `value`, or of a member of it, is true: for each block with such elements the smallest box around
 /// them. Reads only blocks that can have one, by their least and greatest, and a few MiB of these at a time.

@@ -188,13 +188,19 @@ Facts Object::mean() {
     return numbers == 0 ? Facts{} : Facts{static_cast<double>(sum / static_cast<long double>(numbers))};
 }
 
-Facts Object::stored_value(std::span<const std::string> members) const {
+Facts Object::stored_value(std::span<const std::string> members) {
     Facts facts;
     pool_->load_encoded(id_,
                         [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
                             facts = facts_of(type, serializer, bytes, members);
                         });
+    if (!packing().is_plain()) keep_meant(facts, packing());
     return facts;
+}
+
+const Packing& Object::packing() {
+    if (!packing_) packing_.emplace(*pool_, info());
+    return *packing_;
 }
 
 const Facts& Object::own_value() { return facts(Key({std::string(word_of(Known::value))}, false)); }
@@ -238,12 +244,14 @@ Facts Object::extreme(bool is_least) {
         }
     } else if (info.kind == VariableKind::array) {
         if (!ranges().are_known) return {};
-        if (ranges().seen) {
+        if (has_ends()) {
             for (const BlockInfo& block : *ranges().seen) {
-                const std::span<const std::byte> end(is_least ? block.minimum : block.maximum);
-                Facts facts;
-                add_facts(facts, info.type, end.first(info.type.size()), {});
-                extreme.add(facts.front());
+                for (const std::span<const std::byte> end :
+                     {std::span(block.minimum), std::span(block.maximum)}) {
+                    Facts facts;
+                    add_facts(facts, info.type, end.first(info.type.size()), {});
+                    if (const auto number = meant(facts.front(), packing())) extreme.add(*number);
+                }
             }
         } else {
             add_elements(*pool_, info, extreme);
@@ -273,6 +281,13 @@ Leaves Object::value_leaves(std::uint64_t most_bytes, std::size_t at_most) {
                         [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
                             leaves = leaves_of(type, serializer, bytes, at_most);
                         });
+    if (packing().is_plain()) return leaves;
+    std::vector<Leaf> kept;
+    for (Leaf& leaf : leaves.leaves) {
+        if (auto fact = meant(leaf.fact, packing()))
+            kept.push_back({std::move(leaf.members), std::move(*fact)});
+    }
+    leaves.leaves = std::move(kept);
     return leaves;
 }
 
@@ -280,7 +295,17 @@ bool Object::has_cheap_range(std::uint64_t most_blocks) {
     const Info& info = this->info();
     if (info.kind != VariableKind::array || info.blocks == 0) return true;
     if (info.blocks > most_blocks) return false;
-    return !ranges().are_known || ranges().seen;
+    return !ranges().are_known || has_ends();
+}
+
+bool Object::has_ends() {
+    if (!ranges().seen) return false;
+    const std::size_t size = info().type.size();
+    return packing().is_plain() ||
+           std::all_of(ranges_->seen->begin(), ranges_->seen->end(), [&](const BlockInfo& block) {
+               return packing().is_whole_between(std::span(block.minimum).first(size),
+                                                 std::span(block.maximum).first(size));
+           });
 }
 
 bool Object::has_attribute(const std::string& name) {

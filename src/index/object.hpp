@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <pmemcpy/packing.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 #include <pmemcpy/query.hpp>
 #include <string>
@@ -50,7 +51,8 @@ public:
 private:
     Facts known(Known known, const Key& key);
     Facts attribute(const Key& key);
-    Facts stored_value(std::span<const std::string> members) const;
+    Facts stored_value(std::span<const std::string> members);
+    const Packing& packing();
     Facts extreme(bool is_least);
     bool find_extremes();
     Facts mean();
@@ -58,6 +60,8 @@ private:
     Facts creator(std::span<const std::string> members);
     const Facts& own_value();
     const Ranges& ranges();
+    /// Whether the least and greatest elements of blocks tell those of the array, none of which is missing.
+    bool has_ends();
     bool has_attribute(const std::string& name);
 
     const PMEM* pool_;
@@ -67,6 +71,7 @@ private:
     std::optional<std::vector<std::string>> attributes_;  // their names, sorted
     std::map<std::string, Facts> seen_;                   // by the text of a key
     std::optional<Ranges> ranges_;
+    std::optional<Packing> packing_;
     struct Extremes {
         Facts least;
         Facts greatest;

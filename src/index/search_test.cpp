@@ -184,6 +184,46 @@ TEST_P(QueryTest, knows_the_range_of_what_was_stored_over_something_else) {
     EXPECT_EQ(found("value > 15 and max < 90"), "");
 }
 
+// A newcomer's `find 'max > 400 and units = "K"'` found each array with one missing cell, for that is 1e20.
+TEST_P(QueryTest, asks_for_what_packed_numbers_stand_for_and_not_for_what_is_missing) {
+    const std::vector<float> numbers = {280, 1e20F, 300, 290};
+    const std::vector<std::int16_t> packed = {0, 100, -32768, 40};
+    for (const char* id : {"a", "whole"}) {
+        pool_.alloc<float>(id, {4});
+        pool_.store(id, numbers.data(), Box{{0}, {4}});
+        pool_.set_attribute(id, "_FillValue", 1e20F);
+    }
+    const std::vector<float> newer(2, 1e20F);
+    pool_.store("whole", newer.data(), Box{{2}, {2}});
+    pool_.alloc<std::int16_t>("packed", {4});
+    pool_.store("packed", packed.data(), Box{{0}, {4}});
+    pool_.set_attribute("packed", "_FillValue", std::int16_t{-32768});
+    pool_.set_attribute("packed", "scale_factor", -0.5);
+    pool_.set_attribute("packed", "add_offset", 10);
+    pool_.store("scalar", std::int16_t{8});
+    pool_.set_attribute("scalar", "scale_factor", 0.25);
+    pool_.store("list", std::vector<float>{5, -999, 7});
+    pool_.set_attribute("list", "missing_value", -999.0);
+    flush_if_kept();
+    EXPECT_EQ(found("max > 400"), "");
+    EXPECT_EQ(found("max = 300 and min = 280"), "a");
+    EXPECT_EQ(found("max = 280 and min = 280"), "whole") << "which the newer block covers in part";
+    EXPECT_EQ(found("max = 10 and min = -40"), "packed") << "a negative scale turns them round";
+    EXPECT_EQ(found("value = -40"), "packed");
+    EXPECT_EQ(found("value > 1e19 or value < -900"), "");
+    EXPECT_EQ(found("value = 2"), "scalar");
+    EXPECT_EQ(found("value = 8"), "");
+    EXPECT_EQ(found("min = 2 and max = 2"), "scalar");
+    EXPECT_EQ(found("min = 5 and max = 7 and mean = 6"), "list");
+    EXPECT_EQ(found("mean = 290"), "a");
+    pool_.set_attribute("packed", "scale_factor", 1.0);
+    flush_if_kept();
+    EXPECT_EQ(found("max = 110"), "packed") << "an attribute is as good as the numbers";
+    pool_.remove_attribute("a", "_FillValue");
+    flush_if_kept();
+    EXPECT_EQ(found("max > 400"), "a");
+}
+
 TEST_P(QueryTest, finds_by_attributes_of_every_type) {
     for (const char* id : {"a", "b", "c"}) pool_.store(id, 0);
     pool_.set_attribute("a", "units", "K");

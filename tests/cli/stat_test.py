@@ -19,11 +19,12 @@ class Stat(WithPool):
         self.assertAlmostEqual(field["mean"], statistics.fmean(NUMBERS))
         self.assertAlmostEqual(field["deviation"], statistics.pstdev(NUMBERS))
         lines = self.text("stat", self.pool, "ocean/TEMP").splitlines()
-        self.assertEqual(lines[0], "ocean/TEMP: float64, 4 x 6")
+        self.assertEqual(lines[0], "ocean/TEMP: float64, 4 x 6 [degC]")
         self.assertEqual(
-            lines[1].split(), ["field", "count", "nan", "infinite", "zeros", "min", "max", "mean", "deviation"]
+            lines[1].split(),
+            ["field", "count", "masked", "nan", "infinite", "zeros", "min", "max", "mean", "deviation"],
         )
-        self.assertEqual(lines[2].split(), ["value", "24", "0", "0", "1", "0", "35", "17.5", "11.3100251"])
+        self.assertEqual(lines[2].split(), ["value", "24", "0", "0", "0", "1", "0", "35", "17.5", "11.3100251"])
 
     def test_draws_a_histogram(self) -> None:
         (field,) = self.json("stat", self.pool, "ocean/TEMP", "--bins", "5")["fields"]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import h5py
+import netCDF4
 import numpy as np
 import pmemcpy
 import pytest
@@ -183,6 +184,22 @@ def test_a_full_disk_is_said_and_leaves_no_part(
     done = command.run("export", "p.pmem:a", f"disk/b.{extension}")
     assert done.returncode in (4, 6), done  # NetCDF does not tell the one from the other
     assert f"b.{extension}" in done.stderr
+    assert list(small_disk.iterdir()) == []
+
+
+# What is compressed is written when NetCDF closes the file; that failed, and ended the process by a signal at its exit.
+def test_a_full_disk_is_said_when_netcdf_writes_last_of_all(command: Command, folder: Path, small_disk: Path) -> None:
+    random = np.random.default_rng(1)
+    with netCDF4.Dataset(folder / "a.nc", "w") as file:
+        file.createDimension("t", None)
+        file.createDimension("x", 1 << 14)
+        for i in range(4):
+            variable = file.createVariable(f"v{i}", "f8", ("t", "x"), zlib=True, chunksizes=(1, 1 << 14))
+            variable[:] = random.random((5, 1 << 14))
+    command("import", "a.nc", "p.pmem")
+    done = command.run("export", "p.pmem", "disk/b.nc")
+    assert done.returncode in (4, 6), done
+    assert "b.nc" in done.stderr
     assert list(small_disk.iterdir()) == []
 
 

@@ -250,3 +250,112 @@ def test_what_a_program_stored_is_read_by_h5py(command: Command, folder: Path, o
     command("export", "p.pmem:g/u", "u.h5")
     with h5py.File(folder / "u.h5") as file:
         assert list(file) == ["u"]
+
+
+def null_terminated(file: h5py.File, name: str, texts: list[bytes], width: int) -> None:
+    """Text of HDF5's own kind: it ends with a NUL, if it is shorter than it may be."""
+    kind = h5py.h5t.C_S1.copy()
+    kind.set_size(width)
+    kind.set_strpad(h5py.h5t.STR_NULLTERM)
+    dataset = h5py.h5d.create(file.id, name.encode(), kind, h5py.h5s.create_simple((len(texts),)))
+    dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, np.array([text.ljust(width, b"\0") for text in texts], f"V{width}"), kind)
+
+
+# HDF5 ended each with a NUL, which took the last character; of NetCDF-4's characters, which are as wide as one, all.
+def test_text_that_fills_its_width_keeps_its_last_character(command: Command, folder: Path) -> None:
+    with h5py.File(folder / "a.h5", "w") as file:
+        null_terminated(file, "full", [b"hello", b"xy", b"world"], 5)
+        null_terminated(file, "letters", [b"a", b"b"], 1)
+    back = command.there_and_back(folder / "a.h5", "b.h5")
+    with h5py.File(back) as file:
+        assert list(file["full"][()]) == [b"hello", b"xy", b"world"]
+        assert list(file["letters"][()]) == [b"a", b"b"]
+        assert file["full"].id.get_type().get_strpad() == h5py.h5t.STR_NULLTERM
+    assert_same(folder / "a.h5", back)
+
+
+def test_bytes_behind_the_nul_of_a_text_stay(command: Command, folder: Path) -> None:
+    with h5py.File(folder / "a.h5", "w") as file:
+        null_terminated(file, "t", [b"x\0yz"], 4)
+    back = command.there_and_back(folder / "a.h5", "b.h5")
+    with h5py.File(back) as file:
+        seen = np.zeros(1, "V4")
+        file["t"].id.read(h5py.h5s.ALL, h5py.h5s.ALL, seen, file["t"].id.get_type())
+        assert seen.tobytes() == b"x\0yz"
+
+
+# A pool keeps a fill value in the array's record, for which this one is too large: the whole file was refused.
+def test_what_was_never_written_may_have_large_elements(command: Command, folder: Path) -> None:
+    with h5py.File(folder / "a.h5", "w") as file:
+        file.create_dataset("x", (2,), "V1048576")
+        file["y"] = np.arange(3)
+    back = command.there_and_back(folder / "a.h5", "b.h5")
+    with h5py.File(back) as file:
+        assert file["x"].dtype == np.dtype("V1048576")
+        assert file["x"][()].tobytes() == bytes(2 << 20)
+
+
+def test_links_may_go_round_in_circles(command: Command, folder: Path) -> None:
+    with h5py.File(folder / "a.h5", "w") as file:
+        file["a/b/v"] = 1
+        file["a/b/up"] = file["a"]
+        file["a/root"] = file["/"]
+        file["self"] = file["/"]
+    warnings = ["a/b/up: another name of the group a", "a/root: another name", "self: another name of the group /"]
+    command("import", "a.h5", "p.pmem", warnings=warnings)
+    with pmemcpy.open(folder / "p.pmem", "r") as pool:
+        assert pool.ids() == ["a/b/v"]
+
+
+def test_names_that_pools_have_for_themselves_are_left_out(command: Command, folder: Path) -> None:
+    with h5py.File(folder / "a.h5", "w") as file:
+        for name in ("mine", "labelled", "listed"):
+            file[name] = np.zeros((3, 4))
+        file["mine"].attrs["_ARRAY_DIMENSIONS"] = "mine"
+        file.create_dataset("chunks", (4,), "i4", chunks=(2,)).attrs["_exchange"] = "mine"
+        file["labelled"].dims[0].label = "y"
+        file["labelled"].dims[1].label = "x"
+        for name in ("labelled", "listed"):
+            file[name].attrs["_ARRAY_DIMENSIONS"] = ["y", "x"]
+    words = "a name that pools have for something of their own"
+    warnings = [f"{where}: {words}" for where in ("mine@_ARRAY_DIMENSIONS", "chunks@_exchange")]
+    back = command.there_and_back(folder / "a.h5", "b.h5", warnings=[*warnings, f"labelled@_ARRAY_DIMENSIONS: {words}"])
+    with h5py.File(back) as file:
+        assert [dim.label for dim in file["labelled"].dims] == ["y", "x"]
+        assert [dim.label for dim in file["listed"].dims] == ["y", "x"], "what names the dimensions is heeded"
+        assert file["chunks"].chunks == (2,)
+
+
+def test_what_a_pool_cannot_hold_is_left_out_by_name(command: Command, folder: Path) -> None:
+    def raw(file: h5py.File, name: bytes) -> None:
+        h5py.h5d.create(file.id, name, h5py.h5t.NATIVE_INT32, h5py.h5s.create(h5py.h5s.SCALAR))
+
+    with h5py.File(folder / "a.h5", "w", track_order=True) as file:
+        file["good"] = 1
+        raw(file, b"A#dims")
+        raw(file, b"..")
+        raw(file, b"L" * 5000)
+        file.create_group("B#dims")["inside"] = 2
+        file["good"].attrs["pmemcpy:x"] = 1
+        file["good"].attrs["n" * 5000] = 1
+        many = file.create_dataset("many", data=1, track_order=True)
+        for k in range(4097):
+            many.attrs[f"a{k:04}"] = k
+    named = ["A#dims: ", "..: ", "L" * 80 + "...: ", "B#dims: ", "good@pmemcpy:x: ", "good@nnn", "many@a4096: "]
+    report = command("import", "a.h5", "p.pmem", warnings=named)
+    assert all(warning.endswith("not imported") for warning in report["warnings"])
+    with pmemcpy.open(folder / "p.pmem", "r") as pool:
+        assert pool.ids() == ["good", "many"]
+        assert pool["many"].attrs["a4095"] == 4095
+    done = command.run("import", "a.h5", "q.pmem")
+    assert "a.h5: A#dims: " in done.stderr, "the file is named, too"
+    command.fails("import", "a.h5", "r.pmem", "--strict", code="unsupported", words=["not imported"])
+
+
+def test_a_filter_that_is_missing_leaves_out_only_its_dataset(command: Command, folder: Path) -> None:
+    with h5py.File(folder / "a.h5", "w") as file:
+        file.create_dataset("packed", data=np.zeros(1000), compression="lzf")  # which only h5py has
+        file["plain"] = np.arange(3)
+    command("import", "a.h5", "p.pmem", warnings=["packed: it is compressed by HDF5's filter 32000"])
+    with pmemcpy.open(folder / "p.pmem", "r") as pool:
+        assert pool.ids() == ["plain"]

@@ -148,4 +148,49 @@ def test_the_classic_formats_have_no_groups(command: Command, folder: Path) -> N
     command("export", "p.pmem:g", "p.nc", "--format", "netcdf3")
 
 
+# Its variables went onto the dimension of the outer group, which grew, and so did other variables.
+def test_a_groups_own_dimension_may_hide_another(command: Command, folder: Path) -> None:
+    with netCDF4.Dataset(folder / "a.nc", "w") as file:
+        file.createDimension("n", None)
+        file.createDimension("same", 3)
+        file.createVariable("r", "i4", ("n",))[:] = [1]
+        inner = file.createGroup("g")
+        inner.createDimension("n", 3)
+        inner.createDimension("same", 3)
+        inner.createVariable("v", "i4", ("n",))[:] = [7, 8, 9]
+    assert_same(folder / "a.nc", command.there_and_back(folder / "a.nc", "b.nc"))
+
+
+def test_variables_may_share_a_type_of_rows(command: Command, folder: Path) -> None:
+    with netCDF4.Dataset(folder / "a.nc", "w") as file:
+        file.createDimension("n", 2)
+        rows = file.createVLType("i4", "row_t")
+        for name, first in (("a", 1), ("b", 4)):
+            variable = file.createVariable(name, rows, ("n",))
+            variable[0] = np.array([first], "i4")
+            variable[1] = np.array([first + 1, first + 2], "i4")
+    warnings = ["a: rows of any length", "b: rows of any length"]
+    assert_same(folder / "a.nc", command.there_and_back(folder / "a.nc", "b.nc", warnings=warnings))
+
+
+# An empty array stayed, of which an export made a variable of fill values.
+def test_of_a_variable_whose_filter_is_missing_nothing_stays(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with netCDF4.Dataset(folder / "a.nc", "w") as file:
+        file.createDimension("x", 1000)
+        try:
+            packed = file.createVariable("z", "f4", ("x",), compression="zstd")
+        except RuntimeError:
+            pytest.skip("this netCDF4 has no filter that ours lacks")
+        packed[:] = 7
+        packed.units = "m"
+        file.createVariable("ok", "f4", ("x",))[:] = 1
+    monkeypatch.delenv("HDF5_PLUGIN_PATH", raising=False)
+    command("import", "a.nc", "p.pmem", warnings=["z: "])
+    command("export", "p.pmem", "b.nc")
+    with netCDF4.Dataset(folder / "b.nc") as file:
+        assert list(file.variables) == ["ok"]
+
+
 assert shutil.which("ncdump"), "apt-get install netcdf-bin: ./run setup does"

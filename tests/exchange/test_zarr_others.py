@@ -14,6 +14,7 @@ import xarray as xr
 import zarr
 import zarr.codecs as zc
 from conftest import ROWS, Command
+from pmemcpy.xarray import PoolBackend
 from zarr_stores import assert_same, chunks, documents, mixed
 
 pytestmark = pytest.mark.filterwarnings("ignore::zarr.errors.UnstableSpecificationWarning")
@@ -108,6 +109,28 @@ def test_xarray_opens_it(command: Command, folder: Path) -> None:
     command("import", "a.nc", "nc.pmem")
     command("export", "nc.pmem", "nc.zarr")
     with xr.open_dataset(folder / "nc.zarr", engine="zarr", consolidated=False) as found:
+        xr.testing.assert_equal(found.load(), data)
+
+
+# There the fill value says what is missing. Without the attribute xarray read -4.5 out of the pool.
+def test_what_xarray_has_written_into_zarr_2_is_masked(command: Command, folder: Path) -> None:
+    data = xr.Dataset(
+        {
+            "packed": ("x", [1.0, np.nan, 3.0]),
+            "floats": ("x", np.array([1, np.nan, 3], "f4")),
+            "plain": ("x", [0, 1, 2]),
+        }
+    )
+    encoding = {"packed": {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -9}}
+    data.to_zarr(folder / "a.zarr", zarr_format=2, consolidated=False, encoding=encoding)
+    command("import", "a.zarr", "p.pmem")
+    with pmemcpy.open(folder / "p.pmem", "r") as pool:
+        assert pool["packed"].attrs["_FillValue"] == np.int16(-9)
+        assert "_FillValue" not in pool["plain"].attrs
+    with xr.open_dataset(folder / "p.pmem", engine=PoolBackend) as found:
+        xr.testing.assert_equal(found.load(), data)
+    command("export", "p.pmem", "b.zarr")
+    with xr.open_dataset(folder / "b.zarr", engine="zarr", consolidated=False) as found:
         xr.testing.assert_equal(found.load(), data)
 
 

@@ -21,7 +21,7 @@ void print_exchanged(const ExchangeReport& report, const std::string& from, cons
                                  {"warnings", report.warnings}}));
         return;
     }
-    for (const std::string& warning : report.warnings) fmt::print(stderr, "pmemcpy: {}\n", warning);
+    for (const std::string& warning : report.warnings) fmt::print(stderr, "pmemcpy: {}: {}\n", from, warning);
     fmt::print("{} -> {}: {}, {}, {}, {}\n", from, to, counted(report.variables, "variable"),
                counted(report.groups, "group"), counted(report.attributes, "attribute"),
                human_size(report.bytes));

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <pmemcpy/number.hpp>
+#include <tuple>
 
 #include "cli/element/datetime.hpp"
 #include "cli/element/leaf.hpp"
@@ -127,6 +128,36 @@ void each_chunk(const Column& column, std::uint64_t element_bytes, std::span<con
         default:
             return;  // columns_of() makes no column of anything else
     }
+}
+
+std::uint64_t each_meant(const Packing& packing, const Chunk& chunk,
+                         const std::function<void(const Chunk&)>& visit) {
+    if (packing.is_plain()) {
+        visit(chunk);
+        return 0;
+    }
+    // All are of one of these kinds, which one the packing says.
+    std::tuple<std::vector<std::int64_t>, std::vector<std::uint64_t>, std::vector<float>, std::vector<double>>
+        meant;
+    std::uint64_t missing = 0;
+    std::visit(
+        [&](const auto& numbers) {
+            for (const auto stored : numbers) {
+                const bool is_there = packing.visit(
+                    stored, [&]<class T>(T number) { std::get<std::vector<T>>(meant).push_back(number); });
+                if (!is_there) ++missing;
+            }
+        },
+        chunk);
+    std::apply(
+        [&](const auto&... kinds) {
+            const auto show = [&]<class T>(const std::vector<T>& numbers) {
+                if (!numbers.empty()) visit(std::span<const T>(numbers));
+            };
+            (show(kinds), ...);
+        },
+        meant);
+    return missing;
 }
 
 std::string number_text(const Type& type, const Number& number) {

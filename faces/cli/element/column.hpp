@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <pmemcpy/packing.hpp>
 #include <pmemcpy/type.hpp>
 #include <span>
 #include <string>
@@ -38,6 +39,10 @@ inline constexpr std::size_t most_numbers = 1024;
 /// Shape: `elements` are a whole number of elements of `element_bytes`, one behind the other.
 void each_chunk(const Column& column, std::uint64_t element_bytes, std::span<const std::byte> elements,
                 const std::function<void(const Chunk&)>& visit);
+
+/// Visits what those of a chunk stand for that are not missing. Returns how many are.
+std::uint64_t each_meant(const Packing& packing, const Chunk& chunk,
+                         const std::function<void(const Chunk&)>& visit);
 
 /// The number for people: times as dates, all others as short as they can be read back.
 std::string number_text(const Type& type, const Number& number);

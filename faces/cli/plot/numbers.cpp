@@ -59,8 +59,8 @@ Slice slice_of(const Info& info, const Selection& selection) {
     return slice;
 }
 
-void each_number(const PMEM& pmem, const Info& info, const Slice& slice, std::optional<std::uint64_t> step,
-                 const std::function<void(Extent, Extent, double)>& visit,
+void each_number(const PMEM& pmem, const Info& info, const Slice& slice, const Packing& packing,
+                 std::optional<std::uint64_t> step, const std::function<void(Extent, Extent, double)>& visit,
                  const std::function<void(std::uint64_t)>& show) {
     const Type& type = number_type(info.type);
     const std::uint64_t size = info.type.size();
@@ -77,11 +77,14 @@ void each_number(const PMEM& pmem, const Info& info, const Slice& slice, std::op
         const Extent columns = slice.column < 0 ? 1 : piece.count[slice.column];
         Extent k = 0;
         each_place(piece.count, info.order, [&](std::uint64_t place) {
-            double number = 0;
-            visit_number(type.kind(), type.byte_order(),
-                         std::span<const std::byte>(buffer).subspan(place * size, size),
-                         [&](auto n) { number = static_cast<double>(n); });
-            visit(first_row + k / columns, first_column + k % columns, number);
+            const auto element = std::span<const std::byte>(buffer).subspan(place * size, size);
+            const auto take = [&](auto number) {
+                visit(first_row + k / columns, first_column + k % columns, static_cast<double>(number));
+            };
+            if (packing.is_plain())
+                visit_number(type.kind(), type.byte_order(), element, take);
+            else
+                packing.visit(element, take);
             ++k;
         });
         show(done += k);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <pmemcpy/packing.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 
 namespace pmemcpy::cli {
@@ -20,9 +21,10 @@ struct Slice {
 /// dimensions are longer than one, or nothing is selected.
 Slice slice_of(const Info& info, const Selection& selection);
 
-/// Calls visit(row, column, number) for each element, in any order, and show(elements so far) now and then.
+/// Calls visit(row, column, number) for each element that is not missing, in any order, and show(elements so far) now and then.
 /// Cost: memory for 16 MiB of the array, whatever its size.
-void each_number(const PMEM& pmem, const Info& info, const Slice& slice, std::optional<std::uint64_t> step,
+void each_number(const PMEM& pmem, const Info& info, const Slice& slice, const Packing& packing,
+                 std::optional<std::uint64_t> step,
                  const std::function<void(Extent row, Extent column, double number)>& visit,
                  const std::function<void(std::uint64_t elements)>& show);
 

@@ -1,7 +1,13 @@
 #include "cli/plot/picture.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <string_view>
+
+#include "cli/element/datetime.hpp"
 
 namespace pmemcpy::cli {
 
@@ -31,11 +37,66 @@ bool cut(LinePlot::Segment& s) {
     return true;
 }
 
+/// Some of the elements, as far from each other.
+std::vector<Scale::Tick> times_of(const Side& side, std::size_t most) {
+    const std::size_t step = (side.numbers + most - 1) / most;
+    std::vector<Scale::Tick> ticks;
+    for (std::size_t i = 0; i < side.numbers; i += step)
+        ticks.push_back({0, side.text(side.places[i]), side.places[i]});
+    return ticks;
+}
+
+/// Where a coordinate is from the first element to the last: cells are as wide as each other, wherever they lie.
+double place_of(double coordinate, const Side& side, Along along) {
+    const std::vector<double>& places = side.places;
+    const bool is_rising = places.front() < places.back();
+    if (along == Along::points) return (coordinate - places.front()) / (places.back() - places.front());
+    const auto next = std::lower_bound(
+        places.begin() + 1, places.end() - 1, coordinate,
+        [&](double place, double wanted) { return (place < wanted) == is_rising && place != wanted; });
+    const double before = *std::prev(next);
+    const auto at = static_cast<double>(next - places.begin() - 1);
+    return (at + (coordinate - before) / (*next - before)) / static_cast<double>(places.size() - 1);
+}
+
 }  // namespace
 
+std::string Side::label() const { return unit.empty() ? name : name + " [" + unit + "]"; }
+
+std::string Side::text(double place) const {
+    if (!ticks) return fmt::format("{:.6g}", place);
+    std::string date = datetime_text(static_cast<std::int64_t>(place), *ticks);
+    // What is zero at the end says nothing.
+    if (const std::size_t point = date.find('.'); date.find_first_not_of('0', point + 1) == std::string::npos)
+        date.resize(std::min(point, date.size()));
+    constexpr std::size_t with_seconds = 19;
+    if (date.size() == with_seconds && date.ends_with(":00")) date.resize(date.size() - 3);
+    for (const std::string_view midnight : {"T00:00", "T00"}) {
+        if (date.ends_with(midnight)) date.resize(date.size() - midnight.size());
+    }
+    return date;
+}
+
+Range Side::range() const {
+    if (places.empty()) return indices;
+    Range range;
+    range.add(places.front());
+    range.add(places.back());
+    return range;
+}
+
+double Side::along(std::size_t element) const {
+    if (numbers < 2) return 0;
+    if (places.empty()) return static_cast<double>(element) / static_cast<double>(numbers - 1);
+    return (places[element] - places.front()) / (places.back() - places.front());
+}
+
+double HeatMap::mean_at(std::size_t row, std::size_t column) const {
+    return raster.mean(down.is_upwards ? raster.rows() - 1 - row : row, column);
+}
+
 double HeatMap::position_at(std::size_t row, std::size_t column) const {
-    return scale.position(
-        raster.mean(row * raster.rows() / dots.rows, column * raster.columns() / dots.columns));
+    return scale.position(mean_at(row * raster.rows() / dots.rows, column * raster.columns() / dots.columns));
 }
 
 bool HeatMap::has_gaps() const {
@@ -49,15 +110,14 @@ bool HeatMap::has_gaps() const {
 
 std::vector<LinePlot::Segment> LinePlot::segments() const {
     std::vector<Segment> all;
-    const double last = std::max(1.0, static_cast<double>(series.numbers()) - 1);
     for (const auto& points : series.lines()) {
         for (std::size_t i = 0; i < points.size(); ++i) {
             const Series::Point& from = points[i];
             if (i + 1 == points.size() && i > 0) break;
             const Series::Point& to =
                 points[std::min(i + 1, points.size() - 1)];  // itself, of a point that stands alone
-            Segment segment{static_cast<double>(from.at) / last, scale.unbounded(from.value),
-                            static_cast<double>(to.at) / last, scale.unbounded(to.value)};
+            Segment segment{across.along(from.at), scale.unbounded(from.value), across.along(to.at),
+                            scale.unbounded(to.value)};
             if (cut(segment)) all.push_back(segment);
         }
     }
@@ -65,13 +125,19 @@ std::vector<LinePlot::Segment> LinePlot::segments() const {
 }
 
 std::vector<Scale::Tick> ticks_of(const Side& side, Along along, int most) {
-    const double length = side.indices.high - side.indices.low;
-    if (length == 0) return {{0.5, std::to_string(static_cast<unsigned long long>(side.indices.low))}};
+    const Range range = side.range();
+    if (range.low == range.high) return {{0.5, side.text(range.low)}};
+    const double finest = side.places.empty() ? range.high - range.low : most;  // whole indices
     auto ticks =
-        Scale(side.indices, false).ticks(std::max(1, static_cast<int>(std::min<double>(most, length))));
-    if (along == Along::cells) {
-        const auto cells = static_cast<double>(side.numbers);
-        for (Scale::Tick& tick : ticks) tick.position = (tick.position * (cells - 1) + 0.5) / cells;
+        side.ticks ? times_of(side, static_cast<std::size_t>(std::max(1, most)))
+                   : Scale(range, false).ticks(std::max(1, static_cast<int>(std::min<double>(most, finest))));
+    for (Scale::Tick& tick : ticks) {
+        if (!side.places.empty()) tick.position = place_of(tick.number, side, along);
+        if (along == Along::cells) {
+            const auto cells = static_cast<double>(side.numbers);
+            tick.position = (tick.position * (cells - 1) + 0.5) / cells;
+        }
+        if (side.is_upwards) tick.position = 1 - tick.position;
     }
     return ticks;
 }

@@ -20,7 +20,8 @@ HeatMap map_of(std::size_t rows, std::size_t columns, const std::vector<double>&
     Raster raster(rows, columns, dots.rows, dots.columns);
     for (std::size_t i = 0; i < numbers.size(); ++i) raster.add(i / columns, i % columns, numbers[i]);
     const Scale scale(raster.range(false), false);
-    return {"u", "m", down, across, dots, std::move(raster), scale};
+    const Range all = raster.range(false);
+    return {"u", "m", down, across, dots, std::move(raster), scale, all};
 }
 
 LinePlot plot_of(const std::vector<double>& numbers, const TerminalStyle& style) {
@@ -54,6 +55,69 @@ TEST(cli_picture, means_of_the_largest_numbers_are_finite) {
     Raster raster(1, 3, 1, 1);
     for (std::size_t i = 0; i < 3; ++i) raster.add(0, i, DBL_MAX);
     EXPECT_DOUBLE_EQ(raster.mean(0, 0), DBL_MAX);
+}
+
+// A picture of salinity had all of the southern ocean in one colour, because the percentiles were none.
+TEST(cli_picture, outliers_are_left_out_and_nothing_else) {
+    Raster raster(1, 1000, 1, 1000);
+    for (std::size_t i = 0; i < 1000; ++i) raster.add(0, i, static_cast<double>(i * 7 % 1000));
+    EXPECT_EQ(raster.robust_range().low, 0) << "what is even has no outliers";
+    EXPECT_EQ(raster.robust_range().high, 999);
+    Raster far(1, 1000, 1, 1000);
+    for (std::size_t i = 0; i < 1000; ++i)
+        far.add(0, i, i == 500 ? -1e10 : static_cast<double>(i * 7 % 1000));
+    EXPECT_NEAR(far.robust_range().low, 20, 1);
+    EXPECT_NEAR(far.robust_range().high, 979, 1);
+}
+
+TEST(cli_picture, no_picture_becomes_one_colour_for_what_is_rare) {
+    Raster raster(10, 10, 10, 10);
+    for (std::size_t i = 0; i < 100; ++i) raster.add(i / 10, i % 10, i == 55 ? 1 : 0);
+    EXPECT_EQ(raster.robust_range().high, 1);
+}
+
+TEST(cli_picture, north_is_up) {
+    TerminalStyle style;
+    style.columns = 26;
+    style.rows = 12;
+    HeatMap map = map_of(2, 2, {0, 0, 1, 1}, style);
+    EXPECT_EQ(map.mean_at(0, 0), 0);
+    map.down.places = {-30, 30};
+    map.down.is_upwards = true;
+    EXPECT_EQ(map.mean_at(0, 0), 1);
+    const auto ticks = ticks_of(map.down, Along::cells, 3);
+    EXPECT_LT(ticks.back().position, ticks.front().position);
+    EXPECT_EQ(ticks.front().label, "-20");
+}
+
+TEST(cli_picture, marks_stand_where_the_coordinates_are) {
+    Side depth{"depth", {0, 3}, 4, "m", {0, 10, 100, 1000}};
+    const auto cells = ticks_of(depth, Along::cells, 2);
+    EXPECT_EQ(cells.back().label, "1000");
+    EXPECT_DOUBLE_EQ(cells.back().position, 3.5 / 4) << "in the middle of the last cell";
+    const auto points = ticks_of(depth, Along::points, 2);
+    EXPECT_DOUBLE_EQ(points[1].position, points[1].number / 1000);
+    EXPECT_DOUBLE_EQ(depth.along(2), 0.1);
+    depth.places = {1000, 100, 10, 0};
+    EXPECT_DOUBLE_EQ(ticks_of(depth, Along::cells, 2).back().position, 0.5 / 4);
+    EXPECT_EQ(depth.label(), "depth [m]");
+}
+
+TEST(cli_picture, times_are_dates) {
+    Side time{"time", {0, 11}, 12};
+    time.ticks = pmemcpy::TimeUnit::second;
+    for (int month = 0; month < 12; ++month) time.places.push_back(86400.0 * 30 * month);
+    const auto ticks = ticks_of(time, Along::cells, 6);
+    ASSERT_EQ(ticks.size(), 6U);
+    EXPECT_EQ(ticks[1].label, "1970-03-02");
+    EXPECT_DOUBLE_EQ(ticks[1].position, 2.5 / 12);
+    EXPECT_EQ(time.text(3600), "1970-01-01T01:00");
+    EXPECT_EQ(time.text(61), "1970-01-01T00:01:01");
+    time.ticks = pmemcpy::TimeUnit::nanosecond;
+    EXPECT_EQ(time.text(1.5e9), "1970-01-01T00:00:01.500000000");
+    EXPECT_EQ(time.text(0), "1970-01-01");
+    time.ticks = pmemcpy::TimeUnit::month;
+    EXPECT_EQ(time.text(13), "1971-02");
 }
 
 TEST(cli_picture, a_line_goes_through_least_and_greatest) {
@@ -124,7 +188,7 @@ TEST(cli_picture, without_colours_a_map_is_ascii) {
     EXPECT_EQ(text.substr(0, 6), "u [m]\n");
     EXPECT_EQ(count(text, "@"), 4 * 8 + 4U) << text;  // one cell of four, and the end of the colour bar
     EXPECT_GT(count(text, "."), 8U);
-    EXPECT_NE(text.find("blank: no number"), std::string::npos);
+    EXPECT_NE(text.find("blank: missing"), std::string::npos);
     EXPECT_TRUE(
         std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= ' ' && c < 0x7f); }));
 }

@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "cli/array/selection.hpp"
-#include "cli/element/element.hpp"
+#include "cli/plot/coordinate.hpp"
+#include "cli/pool/attributes.hpp"
 #include "cli/pool/describe.hpp"
 #include "cli/terminal/progress.hpp"
 #include "cli/terminal/screen.hpp"
@@ -18,20 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double margin = 0.04;  // of the range of a line
-
-/// The text of an attribute, as valid UTF-8; what is no text has none.
-std::optional<Json> attribute(const PMEM& pmem, const std::string& id, const char* name) {
-    std::optional<Json> found;
-    try {
-        pmem.get_attribute_encoded(
-            id, name, [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
-                if (is_readable(type, serializer)) found = Json::parse(dump(value_json(type, bytes)));
-            });
-    } catch (const Error& error) {
-        if (error.kind() != Code::not_found) throw;
-    }
-    return found;
-}
 
 Info array_of_that_id(const PMEM& pmem, const std::string& id) {
     Info info = pmem.info(id);
@@ -70,15 +58,27 @@ Plotter::Plotter(const PMEM& pmem, const PlotRequest& request)
       info_(array_of_that_id(pmem, request.id)),
       slice_(slice_of(info_, request.box ? parse_selection(*request.box, info_.dims)
                                          : Selection(Box::whole(info_.dims)))) {
+    if (!request.is_raw) {
+        packing_ = Packing(pmem, info_);
+        unit_ = unit_of(pmem, info_.id);
+    }
+    down_ = side_of(pmem, info_, slice_.selection, slice_.row);
+    across_ = side_of(pmem, info_, slice_.selection, slice_.column);
+    across_.is_upwards = false;
     if (request.range) limits_ = parse_limits(*request.range);
 }
 
 HeatMap Plotter::heat_map(const Extents& room, double height) const {
     const Extents dots = fitted(slice_.rows(), slice_.columns(), room, height);
     Raster raster(slice_.rows(), slice_.columns(), dots.rows, dots.columns);
-    read([&](Extent row, Extent column, double number) { raster.add(row, column, number); });
-    const Scale scale = scale_for(raster.range(request_.is_log));
-    return {title(), unit(), down(), side(slice_.column), dots, std::move(raster), scale};
+    Range all;
+    read([&](Extent row, Extent column, double number) {
+        raster.add(row, column, number);
+        if (std::isfinite(number)) all.add(number);
+    });
+    const bool is_whole = request_.range || request_.is_log;
+    const Scale scale = scale_for(is_whole ? raster.range(request_.is_log) : raster.robust_range());
+    return {title(), unit_, down_, across_, dots, std::move(raster), scale, all};
 }
 
 LinePlot Plotter::line(std::size_t room, bool margins) const {
@@ -86,23 +86,32 @@ LinePlot Plotter::line(std::size_t room, bool margins) const {
     read([&](Extent, Extent column, double number) { series.add(column, number); });
     Scale scale = scale_for(series.range());
     if (margins) scale = scale.wider(limits_.low ? 0 : margin, limits_.high ? 0 : margin);
-    return {title(), unit(), side(slice_.column), std::move(series), scale};
+    return {title(), unit_, across_, std::move(series), scale};
 }
 
 nlohmann::ordered_json Plotter::head() const {
     const Selection& s = slice_.selection;
-    return {{"id", info_.id},
-            {"offset", to_json(s.offset)},
-            {"count", to_json(s.count)},
-            {"stride", to_json(s.stride)},
-            {"unit", unit()}};
+    const auto about = [](const Side& side) {
+        const Range range = side.range();
+        Json told = {{"name", side.name}, {"unit", side.unit}, {"from", range.low}, {"to", range.high}};
+        if (side.ticks) told.update({{"from", side.text(range.low)}, {"to", side.text(range.high)}});
+        return told;
+    };
+    Json json = {{"id", info_.id},
+                 {"offset", to_json(s.offset)},
+                 {"count", to_json(s.count)},
+                 {"stride", to_json(s.stride)},
+                 {"unit", unit_},
+                 {"across", about(across_)}};
+    if (!is_line()) json["down"] = about(down_);
+    return json;
 }
 
 void Plotter::read(const std::function<void(Extent, Extent, double)>& visit) const {
     Progress progress("read");
     const std::uint64_t size = info_.type.size();
     const std::uint64_t all = slice_.selection.elements();
-    each_number(pmem_, info_, slice_, request_.step, visit,
+    each_number(pmem_, info_, slice_, packing_, request_.step, visit,
                 [&](std::uint64_t done) { progress.show(done * size, all * size); });
 }
 
@@ -124,33 +133,23 @@ Scale Plotter::scale_for(Range range) const {
     return {range, request_.is_log};
 }
 
+// Of what is fixed the coordinate is said where it has one, and all else that is selected by indices.
 std::string Plotter::title() const {
     std::string text = printable(info_.id);
-    if (request_.box) text += " " + to_string(slice_.selection);
+    const Selection& s = slice_.selection;
+    bool is_said = true;
+    std::string fixed;
+    for (int d = 0; d < s.size(); ++d) {
+        if (s.count[d] == info_.dims[d]) continue;
+        const Side side = d == slice_.row || d == slice_.column ? Side{} : side_of(pmem_, info_, s, d);
+        is_said = is_said && side.places.size() == 1;
+        if (is_said)
+            fixed += fmt::format(", {} = {}{}{}", side.name, side.text(side.places[0]),
+                                 side.unit.empty() ? "" : " ", side.unit);
+    }
+    text += is_said ? fixed : " " + to_string(s);
     if (request_.step) text += fmt::format(" at step {}", *request_.step);
     return text;
-}
-
-std::string Plotter::unit() const {
-    const auto units = attribute(pmem_, info_.id, "units");
-    return units && units->is_string() ? printable(units->get<std::string>()) : "";
-}
-
-// The name is what xarray calls the dimension, or its number.
-Side Plotter::side(int dimension) const {
-    if (dimension < 0) return {"", {0, 0}, 1};
-    const Selection& s = slice_.selection;
-    const auto first = static_cast<double>(s.offset[dimension]);
-    const auto steps = static_cast<double>(s.count[dimension] - 1);
-    Side side{fmt::format("index {}", dimension),
-              {first, first + steps * static_cast<double>(s.stride[dimension])},
-              s.count[dimension]};
-    const auto names = attribute(pmem_, info_.id, "_ARRAY_DIMENSIONS");
-    const auto at = static_cast<std::size_t>(dimension);
-    if (names && names->is_array() && names->size() == static_cast<std::size_t>(s.size()) &&
-        names->at(at).is_string())
-        side.name = printable(names->at(at).get<std::string>());
-    return side;
 }
 
 }  // namespace pmemcpy::cli

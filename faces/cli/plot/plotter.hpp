@@ -3,6 +3,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <pmemcpy/packing.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>
 
@@ -16,8 +17,9 @@ struct PlotRequest {
     std::string id;
     std::optional<std::string> box;
     std::optional<std::uint64_t> step;
-    std::optional<std::string> range;  ///< "0:40", "0:", ":40"
+    std::optional<std::string> range;  ///< "0:40", "0:", ":40", ":" for all
     bool is_log = false;
+    bool is_raw = false;  ///< the numbers that are stored, whatever attributes say
 };
 
 /// Reads an array and makes pictures of it.
@@ -27,12 +29,12 @@ public:
     Plotter(const PMEM& pmem, const PlotRequest& request);
 
     bool is_line() const noexcept { return slice_.row < 0; }
-    Side down() const { return side(slice_.row); }
+    const Side& down() const noexcept { return down_; }
     /// As large as there is room, by dots that are `dot_height` times as high as wide.
     HeatMap heat_map(const Extents& room, double dot_height) const;
     /// With `margins`, some room above the greatest number and below the least, for them to be seen.
     LinePlot line(std::size_t room, bool margins) const;
-    /// What is plotted: id, selection and unit.
+    /// What is plotted: id, selection, unit and sides.
     nlohmann::ordered_json head() const;
 
 private:
@@ -44,13 +46,15 @@ private:
     void read(const std::function<void(Extent, Extent, double)>& visit) const;
     Scale scale_for(Range range) const;
     std::string title() const;
-    std::string unit() const;
-    Side side(int dimension) const;
 
     const PMEM& pmem_;
     const PlotRequest& request_;
     Info info_;
     Slice slice_;
+    Packing packing_;
+    std::string unit_;
+    Side down_;
+    Side across_;
     Limits limits_;
 };
 

@@ -24,6 +24,7 @@ constexpr int narrow_right_margin = 32;
 constexpr int bar_gap = 18;
 constexpr int bar_width = 18;
 constexpr int tick_length = 5;
+constexpr int tip_length = 14;  // of a colour bar that ends before the numbers do
 constexpr double label_size = 12;
 constexpr double name_size = 13;
 constexpr double title_size = 16;
@@ -146,7 +147,7 @@ void draw_cells(const Drawing& drawing, const Area& area, const HeatMap& map) {
     for (std::size_t row = 0; data != nullptr && row < map.raster.rows(); ++row) {
         auto* pixels = reinterpret_cast<std::uint32_t*>(data + row * stride);
         for (std::size_t column = 0; column < map.raster.columns(); ++column) {
-            const Colour colour = colour_at(map.scale.position(map.raster.mean(row, column)));
+            const Colour colour = colour_at(map.scale.position(map.mean_at(row, column)));
             pixels[column] = std::uint32_t{colour.red} << 16 | std::uint32_t{colour.green} << 8 | colour.blue;
         }
     }
@@ -179,13 +180,30 @@ void draw_colour_bar(const Drawing& drawing, const Area& area, const HeatMap& ma
         drawing.line(area.x + area.width, y, area.x + area.width + tick_length, y);
         drawing.text(area.x + area.width + tick_length + 4, y, tick.label, label_size, Anchor::left);
     }
-    if (!map.unit.empty()) drawing.text(area.x, area.y - 14, map.unit, name_size, Anchor::left);
+    // What lies beyond an end has its colour, and so has the tip there.
+    const auto tip = [&](double base, double end, Colour colour) {
+        cairo_set_source_rgb(drawing.pen(), colour.red / 255.0, colour.green / 255.0, colour.blue / 255.0);
+        cairo_move_to(drawing.pen(), area.x, base);
+        cairo_line_to(drawing.pen(), area.x + area.width / 2, end);
+        cairo_line_to(drawing.pen(), area.x + area.width, base);
+        cairo_fill_preserve(drawing.pen());
+        drawing.ink();
+        cairo_stroke(drawing.pen());
+    };
+    if (map.reaches_above()) tip(area.y, area.y - tip_length, colour_at(1));
+    if (map.reaches_below()) tip(area.y + area.height, area.y + area.height + tip_length, colour_at(0));
+    if (!map.unit.empty()) drawing.text(area.x, area.y - tip_length - 12, map.unit, name_size, Anchor::left);
+    double y = area.y + area.height + tip_length + 12;
+    if (!map.all.is_empty()) {
+        drawing.text(area.x, y, fmt::format("all: {:.4g} to {:.4g}", map.all.low, map.all.high), label_size,
+                     Anchor::left);
+        y += 18;
+    }
     if (map.has_gaps()) {
-        const Area sample{area.x, area.y + area.height + 24, area.width, 12};
+        const Area sample{area.x, y - 6, area.width, 12};
         paint(no_number, sample);
         drawing.ink();
-        drawing.text(sample.x + sample.width + 6, sample.y + sample.height / 2, "no number", label_size,
-                     Anchor::left);
+        drawing.text(sample.x + sample.width + 6, y, "missing", label_size, Anchor::left);
     }
 }
 
@@ -216,7 +234,7 @@ std::vector<std::byte> png_of(const HeatMap& map, const PngSize& size) {
     draw_ticks_left(drawing, area, ticks_of(map.down, Along::cells, static_cast<int>(area.height) / 50),
                     false);
     draw_ticks_below(drawing, area, ticks_of(map.across, Along::cells, static_cast<int>(area.width) / 80));
-    draw_names(drawing, area, map.down.name, map.across.name);
+    draw_names(drawing, area, map.down.label(), map.across.label());
     draw_colour_bar(drawing, {area.x + area.width + bar_gap, area.y, bar_width, area.height}, map);
     return drawing.png();
 }
@@ -242,7 +260,7 @@ std::vector<std::byte> png_of(const LinePlot& plot, const PngSize& size) {
     drawing.title(plot.title, area);
     draw_ticks_left(drawing, area, down, true);
     draw_ticks_below(drawing, area, across);
-    draw_names(drawing, area, plot.unit, plot.across.name);
+    draw_names(drawing, area, plot.unit, plot.across.label());
     const Colour colour = colour_at(0.25);
     cairo_set_source_rgb(drawing.pen(), colour.red / 255.0, colour.green / 255.0, colour.blue / 255.0);
     cairo_set_line_width(drawing.pen(), 1.5);

@@ -45,4 +45,24 @@ Range Raster::range(bool positive) const {
     return range;
 }
 
+Range Raster::robust_range() const {
+    constexpr std::size_t outermost = 50;  // one of so many
+    constexpr double times = 4;            // as long as without it
+    const Range all = range(false);
+    std::vector<double> means;
+    for (const Cell& cell : cells_) {
+        if (cell.count > 0) means.push_back(cell.mean);
+    }
+    const std::size_t left_out = means.size() / outermost;
+    if (left_out == 0) return all;
+    const auto at = [&](std::size_t place) {
+        std::nth_element(means.begin(), means.begin() + static_cast<std::ptrdiff_t>(place), means.end());
+        return means[place];
+    };
+    const Range most{at(left_out), at(means.size() - 1 - left_out)};
+    // By halves, because a range may have no finite length.
+    const bool is_far = all.high / 2 - all.low / 2 > times * (most.high / 2 - most.low / 2);
+    return is_far && most.low < most.high ? most : all;
+}
+
 }  // namespace pmemcpy::cli

@@ -21,6 +21,8 @@ public:
     double mean(std::size_t row, std::size_t column) const;
     /// Of the means; with `positive`, of those above 0.
     Range range(bool positive) const;
+    /// Of all means, unless what is outermost, 2 % at each end, takes more than three quarters of it: then without that.
+    Range robust_range() const;
 
 private:
     struct Cell {

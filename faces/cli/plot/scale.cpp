@@ -71,7 +71,7 @@ std::vector<Scale::Tick> Scale::ticks(int most) const {
     const double first = std::ceil(range_.low / step - 1e-9);
     const double last = std::floor(range_.high / step + 1e-9);
     for (double k = first; k <= last && static_cast<int>(ticks.size()) <= 2 * most + 2; ++k) {
-        ticks.push_back({position(k * step), label(k * step, step, largest)});
+        ticks.push_back({position(k * step), label(k * step, step, largest), k * step});
     }
     return ticks;
 }
@@ -83,7 +83,7 @@ std::vector<Scale::Tick> Scale::powers(int most) const {
     const double step = std::max(1.0, std::ceil((last - first) / std::max(1, most)));
     for (double power = first; power <= last; power += step) {
         const double number = std::pow(10.0, power);
-        ticks.push_back({position(number), fmt::format("{:g}", number)});
+        ticks.push_back({position(number), fmt::format("{:g}", number), number});
     }
     return ticks;
 }

@@ -13,6 +13,7 @@ public:
     struct Tick {
         double position;
         std::string label;
+        double number = 0;
     };
 
     /// Linear, or with `is_log` by powers of ten, which wants numbers above 0. A range of one number is made wider, so that

@@ -20,8 +20,8 @@ namespace {
 
 constexpr int fewest_columns = 20;
 constexpr int fewest_rows = 8;
-constexpr int lines_around_a_map = 4;   // the title, the indices, the colour bar, the shell's next line
-constexpr int lines_around_a_line = 3;  // the title, the indices, the shell's next line
+constexpr int lines_around_a_map = 4;   // the title, marks, the colour bar, the shell's next line
+constexpr int lines_around_a_line = 3;  // the title, marks, the shell's next line
 constexpr int widest_label = 12;
 constexpr std::string_view shades = ".:-=+*#%@";
 
@@ -37,8 +37,18 @@ bool is_utf8() {
     return false;
 }
 
+std::vector<Scale::Tick> ticks_beside(const Side& down, std::size_t lines) {
+    return ticks_of(down, Along::cells, static_cast<int>(lines) / 4);
+}
+
+/// For the labels in any number of lines.
 std::size_t margin_of(const Side& down) {
-    return std::to_string(static_cast<unsigned long long>(down.indices.high)).size() + 1;
+    std::size_t width = 1;
+    for (std::size_t lines = 4; lines <= 64; lines *= 2) {
+        for (const Scale::Tick& tick : ticks_beside(down, lines))
+            width = std::max(width, std::min<std::size_t>(tick.label.size(), widest_label));
+    }
+    return width + 1;
 }
 
 char shade(double position) {
@@ -122,6 +132,16 @@ std::string with_unit(const std::string& text, const std::string& unit) {
     return unit.empty() ? text : text + " [" + unit + "]";
 }
 
+bool has_name(const Side& side) { return !side.name.starts_with("index "); }
+
+/// What the sides are, on a line; nothing where they are but indices.
+std::string sides_text(const Side* down, const Side& across, std::size_t margin) {
+    if (!has_name(across) && (down == nullptr || !has_name(*down))) return "";
+    std::string text(margin, ' ');
+    if (down != nullptr) text += (down->is_upwards ? "up: " : "down: ") + down->label() + "   across: ";
+    return text + across.label() + "\n";
+}
+
 std::string colour_bar(const HeatMap& map, const TerminalStyle& style, std::size_t margin) {
     constexpr int width = 32;
     ColourLine colours(style);
@@ -132,12 +152,14 @@ std::string colour_bar(const HeatMap& map, const TerminalStyle& style, std::size
         bar += shade((i + 0.5) / width);
     }
     grey.add_whole(std::nan(""));
-    std::string line = std::string(margin, ' ') + fmt::format("{:.6g} {} {:.6g}", map.scale.range().low,
-                                                              style.has_colours ? colours.text() : bar,
-                                                              map.scale.range().high);
+    const char* below = !map.reaches_below() ? "" : style.is_unicode ? "\u2264 " : "<= ";
+    const char* above = !map.reaches_above() ? "" : style.is_unicode ? "\u2265 " : ">= ";
+    std::string line = std::string(margin, ' ') +
+                       fmt::format("{}{:.4g} {} {}{:.4g}", below, map.scale.range().low,
+                                   style.has_colours ? colours.text() : bar, above, map.scale.range().high);
     if (map.scale.is_log()) line += " (log)";
-    if (map.has_gaps())
-        line += style.has_colours ? "   " + grey.text() + " no number" : "   blank: no number";
+    if (!map.all.is_empty()) line += fmt::format("   all: {:.6g} to {:.6g}", map.all.low, map.all.high);
+    if (map.has_gaps()) line += style.has_colours ? "   " + grey.text() + " missing" : "   blank: missing";
     return line;
 }
 
@@ -186,7 +208,8 @@ TerminalStyle style_of_stdout() {
 
 Extents room_for_heat_map(const TerminalStyle& style, const Side& down) {
     const std::size_t columns = at_least(style.columns - static_cast<int>(margin_of(down)), fewest_columns);
-    const std::size_t lines = at_least(style.rows - lines_around_a_map, fewest_rows);
+    const std::size_t lines =
+        at_least(style.rows - lines_around_a_map - (has_name(down) ? 1 : 0), fewest_rows);
     return {style.has_colours && style.is_unicode ? 2 * lines : lines, columns};
 }
 
@@ -200,8 +223,7 @@ std::string text_of(const HeatMap& map, const TerminalStyle& style) {
     const bool is_halved = style.has_colours && style.is_unicode;
     const std::size_t lines = is_halved ? (map.dots.rows + 1) / 2 : map.dots.rows;
     const std::size_t margin = margin_of(map.down);
-    const auto labels =
-        margin_labels(ticks_of(map.down, Along::cells, static_cast<int>(lines) / 4), lines, margin, false);
+    const auto labels = margin_labels(ticks_beside(map.down, lines), lines, margin, false);
     std::string text = with_unit(map.title, map.unit) + "\n";
     for (std::size_t line = 0; line < lines; ++line) {
         const std::string row = is_halved           ? halved_row(map, 2 * line, style)
@@ -212,12 +234,13 @@ std::string text_of(const HeatMap& map, const TerminalStyle& style) {
     text += std::string(margin, ' ') +
             labels_below(ticks_of(map.across, Along::cells, static_cast<int>(map.dots.columns) / 10),
                          map.dots.columns) +
-            "\n";
+            "\n" + sides_text(&map.down, map.across, margin);
     return text + colour_bar(map, style, margin) + "\n";
 }
 
 std::string text_of(const LinePlot& plot, const TerminalStyle& style) {
-    const std::size_t lines = at_least(style.rows - lines_around_a_line, fewest_rows);
+    const std::size_t lines =
+        at_least(style.rows - lines_around_a_line - (has_name(plot.across) ? 1 : 0), fewest_rows);
     const auto ticks = plot.scale.ticks(static_cast<int>(lines) / 3);
     std::size_t margin = 1;
     for (const Scale::Tick& tick : ticks)
@@ -233,7 +256,8 @@ std::string text_of(const LinePlot& plot, const TerminalStyle& style) {
         text += "\n";
     }
     return text + std::string(margin + 1, ' ') +
-           labels_below(ticks_of(plot.across, Along::points, static_cast<int>(columns) / 10), columns) + "\n";
+           labels_below(ticks_of(plot.across, Along::points, static_cast<int>(columns) / 10), columns) +
+           "\n" + sides_text(nullptr, plot.across, margin + 1);
 }
 
 }  // namespace pmemcpy::cli

@@ -5,6 +5,7 @@
 #include <pmemcpy/serializer.hpp>
 
 #include "cli/element/element.hpp"
+#include "cli/pool/describe.hpp"
 #include "cli/terminal/size.hpp"
 
 namespace pmemcpy::cli {
@@ -26,6 +27,26 @@ std::vector<Attribute> attributes_of(const PMEM& pmem, std::string_view id) {
         }
     });
     return found;
+}
+
+std::optional<nlohmann::ordered_json> attribute_of(const PMEM& pmem, const std::string& id,
+                                                   std::string_view name) {
+    std::optional<nlohmann::ordered_json> found;
+    try {
+        pmem.get_attribute_encoded(
+            id, name, [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {
+                if (is_readable(type, serializer))
+                    found = nlohmann::ordered_json::parse(dump(value_json(type, bytes)));
+            });
+    } catch (const Error& error) {
+        if (error.kind() != Code::not_found) throw;
+    }
+    return found;
+}
+
+std::string text_attribute_of(const PMEM& pmem, const std::string& id, std::string_view name) {
+    const auto found = attribute_of(pmem, id, name);
+    return found && found->is_string() ? printable(found->get<std::string>()) : "";
 }
 
 }  // namespace pmemcpy::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>
 #include <string_view>
@@ -18,5 +19,15 @@ struct Attribute {
 
 /// Those of a variable or group, sorted by name. What vanishes or appears meanwhile is none of them.
 std::vector<Attribute> attributes_of(const PMEM& pmem, std::string_view id);
+
+/// One of them as JSON, its texts valid UTF-8; nothing if there is none, or only a program that knows it can read it.
+std::optional<nlohmann::ordered_json> attribute_of(const PMEM& pmem, const std::string& id,
+                                                   std::string_view name);
+/// The text of an attribute, printable; empty if it is none.
+std::string text_attribute_of(const PMEM& pmem, const std::string& id, std::string_view name);
+/// The unit of the numbers in a variable, by the attribute `units`; empty if nothing says it.
+inline std::string unit_of(const PMEM& pmem, const std::string& id) {
+    return text_attribute_of(pmem, id, "units");
+}
 
 }  // namespace pmemcpy::cli

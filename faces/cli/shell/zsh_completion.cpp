@@ -102,7 +102,7 @@ std::string action_of(const Argument& argument) {
 }
 
 /// As _arguments wants it: '(-o --output)'{-o,--output}'[Write a file]:OUTPUT:_files'.
-std::string option_text(const Argument& option, std::string excludes) {
+std::string option_of_zsh(const Argument& option, std::string excludes) {
     std::string names;
     for (const std::string& name : option.names) {
         names += (names.empty() ? "" : ",") + name;
@@ -115,7 +115,7 @@ std::string option_text(const Argument& option, std::string excludes) {
 
 std::string case_of(const VerbGrammar& verb) {
     std::string text = fmt::format("        {})\n            _arguments", verb.name);
-    for (const Argument& option : verb.options) text += " \\\n                " + option_text(option, "");
+    for (const Argument& option : verb.options) text += " \\\n                " + option_of_zsh(option, "");
     int place = 0;
     for (const Argument& argument : verb.arguments) {
         const std::string where =
@@ -135,7 +135,7 @@ std::string zsh_completion(const Grammar& grammar) {
         text += fmt::format("        '{}:{}'\n", verb.name, escaped(verb.help, ":\\"));
     text += "    )\n    _arguments -C";
     for (const Argument& option : grammar.command.options)
-        text += " \\\n        " + option_text(option, "- *");
+        text += " \\\n        " + option_of_zsh(option, "- *");
     text +=
         " \\\n        '1: :->verb' \\\n        '*:: :->rest'\n    case $state in\n    verb) _describe verb "
         "verbs ;;\n"

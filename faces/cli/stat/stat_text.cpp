@@ -41,21 +41,22 @@ std::string deviation_text(const Type& type, double deviation) {
 }
 
 std::string fields_text(const Summary& summary) {
-    Table table({{"field"},
-                 {"count", Align::right},
-                 {"nan", Align::right},
-                 {"infinite", Align::right},
-                 {"zeros", Align::right},
-                 {"min", Align::right},
-                 {"max", Align::right},
-                 {"mean", Align::right},
-                 {"deviation", Align::right}});
+    std::vector<Table::Column> columns = {{"field"}, {"count", Align::right}};
+    if (summary.can_be_masked) columns.push_back({"masked", Align::right});
+    for (const char* name : {"nan", "infinite", "zeros", "min", "max", "mean", "deviation"})
+        columns.push_back({name, Align::right});
+    Table table(columns);
     for (const FieldSummary& field : summary.fields) {
         const Statistics& s = field.statistics;
-        table.add({field.field, std::to_string(s.count()), std::to_string(s.nan()),
-                   std::to_string(s.infinite()), std::to_string(s.zeros()),
-                   bound_text(field.type, s.minimum()), bound_text(field.type, s.maximum()),
-                   between_text(field.type, s.mean(), 9), deviation_text(field.type, s.deviation())});
+        std::vector<std::string> cells = {field.field, std::to_string(s.count())};
+        if (summary.can_be_masked) cells.push_back(std::to_string(field.masked));
+        for (const std::uint64_t count : {s.nan(), s.infinite(), s.zeros()})
+            cells.push_back(std::to_string(count));
+        cells.push_back(bound_text(field.type, s.minimum()));
+        cells.push_back(bound_text(field.type, s.maximum()));
+        cells.push_back(between_text(field.type, s.mean(), 9));
+        cells.push_back(deviation_text(field.type, s.deviation()));
+        table.add(cells);
     }
     return table.text();
 }
@@ -117,6 +118,7 @@ Json field_json(const FieldSummary& field) {
     Json json = {{"field", field.field},
                  {"type", field.type.name()},
                  {"count", s.count()},
+                 {"masked", field.masked},
                  {"nan", s.nan()},
                  {"infinite", s.infinite()},
                  {"zeros", s.zeros()},
@@ -154,6 +156,7 @@ std::string stat_text(const Info& info, const Summary& summary) {
         if (!(*summary.selection == Selection(Box::whole(info.dims))))
             text += ", of it " + to_string(*summary.selection);
     }
+    if (!summary.unit.empty()) text += " [" + summary.unit + "]";
     text += "\n" + fields_text(summary);
     if (summary.missing > 0)
         text += fmt::format("{} elements are left out: nobody has stored them\n", summary.missing);
@@ -169,7 +172,7 @@ std::string stat_text(const Info& info, const Summary& summary) {
 }
 
 nlohmann::ordered_json stat_json(const Info& info, const Summary& summary) {
-    Json json = {{"id", info.id}, {"type", info.type.name()}};
+    Json json = {{"id", info.id}, {"type", info.type.name()}, {"unit", summary.unit}};
     if (summary.selection) {
         json["dims"] = to_json(info.dims);
         json["offset"] = to_json(summary.selection->offset);

@@ -16,6 +16,7 @@ struct FieldSummary {
     std::string field;
     Type type;
     Statistics statistics;
+    std::uint64_t masked = 0;  ///< elements that attributes say are missing
     std::optional<Histogram> histogram;
 };
 
@@ -26,6 +27,8 @@ struct BlockSummary {
 };
 
 struct Summary {
+    std::string unit;
+    bool can_be_masked = false;
     std::optional<Selection> selection;  ///< of an array
     std::uint64_t missing = 0;           ///< elements that nobody has stored
     std::vector<FieldSummary> fields;

@@ -48,11 +48,6 @@ std::pair<int, int> parse_extent(const std::string& text) {
     return size;
 }
 
-struct Limits {
-    std::optional<double> low;
-    std::optional<double> high;
-};
-
 void print(const std::string& text) {
     Sink sink("");
     sink.write(text);
@@ -100,6 +95,7 @@ void plot_json(const Plotter& plotter, const Arguments& arguments) {
         const HeatMap map = plotter.heat_map({static_cast<std::size_t>(height), room}, 1);
         json["low"] = map.scale.range().low;
         json["high"] = map.scale.range().high;
+        if (!map.all.is_empty()) json["all"] = {map.all.low, map.all.high};
         json["means"] = Json::array();
         for (std::size_t row = 0; row < map.raster.rows(); ++row) {
             Json means = Json::array();
@@ -145,20 +141,33 @@ void add_plot(CLI::App& command, Invocation& invocation) {
         .takes("--size", arguments->size,
                "WIDTHxHEIGHT, in pixels (default: 960x600) or characters (the terminal's)")
         .takes("--range", arguments->request.range,
-               "LOW:HIGH of the scale, of which one may be left out (default: all)")
+               "LOW:HIGH of the scale, of which one may be left out; : is all")
+        .takes("--raw", arguments->request.is_raw,
+               "The numbers that are stored, whatever their attributes say")
         .takes("--log", arguments->request.is_log, "A logarithmic scale; what is not above 0 is left out")
         .takes("--ascii", arguments->ascii, "Without colours, and no characters but those of ASCII")
         .takes_json("Print the numbers that would be drawn, as JSON", "--output")
         .tells(
             "One dimension is drawn as a line, two as a heat map, the first downwards. Of more, --box fixes "
-            "all but two; "
-            "dimensions of length 1 count as fixed. Where there are more elements than dots, a dot of a heat "
-            "map is the "
-            "mean of its elements, and a line goes through the least and the greatest of them. What is not "
-            "finite is "
-            "grey in a heat map, and a gap in a line. The attribute units is the unit; the names of the "
-            "dimensions are "
-            "those that xarray gave them.\n"
+            "all but two; dimensions of length 1 count as fixed. Where there are more elements than dots, a "
+            "dot "
+            "of a heat map is the mean of its elements, and a line goes through the least and the greatest "
+            "of "
+            "them.\n"
+            "\n"
+            "The attributes that NetCDF's conventions have are heeded. What is missing by _FillValue, "
+            "missing_value or valid_range, or is not finite, is grey in a heat map, and a gap in a line; "
+            "packed "
+            "numbers are unpacked; units is the unit. A dimension has the name that _ARRAY_DIMENSIONS says; "
+            "an "
+            "array of one dimension that is called so has the coordinates, and north, and what is positive "
+            "up, "
+            "is above.\n"
+            "\n"
+            "The colours reach from the least to the greatest dot. Where the outermost 2 % at each end would "
+            "take more than three quarters of them they are left out, and the bar has an end for them; "
+            "\"all\" "
+            "is from the least to the greatest number.\n"
             "\n"
             "The whole part is read, piece by piece, so the memory that it takes is small however large the "
             "array.\n")

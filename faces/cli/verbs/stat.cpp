@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "cli/call/invocation.hpp"
 #include "cli/element/column.hpp"
 #include "cli/element/element.hpp"
+#include "cli/pool/attributes.hpp"
 #include "cli/pool/describe.hpp"
 #include "cli/pool/open.hpp"
 #include "cli/stat/stat_text.hpp"
@@ -28,10 +30,15 @@ struct Arguments {
     std::optional<std::uint64_t> step;
     std::uint64_t bins = 10;
     bool blocks = false;
+    bool raw = false;
 };
 
 /// Runs over all elements, as often as is wanted. Returns how many nobody has stored.
 using Pass = std::function<std::uint64_t(const std::function<void(std::span<const std::byte>)>& visit)>;
+
+Packing packing_of(const PMEM& pmem, const Info& info, const Arguments& arguments) {
+    return arguments.raw ? Packing() : Packing(pmem, info);
+}
 
 Columns numbers_of(const Info& info, const Type& element) {
     Columns columns = columns_of(element);
@@ -44,15 +51,20 @@ Columns numbers_of(const Info& info, const Type& element) {
 }
 
 /// The statistics of each column in a first pass, and their histograms, which need to know the range, in a second.
-Summary summarize(const Type& element, const Columns& columns, std::uint64_t bins, const Pass& pass) {
+Summary summarize(const Type& element, const Columns& columns, const Packing& packing, std::uint64_t bins,
+                  const Pass& pass) {
     Summary summary;
+    summary.can_be_masked = !packing.is_plain();
     summary.others = columns.others;
     for (const Column& column : columns.numbers)
-        summary.fields.push_back({column.field, column.type, Statistics(column.type), {}});
+        summary.fields.push_back({column.field, column.type, Statistics(column.type), 0, {}});
     summary.missing = pass([&](std::span<const std::byte> elements) {
         for (std::size_t i = 0; i < columns.numbers.size(); ++i) {
-            each_chunk(columns.numbers[i], element.size(), elements,
-                       [&](const Chunk& chunk) { summary.fields[i].statistics.add(chunk); });
+            each_chunk(columns.numbers[i], element.size(), elements, [&](const Chunk& chunk) {
+                FieldSummary& field = summary.fields[i];
+                field.masked +=
+                    each_meant(packing, chunk, [&](const Chunk& meant) { field.statistics.add(meant); });
+            });
         }
     });
     for (FieldSummary& field : summary.fields) {
@@ -65,27 +77,38 @@ Summary summarize(const Type& element, const Columns& columns, std::uint64_t bin
         for (std::size_t i = 0; i < columns.numbers.size(); ++i) {
             auto& histogram = summary.fields[i].histogram;
             if (!histogram) continue;
-            each_chunk(columns.numbers[i], element.size(), elements,
-                       [&](const Chunk& chunk) { histogram->add(chunk); });
+            each_chunk(columns.numbers[i], element.size(), elements, [&](const Chunk& chunk) {
+                each_meant(packing, chunk, [&](const Chunk& meant) { histogram->add(meant); });
+            });
         }
     });
     return summary;
 }
 
-/// A block's ranges were stored with it, if its elements are plain numbers; else its box is loaded as it is now.
+/// A block's ranges were stored with it, if its elements are plain numbers, none of them missing; else its box is loaded as it is now.
 std::vector<BlockSummary> summarize_blocks(const PMEM& pmem, const Info& info, const Selection& selection,
-                                           const Columns& columns, const Arguments& arguments) {
+                                           const Columns& columns, const Packing& packing,
+                                           const Arguments& arguments) {
     std::vector<BlockSummary> summaries;
     for (const BlockInfo& block : pmem.blocks(info.id)) {
         if (!meet(block.box, selection) || (arguments.step && block.step > *arguments.step)) continue;
         BlockSummary summary{block, {}};
-        if (!block.has_range) {
+        const auto bound = [&](const std::array<std::byte, 8>& bytes) {
+            return std::span(bytes).first(info.type.size());
+        };
+        const auto tells_range = [&] {
+            return packing.is_plain() ||
+                   (!packing.changes_numbers() &&
+                    packing.is_whole_between(bound(block.minimum), bound(block.maximum)));
+        };
+        summary.block.has_range = block.has_range && tells_range();
+        if (!summary.block.has_range) {
             Source source(pmem, info, block.box, arguments.step);
             const Pass pass = [&](const auto& visit) {
                 return source.each_stored(
                     [&](std::span<const std::byte> elements, const Selection&) { visit(elements); });
             };
-            summary.fields = summarize(info.type, columns, 0, pass).fields;
+            summary.fields = summarize(info.type, columns, packing, 0, pass).fields;
         }
         summaries.push_back(std::move(summary));
     }
@@ -94,6 +117,7 @@ std::vector<BlockSummary> summarize_blocks(const PMEM& pmem, const Info& info, c
 
 Summary stat_array(const PMEM& pmem, const Info& info, const Arguments& arguments) {
     const Columns columns = numbers_of(info, info.type);
+    const Packing packing = packing_of(pmem, info, arguments);
     const Selection selection =
         arguments.box ? parse_selection(*arguments.box, info.dims) : Selection(Box::whole(info.dims));
     const std::uint64_t passes = arguments.bins > 0 ? 2 : 1;
@@ -101,7 +125,7 @@ Summary stat_array(const PMEM& pmem, const Info& info, const Arguments& argument
     std::uint64_t done_bytes = 0;
     Progress progress("stat");
     Source source(pmem, info, selection, arguments.step);
-    Summary summary = summarize(info.type, columns, arguments.bins, [&](const auto& visit) {
+    Summary summary = summarize(info.type, columns, packing, arguments.bins, [&](const auto& visit) {
         return source.each_stored([&](std::span<const std::byte> elements, const Selection&) {
             visit(elements);
             progress.show(done_bytes += elements.size(), all_bytes);
@@ -110,7 +134,7 @@ Summary stat_array(const PMEM& pmem, const Info& info, const Arguments& argument
     summary.selection = selection;
     if (arguments.blocks && selection.empty()) summary.blocks.emplace();
     if (arguments.blocks && !selection.empty())
-        summary.blocks = summarize_blocks(pmem, info, selection, columns, arguments);
+        summary.blocks = summarize_blocks(pmem, info, selection, columns, packing, arguments);
     return summary;
 }
 
@@ -128,7 +152,8 @@ Summary stat_value(const PMEM& pmem, const Info& info, const Arguments& argument
     }
     const bool is_sequence = info.type.kind() == Kind::sequence;
     const Type element = is_sequence ? info.type.element() : info.type;
-    return summarize(element, numbers_of(info, element), arguments.bins, [&](const auto& visit) {
+    const Packing packing = packing_of(pmem, info, arguments);
+    return summarize(element, numbers_of(info, element), packing, arguments.bins, [&](const auto& visit) {
         pmem.load_encoded(info.id, [&](const Type& type, SerializerType, std::span<const std::byte> bytes) {
             if (!(type == info.type))
                 throw Error(Code::type_mismatch,
@@ -153,8 +178,9 @@ int stat(const Arguments& arguments, bool json) {
                     fmt::format("{0} is a group; `pmemcpy ls {1} {0}/` lists what is in it", info.id,
                                 arguments.pool));
     }
-    const Summary summary = info.kind == VariableKind::array ? stat_array(pmem, info, arguments)
-                                                             : stat_value(pmem, info, arguments);
+    Summary summary = info.kind == VariableKind::array ? stat_array(pmem, info, arguments)
+                                                       : stat_value(pmem, info, arguments);
+    if (!arguments.raw) summary.unit = unit_of(pmem, info.id);
     fmt::print("{}", json ? dump(stat_json(info, summary)) + "\n" : stat_text(info, summary));
     return exit_ok;
 }
@@ -172,8 +198,13 @@ void add_stat(CLI::App& command, Invocation& invocation) {
         .takes("--bins", arguments->bins,
                "Into how many intervals the histogram divides the range (default: 10); 0: none")
         .takes("--blocks", arguments->blocks, "The range of each block that meets the box, too")
+        .takes("--raw", arguments->raw, "The numbers that are stored, whatever their attributes say")
         .takes_json()
         .tells(
+            "The attributes that NetCDF's conventions have are heeded: elements that are missing by "
+            "_FillValue, missing_value, valid_min, valid_max or valid_range are counted as masked and left "
+            "out, and packed numbers are unpacked by scale_factor, add_offset and _Unsigned.\n"
+            "\n"
             "Integers have exact ranges. The mean and the deviation (the root of the mean squared deviation) "
             "are of the "
             "finite numbers, taken in long doubles from 1024 numbers at a time, which are merged as Chan, "
@@ -184,7 +215,8 @@ void add_stat(CLI::App& command, Invocation& invocation) {
             "\n"
             "The elements are read once, and a second time for the histogram, whose range is known only "
             "then. The range of "
-            "a block is what was stored with it; of blocks without, its box is read as it is now, and marked "
+            "a block is what was stored with it; of others, such as packed ones, its box is read as it is "
+            "now, and marked "
             "so.\n")
         .runs([arguments](bool json) { return stat(*arguments, json); });
 }

@@ -61,11 +61,11 @@ void read_attribute(const std::string& file, const std::string& path, const std:
     const Hdf5Check check(Code::corrupt, file + ": " + shown);
     const Handle type = check(H5Aget_type(attribute), H5Tclose);
     const Handle space = check(H5Aget_space(attribute), H5Sclose);
-    if (H5Sget_simple_extent_type(space) == H5S_NULL) {
-        intake.warn(shown, "has a type and no value; it becomes null");
-        return intake.attribute(path, name, nlohmann::json());
-    }
     try {
+        if (H5Sget_simple_extent_type(space) == H5S_NULL) {
+            intake.attribute(path, name, nlohmann::json());
+            return intake.warn(shown, "has a type and no value; it becomes null");
+        }
         Hdf5Element element(type);
         if (!element.note().empty()) intake.warn(shown, element.note());
         std::array<hsize_t, H5S_MAX_RANK> extents{};

@@ -159,7 +159,8 @@ Hdf5Element::Node Hdf5Element::text(hid_t type) {
     if (H5Tis_variable_str(type) > 0)
         return {.what = Node::What::text, .memory = hdf5_text(utf8), .utf8 = utf8};
     Handle padded = hdf5_copy_of(type);
-    H5Tset_strpad(padded, H5T_STR_NULLPAD);
+    // What lies behind a NUL stays, as everything does in a pool; but in UTF-8 it may be remains of something that are none.
+    if (utf8 || H5Tget_strpad(type) == H5T_STR_SPACEPAD) H5Tset_strpad(padded, H5T_STR_NULLPAD);
     return {.memory = std::move(padded), .type = Type::fixed_string(H5Tget_size(type), utf8)};
 }
 

@@ -24,8 +24,7 @@ nlohmann::json filters_of(hid_t list, const Hdf5Check& check) {
                                                      values.data(), name.size(), name.data(), &config));
         if (H5Zfilter_avail(id) <= 0) {
             throw Error(Code::unsupported,
-                        check.what() + ": it is compressed by HDF5's filter " + std::to_string(id) + " (" +
-                            name.data() +
+                        "it is compressed by HDF5's filter " + std::to_string(id) + " (" + name.data() +
                             "), whose plugin is not installed; HDF5_PLUGIN_PATH says where "
                             "HDF5 looks for it");
         }

@@ -30,6 +30,9 @@ std::string below(const std::string& group, const std::string& name) {
 constexpr std::size_t guessed_bytes =
     256;  // that a pointer to text or a row leads to: HDF5 only tells when it has read them
 
+// A pool keeps it in the array's record, which has to fit into a chunk.
+constexpr std::size_t largest_fill = 64U << 10;
+
 /// What HDF5 has allocated for text and rows goes again.
 struct Reclaim {
     hid_t memory;
@@ -46,12 +49,17 @@ public:
         file_ = at("")(H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     }
     void read() {
+        H5O_info_t root{};
+        at("")(H5Oget_info2(file_, &root, H5O_INFO_BASIC));
+        seen_.emplace(std::pair{root.fileno, root.addr}, "/");  // a link below may lead back to it
         list("", 0);
         for (const Object& object : objects_) {
             if (!object.is_group) intake_.expect(bytes_of(object.path));
         }
-        for (const Object& object : objects_)
-            object.is_group ? read_group(object.path) : read_dataset(object.path);
+        for (const Object& object : objects_) {
+            if (intake_.takes(object.path))
+                object.is_group ? read_group(object.path) : read_dataset(object.path);
+        }
     }
 
 private:
@@ -101,10 +109,8 @@ void Hdf5Reader::list(const std::string& group, int depth) {
 
 void Hdf5Reader::list_link(const std::string& group, const std::string& name, int depth) {
     const std::string path = below(group, name);
-    if (path.size() > longest_path) {
-        throw Error(Code::unsupported,
-                    name_ + ": " + path.substr(0, 80) + "...: a path of more than 4096 bytes");
-    }
+    if (path.size() > longest_path)
+        return intake_.warn(path.substr(0, 80) + "...", "a path of more than 4096 bytes; not imported");
     H5L_info_t link{};
     at(path)(H5Lget_info(file_, path.c_str(), &link, H5P_DEFAULT));
     if (link.type != H5L_TYPE_HARD) {
@@ -148,7 +154,7 @@ void Hdf5Reader::read_dataset(const std::string& path) {
     const Handle dataset = open(path);
     const Handle type = check(H5Dget_type(dataset), H5Tclose);
     const Handle space = check(H5Dget_space(dataset), H5Sclose);
-    nlohmann::json origin = hdf5_origin_of(dataset, check);
+    nlohmann::json origin;
     const H5S_class_t kind = H5Sget_simple_extent_type(space);
     Dimensions dims;
     if (kind == H5S_NULL) {
@@ -159,6 +165,7 @@ void Hdf5Reader::read_dataset(const std::string& path) {
         for (int d = 0; d < n; ++d) dims.push_back(extents[static_cast<std::size_t>(d)]);
     }
     try {
+        origin = hdf5_origin_of(dataset, check);
         if (H5Tget_class(type) == H5T_VLEN) {
             read_rows(path, dataset, type, dims, origin);
         } else {
@@ -226,10 +233,15 @@ void Hdf5Reader::read_array(const std::string& path, hid_t dataset, Hdf5Element&
     H5D_fill_value_t fill = H5D_FILL_VALUE_UNDEFINED;
     at(path)(H5Pfill_value_defined(list, &fill));
     // Where nothing was ever written there is nothing to copy, however large it is.
-    const bool is_unwritten = !element.has_text() && H5Dget_storage_size(dataset) == 0 &&
-                              dims.elements() != 0 && fill != H5D_FILL_VALUE_UNDEFINED &&
-                              H5Pget_external_count(list) == 0 && H5Pget_layout(list) != H5D_VIRTUAL;
-    if (!element.has_text() && (fill == H5D_FILL_VALUE_USER_DEFINED || is_unwritten)) {
+    const bool can_be_filled = !element.has_text() && element.memory_bytes() <= largest_fill;
+    const bool is_unwritten = can_be_filled && H5Dget_storage_size(dataset) == 0 && dims.elements() != 0 &&
+                              fill != H5D_FILL_VALUE_UNDEFINED && H5Pget_external_count(list) == 0 &&
+                              H5Pget_layout(list) != H5D_VIRTUAL;
+    if (!element.has_text() && !can_be_filled && fill == H5D_FILL_VALUE_USER_DEFINED)
+        intake_.warn(path, "its fill value has " + std::to_string(element.memory_bytes()) + " bytes, and " +
+                               std::to_string(largest_fill) +
+                               " are the most; its elements are imported without");
+    if (can_be_filled && (fill == H5D_FILL_VALUE_USER_DEFINED || is_unwritten)) {
         options.fill_value.resize(element.memory_bytes());
         at(path)(H5Pget_fill_value(list, element.memory_type(), options.fill_value.data()));
         if (fill != H5D_FILL_VALUE_USER_DEFINED) origin["fill"] = "default";
@@ -240,7 +252,7 @@ void Hdf5Reader::read_array(const std::string& path, hid_t dataset, Hdf5Element&
     const bool grows = !shape.empty() && shape[0] == unlimited;
     if (is_unwritten && grows) shape[0] = dims[0];  // as long as what is stored in it, which is nothing
     intake_.array(path, element.type(), shape, options);
-    if (is_unwritten) return;
+    if (is_unwritten || !intake_.takes(path)) return;
     std::vector<std::byte> room;
     each_part([&](const Box& box, std::span<const std::byte> bytes) {
         intake_.store(path, element.type(), element.convert(bytes, room).data(), box);

@@ -162,16 +162,17 @@ void Hdf5Writer::write_array(const Variable& variable) {
     if (const std::string pad = origin.value("strpad", "");
         !pad.empty() && info.type.kind() == Kind::fixed_string)
         H5Tset_strpad(type, pad == "space" ? H5T_STR_SPACEPAD : H5T_STR_NULLTERM);
+    // HDF5 would end a text with a NUL that fills all its bytes, and so take its last one, if it had to make it of another kind.
+    const bool is_as_stored =
+        info.type.kind() == Kind::fixed_string && H5Tget_strpad(type) == H5T_STR_NULLTERM;
+    const Handle stored = is_as_stored ? hdf5_copy_of(type) : hdf5_type_of(info.type);
     const Handle list = hdf5_creation_list(is_none ? nlohmann::json::object() : origin, is_none ? 0 : n,
                                            H5Tget_size(type), most != dims, dims.data());
-    if (!info.fill_value.empty() && origin.value("fill", "") != "default" && !is_text) {
-        const Handle stored = hdf5_type_of(info.type);
+    if (!info.fill_value.empty() && origin.value("fill", "") != "default" && !is_text)
         check(H5Pset_fill_value(list, stored, info.fill_value.data()));
-    }
     const Handle dataset = create(variable.path, type, space, list);
     if (is_none || info.blocks == 0) return;  // where nothing is stored the fill value is what is read
     if (is_text) return write_text(variable, dataset);
-    const Handle stored = hdf5_type_of(info.type);
     Dimensions chunk;
     if (H5Pget_layout(list) == H5D_CHUNKED) {
         std::array<hsize_t, H5S_MAX_RANK> extents{};

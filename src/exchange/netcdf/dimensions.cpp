@@ -25,13 +25,20 @@ int NetcdfDimensions::find(const std::string& group, int group_id, const std::st
                                free + "'");
         if (const auto found = own.find(free); found != own.end()) return found->second.id;
     }
+    return define(group, group_id, free, length, is_unlimited, who);
+}
+
+int NetcdfDimensions::define(const std::string& group, int group_id, const std::string& name,
+                             std::size_t length, bool is_unlimited, const std::string& who) {
+    auto& own = of_groups_[group];
+    if (const auto known = own.find(name); known != own.end()) return known->second.id;
     int id = -1;
     const bool grows = is_unlimited &&
                        (!one_unlimited_ || std::none_of(own.begin(), own.end(),
                                                         [](const auto& d) { return d.second.is_unlimited; }));
     NetcdfCheck(Code::io_error,
-                file_ + ": " + who)(nc_def_dim(group_id, free.c_str(), grows ? NC_UNLIMITED : length, &id));
-    own[free] = {id, length, grows};
+                file_ + ": " + who)(nc_def_dim(group_id, name.c_str(), grows ? NC_UNLIMITED : length, &id));
+    own[name] = {id, length, grows};
     return id;
 }
 

@@ -14,7 +14,10 @@ class NetcdfDimensions {
 public:
     /// `one_unlimited`: the format allows no more than one.
     NetcdfDimensions(std::string file, Holding& holding, bool one_unlimited);
-    /// One of that name in the group (by path and NetCDF's id) or in one above it, if it has the length; else a new one in the
+    /// A dimension that belongs to the group (by path and NetCDF's id), whatever those above it have. `who`: whose it is, for errors.
+    int define(const std::string& group, int group_id, const std::string& name, std::size_t length,
+               bool is_unlimited, const std::string& who);
+    /// One of that name in the group or in one above it, if it has the length; else a new one in the
     /// group. `who`: whose it is, for warnings.
     int find(const std::string& group, int group_id, const std::string& name, std::size_t length,
              bool is_unlimited, const std::string& who);

@@ -61,8 +61,12 @@ public:
             at(variable.path)(nc_inq_type(variable.group, variable.type, nullptr, &bytes));
             intake_.expect(variable.dims.elements() * bytes);
         }
-        for (const auto& [group, path] : groups_) read_group(group, path);
-        for (const NetcdfVariable& variable : variables_) read_variable(variable);
+        for (const auto& [group, path] : groups_) {
+            if (intake_.takes(path)) read_group(group, path);
+        }
+        for (const NetcdfVariable& variable : variables_) {
+            if (intake_.takes(variable.path)) read_variable(variable);
+        }
     }
 
 private:
@@ -83,6 +87,7 @@ private:
     void read_text(const NetcdfVariable& variable, Json& origin);
     void read_rows(const NetcdfVariable& variable, Json& origin);
     void read_scalar(const NetcdfVariable& variable);
+    void check_filters(const NetcdfVariable& variable) const;
     std::vector<std::byte> fill_value(const NetcdfVariable& variable, const Type& type) const;
     Dimensions shape_of(const NetcdfVariable& variable) const;
     void read_storage(const NetcdfVariable& variable, Json& origin) const;
@@ -234,6 +239,22 @@ std::vector<std::byte> NetcdfReader::fill_value(const NetcdfVariable& variable, 
     return bytes;
 }
 
+// That a filter is missing NetCDF says when something is read. So the first element is, before the array is made that would stay.
+void NetcdfReader::check_filters(const NetcdfVariable& variable) const {
+    if (variable.dims.elements() == 0) return;
+    const std::vector<std::size_t> first(variable.dimensions.size(), 0), count(variable.dimensions.size(), 1);
+    std::size_t bytes_of_one = 0;
+    at(variable.path)(nc_inq_type(variable.group, variable.type, nullptr, &bytes_of_one));
+    std::vector<std::byte> one(bytes_of_one);
+    const int status = nc_get_vara(variable.group, variable.id, first.data(), count.data(), one.data());
+    if (status == NC_EFILTER || status == NC_ENOFILTER)
+        throw Error(Code::unsupported,
+                    "it is compressed by a filter whose plugin is not installed; "
+                    "HDF5_PLUGIN_PATH says where it is looked for");
+    at(variable.path)(status);
+    if (variable.is_rows()) nc_free_vlen(reinterpret_cast<nc_vlen_t*>(one.data()));
+}
+
 void NetcdfReader::each(const NetcdfVariable& variable, std::size_t element_bytes, std::size_t weight,
                         const Dimensions& chunk, const Visit& visit) const {
     std::vector<std::byte> bytes;
@@ -248,6 +269,7 @@ void NetcdfReader::each(const NetcdfVariable& variable, std::size_t element_byte
 
 void NetcdfReader::read_array(const NetcdfVariable& variable) {
     const Type type = type_of_netcdf(variable.group, variable.type);
+    check_filters(variable);
     ArrayOptions options;
     options.fill_value = fill_value(variable, type);
     intake_.array(variable.path, type, shape_of(variable), options);
@@ -298,6 +320,7 @@ void NetcdfReader::read_rows(const NetcdfVariable& variable, Json& origin) {
     at(variable.path)(
         nc_inq_user_type(variable.group, variable.type, nullptr, &bytes_of_base, &base, nullptr, nullptr));
     const Type type = type_of_netcdf(variable.group, base);
+    check_filters(variable);
     intake_.warn(
         variable.path,
         "rows of any length; they become the arrays values and offsets in the group " + variable.path);

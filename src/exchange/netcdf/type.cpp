@@ -205,6 +205,17 @@ nc_type NetcdfTypes::defined(const Type& type, const std::string& name) {
     return id;
 }
 
+nc_type NetcdfTypes::rows_of(nc_type element, const std::string& name) {
+    const auto known = rows_.find({element, name});
+    if (known != rows_.end()) return known->second;
+    nc_type id = NC_NAT;
+    const int status = nc_def_vlen(root_, unused(name).c_str(), element, &id);
+    if (status != NC_NOERR)
+        throw Error(Code::unsupported,
+                    "rows of any length: NetCDF says: " + std::string(nc_strerror(status)));
+    return rows_[{element, name}] = id;
+}
+
 NetcdfElement NetcdfTypes::of(const Type& type, const std::string& name) {
     NetcdfElement element;
     element.is_big_endian = !type.is_native();

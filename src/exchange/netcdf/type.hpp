@@ -36,6 +36,8 @@ public:
     NetcdfTypes(int root, Model model) : root_(root), model_(model) {}
     /// `name`: of a type that has to be defined. Errors: unsupported when this kind of file has no such type.
     NetcdfElement of(const Type& type, const std::string& name);
+    /// The type of rows of any length of elements of that type, the same one for all variables that call it so.
+    nc_type rows_of(nc_type element, const std::string& name);
 
 private:
     nc_type plain(Kind kind) const;
@@ -45,6 +47,7 @@ private:
     int root_;
     Model model_;
     std::vector<std::pair<Type, nc_type>> defined_;
+    std::map<std::pair<nc_type, std::string>, nc_type> rows_;
 };
 
 /// Numbers of one byte order in the other, in place, also inside of structures.

@@ -58,6 +58,7 @@ public:
         at("")(nc_enddef(file_));
         for (const Defined& variable : defined_)
             variable.rows ? write_rows(variable) : write_variable(variable);
+        at("")(nc_sync(file_));  // a close that fails would leave HDF5 half a file, and a signal at exit
         at("")(file_.close());
     }
 
@@ -132,7 +133,8 @@ void NetcdfWriter::define_group(const std::string& path) {
     for (const auto& known : origin.value("dimensions", Json::array())) {
         if (!known.is_array() || known.size() != 2 || !known[0].is_string()) continue;
         const bool grows = !known[1].is_number_unsigned();
-        dimension(path, known[0].get<std::string>(), grows ? 0 : known[1].get<std::size_t>(), grows, path);
+        dimensions_.define(path, id, known[0].get<std::string>(), grows ? 0 : known[1].get<std::size_t>(),
+                           grows, path);
     }
 }
 
@@ -266,9 +268,7 @@ bool NetcdfWriter::define_rows(const std::string& path, const Json& origin) {
     defined.rows = true;
     const std::string name = last_of(path);
     defined.element = types_.of(values->info.type, name + "_element");
-    nc_type rows = NC_NAT;
-    std::string type = origin.value("type", name + "_type");
-    at(path)(nc_def_vlen(file_, type.c_str(), defined.element.type, &rows));
+    const nc_type rows = types_.rows_of(defined.element.type, origin.value("type", name + "_type"));
     const Json names = origin.value("names", Json::array());
     std::vector<int> ids;
     Extent elements = 1;

@@ -140,6 +140,9 @@ void read_npy(const std::string& path, Intake& intake) {
     intake.expect(member.bytes);
     intake.group("");
     read_npy_member(member, file, intake);
+    if (!intake.takes(member.path))  // then nothing is left that could be imported
+        throw Error(Code::invalid_argument,
+                    path + ": a pool can have no variable '" + member.path + "'; rename the file");
 }
 
 }  // namespace pmemcpy::exchange

@@ -10,7 +10,6 @@
 #include <span>
 
 #include "exchange/in_order.hpp"
-#include "exchange/origin.hpp"
 #include "exchange/utf8.hpp"
 #include "exchange/zarr/base64.hpp"
 #include "exchange/zarr/fill.hpp"
@@ -123,14 +122,9 @@ void read_zarr_attributes(const std::string& path, const Json& attributes, const
     for (const std::string& name : document.attributes) {
         const auto value = attributes.find(name);
         if (value == attributes.end() || !seen.insert(name).second) continue;
-        if (name == origin_attribute || name == dimensions_attribute) {
-            intake.warn(std::string(path).append("@").append(name),
-                        "a name that pools have for something of their own; not imported");
-        } else {
-            if (document.rounded.contains(name))
-                intake.warn(std::string(path).append("@").append(name), large_integer);
-            read_one(path, name, *value, intake);
-        }
+        if (document.rounded.contains(name))
+            intake.warn(std::string(path).append("@").append(name), large_integer);
+        read_one(path, name, *value, intake);
     }
 }
 

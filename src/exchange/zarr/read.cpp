@@ -31,6 +31,8 @@ std::string below(const std::string& group, const std::string& name) {
     return group.empty() ? name : group + "/" + name;
 }
 
+bool is_number(const Type& type) { return type.kind() >= Kind::int8 && type.kind() <= Kind::float64; }
+
 class ZarrReader {
 public:
     ZarrReader(std::string store, Intake& intake) : store_(std::move(store)), intake_(intake) {}
@@ -43,7 +45,9 @@ public:
         for (const Node& node : nodes_) {
             if (node.kind == Kind::array) expect(node);
         }
-        for (const Node& node : nodes_) node.kind == Kind::array ? read_array(node) : read_group(node);
+        for (const Node& node : nodes_) {
+            if (intake_.takes(node.path)) node.kind == Kind::array ? read_array(node) : read_group(node);
+        }
     }
 
 private:
@@ -123,9 +127,10 @@ std::optional<ZarrReader::Node> ZarrReader::node_at(const std::string& path) con
 
 // Whether there is a node at that path, or in a folder below it.
 bool ZarrReader::list(const std::string& path, bool is_root) {
-    if (path.size() > longest_path)
-        throw Error(Code::unsupported,
-                    store_ + ": " + path.substr(0, 80) + "...: a path of more than 4096 bytes");
+    if (path.size() > longest_path) {
+        intake_.warn(path.substr(0, 80) + "...", "a path of more than 4096 bytes; not imported");
+        return true;
+    }
     if (!is_new(path)) {
         intake_.warn(path, "another name of a folder that there was before; not imported again");
         return true;
@@ -221,6 +226,7 @@ void ZarrReader::read_rest(const Node& node, const std::string& path, const Zarr
     Json attributes = node.document.json.value("attributes", Json::object());
     if (!attributes.is_object())
         throw Error(Code::corrupt, place(node.path) + ": its attributes are no object");
+    const bool is_of_xarray = node.is_v2 && attributes.contains(std::string(dimensions_attribute));
     std::vector<std::string> names = array.pool_names();
     // Zarr 2 has no other place for the names of dimensions, and xarray this one.
     const Json listed = attributes.value(dimensions_attribute, Json());
@@ -238,6 +244,12 @@ void ZarrReader::read_rest(const Node& node, const std::string& path, const Zarr
     if (read_xarray_fill(path, array.element.type, attributes, intake_)) {
         origin["xarray_fill"] = true;
         attributes.erase("_FillValue");
+    }
+    // What xarray writes into Zarr 2 it masks by the fill value, which in a pool, as in NetCDF, is an attribute.
+    if (is_of_xarray && !array.has_no_fill && is_number(array.element.type) &&
+        !attributes.contains("_FillValue")) {
+        intake_.attribute(path, "_FillValue", array.element.type, array.fill);
+        origin["xarray_fill"] = true;
     }
     read_zarr_attributes(path, attributes, node.document, intake_);
     if (node.document.json.contains("attributes")) origin["attributes"] = node.document.attributes;
