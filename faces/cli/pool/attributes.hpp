@@ -16,7 +16,9 @@ struct Attribute {
     nlohmann::ordered_json json;
 };
 
+/// Whether an attribute is a note of an import's for an export's sake, which people rarely want to see: docs/exchange.md.
+bool is_note_of_exchange(std::string_view attribute);
 /// Those of a variable or group, sorted by name. What vanishes or appears meanwhile is none of them.
-std::vector<Attribute> attributes_of(const PMEM& pmem, std::string_view id);
+std::vector<Attribute> attributes_of(const PMEM& pmem, std::string_view id, bool with_notes = true);
 
 }  // namespace pmemcpy::cli
