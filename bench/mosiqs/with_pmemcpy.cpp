@@ -73,10 +73,10 @@ public:
             {first, last}, ids);
     }
     void containing(std::string_view text, std::vector<std::string>& ids) override {
-        ask({Key("name").contains(text)}, {}, ids);
+        ask({Key("@name").contains(text)}, {}, ids);
     }
     void members(std::string_view group, std::vector<std::string>& ids) override {
-        ask({Condition::under(group) && Key("kind") != "group"}, {}, ids);
+        ask({Condition::under(group) && Key("@kind") != "group"}, {}, ids);
     }
     std::uint64_t count_attributes(std::string_view group) override { return pmem_.info(group).attributes; }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <pmemcpy/error.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/call/exit_code.hpp"
@@ -37,30 +38,32 @@ int main(int argc, char** argv) {
         command.set_version_flag("--version", "pmemcpy " PMEMCPY_VERSION);
         command.require_subcommand(1);
         command.footer(cli::exit_code_table());
-        for (const auto add :
-             {cli::add_create, cli::add_ls, cli::add_find, cli::add_tree, cli::add_info, cli::add_cat,
-              cli::add_stat, cli::add_diff, cli::add_du, cli::add_rm, cli::add_index, cli::add_extract,
-              cli::add_compact, cli::add_trim, cli::add_verify, cli::add_repair, cli::add_rebuild,
-              cli::add_import, cli::add_export}) {
-            add(command, invocation);
-        }
-        for (const auto add :
-             {cli::add_watch,  cli::add_top,    cli::add_plot,    cli::add_cp,         cli::add_mv,
-              cli::add_ns,     cli::add_scope,  cli::add_share,   cli::add_tiers,      cli::add_profile,
-              cli::add_stage,  cli::add_drain,  cli::add_receipt, cli::add_buckets,    cli::add_messages,
-              cli::add_daemon, cli::add_advise, cli::add_op,      cli::add_completion, cli::add_man}) {
-            add(command, invocation);
+        using Adds = std::vector<void (*)(CLI::App&, cli::Invocation&)>;
+        const std::vector<std::pair<const char*, Adds>> headings = {
+            {"Looking",
+             {cli::add_ls, cli::add_tree, cli::add_info, cli::add_cat, cli::add_stat, cli::add_plot}},
+            {"Finding", {cli::add_find, cli::add_index, cli::add_extract}},
+            {"Changing",
+             {cli::add_create, cli::add_set, cli::add_cp, cli::add_mv, cli::add_rm, cli::add_diff}},
+            {"Files of other programs", {cli::add_import, cli::add_export}},
+            {"Watching", {cli::add_watch, cli::add_top}},
+            {"Space and health",
+             {cli::add_du, cli::add_trim, cli::add_compact, cli::add_verify, cli::add_repair,
+              cli::add_rebuild}},
+            {"Sharing", {cli::add_ns, cli::add_scope, cli::add_share}},
+            {"Tiers",
+             {cli::add_tiers, cli::add_profile, cli::add_stage, cli::add_drain, cli::add_receipt,
+              cli::add_advise, cli::add_op}},
+            {"Processes", {cli::add_buckets, cli::add_messages, cli::add_daemon}},
+            {"Shell", {cli::add_completion, cli::add_man}}};
+        for (const auto& [heading, adds] : headings) {
+            for (const auto add : adds) cli::add_under(heading, add, command, invocation);
         }
         try {
             cli::parse(command, argc, argv);
         } catch (const CLI::ParseError& error) {
             if (error.get_exit_code() == 0) return command.exit(error);  // --help, --version
-            const std::vector<std::string> strange = command.remaining();
-            const bool is_verb =
-                command.get_subcommands().empty() && !strange.empty() && strange[0][0] != '-';
-            const std::string problem =
-                is_verb ? "there is no verb '" + strange[0] + "'" : std::string(error.what());
-            std::string message = problem + "; `pmemcpy --help` and `pmemcpy VERB --help` tell more";
+            std::string message = cli::advice_after(command, error.what());
             std::erase(message, '\0');  // which parse() has put there
             return fail(invocation, "usage", message.c_str(), cli::exit_usage);
         }

@@ -232,7 +232,7 @@ inline std::vector<std::string> segment(const group_id_t& group, std::uint64_t n
     if (members == 0 && number != 0) return {};
     std::vector<std::string> ids;
     std::uint64_t place = 0;
-    for (const Found& found : query(*group.pool, Key("group") == group.id && Key("kind") != "group")) {
+    for (const Found& found : query(*group.pool, Key("@group") == group.id && Key("@kind") != "group")) {
         const std::uint64_t its_segment = members == 0 ? 0 : place++ / members;
         if (its_segment > number) break;
         if (its_segment == number) ids.push_back(found.id);

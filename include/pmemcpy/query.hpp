@@ -103,19 +103,26 @@ private:
     std::shared_ptr<const index::Node> node_;
 };
 
-/// What of an object a condition speaks of: something that is known of each (`name`, `dtype`, `bytes`, ...: docs/query.md lists
-/// them), or an attribute, of which `a.b` is the member b of a structure.
+/// What of an object a condition speaks of: an attribute, of which `a.b` is the member b of a structure, or something that is known
+/// of each object (`name`, `dtype`, `bytes`, ...: docs/query.md lists them). An attribute of an enclosing group, or of the pool, is
+/// its members' too, where nothing nearer has that name.
 /// A comparison is true if the object has such a thing and it compares so; of several (a list) if one of them does.
 class Key {
 public:
+    /// What its first part names.
+    enum class Means {
+        attribute,  ///< attr("step")
+        known,      ///< @step
+        nearest,  ///< step: the object's own attribute, else what is known of it, else an attribute of what it lies in
+    };
+
     /// As in a query. Errors: invalid_argument, naming the column.
     explicit Key(std::string_view text);
     Key(const char* text) : Key(std::string_view(text)) {}
     /// An attribute of exactly this name, also if it has dots in it or is a word of the language.
-    static Key attribute(std::string_view name) { return {{std::string(name)}, true}; }
-    /// Taken apart: an attribute or something known, then members.
-    Key(std::vector<std::string> parts, bool is_attribute)
-        : parts_(std::move(parts)), is_attribute_(is_attribute) {}
+    static Key attribute(std::string_view name) { return {{std::string(name)}, Means::attribute}; }
+    /// Taken apart, with the members behind. A word of the language for what is known is needed for all but an attribute.
+    Key(std::vector<std::string> parts, Means means) : parts_(std::move(parts)), means_(means) {}
 
     Condition exists() const;
     /// A text that this glob is for, as for ids in `pmemcpy ls`. Errors: invalid_argument.
@@ -137,11 +144,11 @@ public:
     /// As in a query.
     std::string text() const;
     const std::vector<std::string>& parts() const noexcept { return parts_; }
-    bool is_attribute() const noexcept { return is_attribute_; }
+    Means means() const noexcept { return means_; }
 
 private:
     std::vector<std::string> parts_;
-    bool is_attribute_;
+    Means means_;
 };
 
 /// A condition, and what to return of the objects that meet it. A value, cheap to copy.
@@ -178,6 +185,8 @@ public:
     const std::optional<std::uint64_t>& most() const noexcept { return most_; }
     bool is_count() const noexcept { return is_count_; }
     const std::optional<Key>& counted_key() const noexcept { return counted_key_; }
+    /// What it compares, sorts and counts by, each once, in the order of its text.
+    std::vector<Key> keys() const;
 
     /// The text, which parse() reads.
     std::string text() const;
@@ -280,6 +289,11 @@ std::vector<std::string> ids(const PMEM& pool, std::string_view text, std::span<
 /// been added.
 void add_ids(const PMEM& pool, const Query& question, std::span<const Literal> values,
              std::vector<std::string>& ids);
+
+/// What an object has under a key, as a query sees it: of a list each, and what lies in groups that hold it, too.
+/// Shape: nothing if it has no such thing, and for the elements of an array.
+/// Errors: not_found for an object that is not there; corrupt, io_error.
+std::vector<Literal> values_under(const PMEM& pool, std::string_view id, const Key& key);
 
 /// How a query is answered, in lines for people: what the index says, and how many objects are still to be looked at.
 /// Errors: those of Query::parse.

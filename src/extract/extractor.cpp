@@ -122,7 +122,8 @@ private:
 
     bool is_meant(const std::string& id) const {
         index::Evaluation evaluation(which_.condition() ? which_.condition()->node() : nullptr);
-        index::Object object(pool_, id);
+        index::Surroundings around(pool_);
+        index::Object object(pool_, id, around);
         // Of an array in which nothing is stored yet there is nothing to extract: what is stored in it makes this one look again.
         const Info& info = object.info();
         if (info.kind == VariableKind::array && info.blocks == 0 && info.bytes != 0 &&

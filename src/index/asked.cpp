@@ -15,7 +15,8 @@ namespace {
 NodePointer as_test_of_name(const NodePointer& node) {
     if (node->relation == Relation::under) return test_of_name(*node);
     const bool is_found_by_order = node->relation != Relation::exists && node->relation != Relation::differs;
-    return node->key && is_known(*node->key, Known::name) && is_found_by_order ? node : nullptr;
+    const bool is_of_name = node->key && is_known(*node->key, Known::name) && node->misfit.empty();
+    return is_of_name && is_found_by_order ? node : nullptr;
 }
 
 }  // namespace
@@ -33,7 +34,8 @@ Asked::Asked(NodePointer condition, std::span<const Literal> values)
 
 std::optional<Asked::Equality> Asked::equality() const {
     const bool is_one = condition_ && condition_->relation == Relation::equal &&
-                        condition_->key->is_attribute() && condition_->key->parts().size() == 1;
+                        condition_->key->means() == Key::Means::attribute &&
+                        condition_->key->parts().size() == 1;
     if (!is_one) return {};
     return Equality{*condition_->key, values_.empty() ? condition_->operands.front() : values_.front()};
 }
@@ -43,13 +45,17 @@ std::optional<Asked::OfNames> Asked::of_names() {
     if (!all) return {};
     if (all->relation != Relation::all) {
         NodePointer test = as_test_of_name(all);
-        return test ? std::optional(OfNames{std::move(test), true}) : std::nullopt;
+        if (!test) return {};
+        const Key* const key = test->key.get();
+        return OfNames{std::move(test), true, {key}};
     }
     if (all->parts.size() != 2) return {};
     const bool is_first = leaves_groups_out(*all->parts[0]);
     if (!is_first && !leaves_groups_out(*all->parts[1])) return {};
     NodePointer test = as_test_of_name(all->parts[is_first ? 1 : 0]);
-    return test ? std::optional(OfNames{std::move(test), false}) : std::nullopt;
+    if (!test) return {};
+    const Key* const key = test->key.get();
+    return OfNames{std::move(test), false, {key, all->parts[is_first ? 0 : 1]->key.get()}};
 }
 
 const NodePointer& Asked::condition() {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <pmemcpy/query.hpp>
 #include <span>
+#include <vector>
 
 #include "index/node.hpp"
 
@@ -30,6 +31,7 @@ public:
     struct OfNames {
         NodePointer test;
         bool are_groups_meant;
+        std::vector<const Key*> keys;  // that might mean attributes
     };
     /// Where that is all. Errors: type_mismatch, as condition().
     std::optional<OfNames> of_names();

@@ -9,6 +9,7 @@
 #include "array/id.hpp"
 #include "array/id_order.hpp"
 #include "index/index.hpp"
+#include "index/inheritance.hpp"
 #include "index/names.hpp"
 #include "os/fork.hpp"
 
@@ -34,10 +35,20 @@ CandidateList sorted_by_id(std::vector<Listed> objects) {
 // Inlined, it would copy each word by word, where a compiler knows how long an id is at most.
 [[gnu::noinline]] void append(std::vector<std::string>& ids, std::string_view id) { ids.emplace_back(id); }
 
+/// Nothing has an attribute that a word of theirs means, and the pool itself, which is in no index, is not meant.
+bool are_names_alone(const Lookup& lookup, const Asked::OfNames& asked, Object* pool) {
+    const Inheritance inheritance(lookup, pool, {}, {});
+    const bool are_known = std::all_of(asked.keys.begin(), asked.keys.end(),
+                                       [&](const Key* key) { return inheritance.means_known(*key); });
+    const bool may_be_pool = pool != nullptr && asked.are_groups_meant;
+    return are_known && (!may_be_pool || compare(std::string(pool_id), *asked.test) != Answer::yes);
+}
+
 // False if there are none, which only a plan knows the meaning of.
-bool list_names(const Lookup& lookup, Asked& asked, CandidateList& objects, std::vector<std::string>* ids) {
+bool list_names(const Lookup& lookup, Asked& asked, Object* pool, CandidateList& objects,
+                std::vector<std::string>* ids) {
     const auto of_names = asked.of_names();
-    if (!of_names) return false;
+    if (!of_names || !are_names_alone(lookup, *of_names, pool)) return false;
     if (ids == nullptr) {
         CandidateList list = CandidateList::begin();
         const bool is_done = walk_names(lookup, *of_names, [&](std::string_view id) { list.add(id, true); });
@@ -142,7 +153,8 @@ private:
     std::unique_ptr<Lookup> lookup_;
 };
 
-std::optional<Candidates> Index::candidates(Asked& asked, Steps steps, std::vector<std::string>* ids) {
+std::optional<Candidates> Index::candidates(Asked& asked, Steps steps, Surroundings& around,
+                                            std::vector<std::string>* ids) {
     const auto because = [this](const std::string& why) {
         const std::lock_guard lock(mutex_);
         why_not_ = why;
@@ -191,7 +203,7 @@ std::optional<Candidates> Index::candidates(Asked& asked, Steps steps, std::vect
             const bool is_settled = under_way.offsets.empty() && !under_way.committed;
             changes.offsets.insert(changes.offsets.end(), under_way.offsets.begin(), under_way.offsets.end());
             changes.committed |= under_way.committed;
-            auto found = candidates_in(*lookup, changes, asked, steps, ids);
+            auto found = candidates_in(*lookup, changes, asked, steps, around.pool(), ids);
             if (found && !is_settled) found->position = no_position;  // it may change with no word of it
             return found ? std::move(found) : because("the index has nothing that helps here");
         }
@@ -204,7 +216,7 @@ std::optional<Candidates> Index::candidates(Asked& asked, Steps steps, std::vect
 }
 
 std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool::Changes& changes,
-                                               Asked& asked, Steps steps,
+                                               Asked& asked, Steps steps, Object* pool,
                                                std::vector<std::string>* ids) const {
     const Reading& reading = lookup.reading();
     Candidates candidates;
@@ -217,16 +229,17 @@ std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool:
     };
     const bool is_all = changes.offsets.empty() && !changes.committed;
     if (is_all && steps == Steps::untold) {
-        if (const auto sure = sure_to_equal(lookup, asked.equality()); !sure.empty()) {
+        const auto equality = asked.equality();
+        const bool is_pools =
+            equality && pool != nullptr && pool->has_attribute(equality->key.parts().front());
+        if (const auto sure = sure_to_equal(lookup, equality); !sure.empty() && !is_pools) {
             listed.reserve(sure.size());
             for (const Posting& posting : sure) list(posting, true);
             candidates.objects = sorted_by_id(std::move(listed));
             return candidates;
         }
-        if (list_names(lookup, asked, candidates.objects, ids)) return candidates;
+        if (list_names(lookup, asked, pool, candidates.objects, ids)) return candidates;
     }
-    Plan plan = plan_of(lookup, asked.condition(), steps);
-    if (!plan.is_answered) return {};
     std::vector<std::uint64_t> changed = changes.offsets;
     if (changes.committed) {
         reading.walk(Table::pending, {}, [&](std::string_view key, std::string_view) {
@@ -236,7 +249,16 @@ std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool:
     }
     std::sort(changed.begin(), changed.end());
     changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
-    candidates.doubts = doubts_of(lookup, asked.condition(), changed);
+    std::vector<std::string> looked_at;
+    looked_at.reserve(changed.size());
+    for (const std::uint64_t place : changed) {
+        if (auto id = store_->id_at(place)) looked_at.push_back(std::move(*id));
+    }
+    const Inheritance inheritance(lookup, pool, changed, looked_at);
+    Plan plan = plan_of(lookup, inheritance, asked.condition(), steps);
+    if (!plan.is_answered) return {};
+    candidates.may_inherit = inheritance.matters_to(*asked.condition());
+    candidates.doubts = doubts_of(lookup, inheritance, asked.condition(), changed);
     candidates.steps = std::move(plan.steps);
     listed.reserve(plan.postings.sure.size() + plan.postings.maybe.size() + changed.size());
     for (const bool is_sure : {true, false}) {
@@ -244,16 +266,12 @@ std::optional<Candidates> Index::candidates_in(const Lookup& lookup, const pool:
             if (!std::binary_search(changed.begin(), changed.end(), posting.place)) list(posting, is_sure);
         }
     }
-    std::vector<std::string> looked_at;
-    looked_at.reserve(changed.size());
-    for (const std::uint64_t place : changed) {
-        if (auto id = store_->id_at(place)) looked_at.push_back(std::move(*id));
-    }
     for (const std::string& id : looked_at) {
         listed.push_back({id, false});
         // A group comes into being with what is stored in it, and nobody says so.
         for (const std::string_view group : array::parents(id)) listed.push_back({group, false});
     }
+    if (pool != nullptr) listed.push_back({pool_id, false});
     lookup.leave(std::move(plan.postings.sure));
     candidates.objects = sorted_by_id(std::move(listed));
     return candidates;

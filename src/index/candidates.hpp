@@ -62,6 +62,7 @@ struct Candidates {
     /// Of the feed, when they were told; no_position: some may be other things at any moment.
     std::uint64_t position = 0;
     std::vector<std::string> steps;
+    bool may_inherit = false;  // some things that are asked for may lie in what these are in
 };
 
 }  // namespace pmemcpy::index

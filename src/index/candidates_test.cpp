@@ -116,15 +116,15 @@ TEST_F(index_beside_a_pool, finds_what_is_equal_to_a_value_however_it_is_posted)
     pool.set_attribute("text", "k", "1");
     flush_index(pool);
     EXPECT_TRUE(by_index(pool, "k = 1"));
-    EXPECT_EQ(found(pool, "k = 1"), (std::vector<std::string>{"list", "number"}));
+    EXPECT_EQ(found(pool, "k = 1"), (std::vector<std::string>{"/", "list", "number"}));
     std::vector<int> many(100);
     for (int i = 0; i < 100; ++i) many[static_cast<std::size_t>(i)] = i;
     pool.store("many", 0);
     pool.set_attribute("many", "k", many);
-    EXPECT_EQ(found(pool, "k = 1"), (std::vector<std::string>{"list", "many", "number"}));
+    EXPECT_EQ(found(pool, "k = 1"), (std::vector<std::string>{"/", "list", "many", "number"}));
     EXPECT_EQ(found(pool, "k = 99"), (std::vector<std::string>{"many"}));
     pool.erase("many");
-    EXPECT_EQ(found(pool, "k = 1"), (std::vector<std::string>{"list", "number"}));
+    EXPECT_EQ(found(pool, "k = 1"), (std::vector<std::string>{"/", "list", "number"}));
 }
 
 TEST_F(index_beside_a_pool, gives_the_answers_of_one_value_sorted_by_name) {

@@ -4,6 +4,8 @@
 #include <functional>
 #include <optional>
 
+#include "index/inheritance.hpp"
+#include "index/known.hpp"
 #include "index/lookup.hpp"
 #include "index/posted.hpp"
 #include "index/posting.hpp"
@@ -20,10 +22,31 @@ unsigned bit_of(PostedSort sort) { return 1U << static_cast<unsigned>(sort); }
 
 class Doubter {
 public:
-    Doubter(const Lookup& lookup, const NodePointer& condition, std::span<const std::uint64_t> changed)
-        : lookup_(lookup), scope_(prefix_of(condition)), changed_(changed) {}
+    Doubter(const Lookup& lookup, const Inheritance& inheritance, const NodePointer& condition,
+            std::span<const std::uint64_t> changed)
+        : lookup_(lookup), inheritance_(inheritance), scope_(prefix_of(condition)), changed_(changed) {}
 
     std::optional<Doubt> doubt_of(const Node& test) const {
+        const Key& key = *test.key;
+        if (!test.misfit.empty() || !inheritance_.means_known(key)) return doubt_of_all(test);
+        auto doubt = doubt_of_own(test);
+        if (doubt && !doubt->is_all) return doubt;
+        return key.means() != Key::Means::known && inheritance_.reaches_into(scope_, key) ? doubt_of_all(test)
+                                                                                          : doubt;
+    }
+
+private:
+    /// That anything in the scope may have something that compares or does not.
+    Doubt doubt_of_all(const Node& test) const {
+        Doubt doubt{.test = &test};
+        const Key name({std::string(word_of(Known::name))}, Key::Means::known);
+        const auto begins = index::test(Relation::begins, name, {Literal(scope_)});
+        if (const PostedKey names = lookup_.key(name_of_root(name)); names.number)
+            list(ranges_of(*names.number, *begins).front(), doubt);
+        doubt.is_all = false;
+        return doubt;
+    }
+    std::optional<Doubt> doubt_of_own(const Node& test) const {
         const std::string root_name = name_of_root(*test.key);
         const PostedKey root = lookup_.key(root_name);
         if (!root.number) return {};  // no object has such a thing
@@ -47,7 +70,6 @@ public:
         return is_none ? std::nullopt : std::optional(std::move(doubt));
     }
 
-private:
     using Visit = std::function<bool(std::string_view id)>;
     /// Objects in the scope, until `visit` returns false.
     void each(const Range& range, const Visit& visit) const {
@@ -83,18 +105,19 @@ private:
     }
 
     const Lookup& lookup_;
+    const Inheritance& inheritance_;
     std::string scope_;
     std::span<const std::uint64_t> changed_;
 };
 
 }  // namespace
 
-std::vector<Doubt> doubts_of(const Lookup& lookup, const NodePointer& condition,
-                             std::span<const std::uint64_t> changed) {
+std::vector<Doubt> doubts_of(const Lookup& lookup, const Inheritance& inheritance,
+                             const NodePointer& condition, std::span<const std::uint64_t> changed) {
     std::vector<Doubt> doubts;
     const std::vector<const Node*> tests = tests_that_can_be_unlike(condition);
     if (tests.empty()) return doubts;
-    const Doubter doubter(lookup, condition, changed);
+    const Doubter doubter(lookup, inheritance, condition, changed);
     for (const Node* test : tests) {
         if (auto doubt = doubter.doubt_of(*test)) doubts.push_back(std::move(*doubt));
     }

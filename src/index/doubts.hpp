@@ -9,6 +9,7 @@
 
 namespace pmemcpy::index {
 
+class Inheritance;
 class Lookup;
 
 /// A comparison of which an index cannot tell that it meets what compares, nor that it meets nothing that does not.
@@ -21,7 +22,7 @@ struct Doubt {
 
 /// Of a condition, for objects in its scope. `changed`, sorted, are places of which the index tells nothing any more, and which somebody looks
 /// at. Errors: corrupt, io_error.
-std::vector<Doubt> doubts_of(const Lookup& lookup, const NodePointer& condition,
-                             std::span<const std::uint64_t> changed);
+std::vector<Doubt> doubts_of(const Lookup& lookup, const Inheritance& inheritance,
+                             const NodePointer& condition, std::span<const std::uint64_t> changed);
 
 }  // namespace pmemcpy::index

@@ -19,7 +19,7 @@ constexpr std::uint64_t most_bytes = 4ULL << 20;
 /// Of numbers, whether one between `least` and `greatest` may be meant.
 bool may_have(const Fact& least, const Fact& greatest, const Node& test) {
     const auto compares = [&](const Fact& fact, Relation relation, const Literal& operand) {
-        return compare(fact, Node{relation, {}, {}, {operand}, {}}) != Answer::no;
+        return compare(fact, Node{relation, {}, {}, {operand}, {}, {}}) != Answer::no;
     };
     const Literal& first = test.operands.front();
     const auto holds = [&](const Literal& from, const Literal& to) {

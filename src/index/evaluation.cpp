@@ -21,7 +21,8 @@ bool looks_at_elements(const Node& node, Object& object) {
 
 Evaluation::Evaluation(NodePointer condition)
     : condition_(std::move(condition)), scope_(prefix_of(condition_)) {
-    for (const Node* test : tests_that_can_be_unlike(condition_)) met_.push_back({test});
+    for (const Node* test : tests_that_can_be_unlike(condition_))
+        met_.push_back({.test = test, .unlike = test->misfit.empty() ? 0U : 1U});
     undecided_ = met_.size();
 }
 
@@ -36,7 +37,7 @@ void Evaluation::look_at(Object& object) {
     if (!object.id().starts_with(scope_)) return;
     for (Met& met : met_) {
         const Key& key = *met.test->key;
-        if (met.has_comparable) continue;
+        if (met.has_comparable || (!met.test->misfit.empty() && !object.means_attribute(key))) continue;
         if (!object.is_elements(key))
             note(met, object.facts(key), object.id());
         else if (object.info().blocks != 0)
@@ -93,8 +94,8 @@ bool Evaluation::holds(const NodePointer& node, Object& object, std::vector<Box>
         case Relation::under: {
             const std::string& group = std::get<std::string>(node->operands.front().value());
             const std::string& id = object.id();
-            return group == "/" ||
-                   (id.size() > group.size() && id.starts_with(group) && id[group.size()] == '/');
+            if (group == pool_id) return id != pool_id;
+            return id.size() > group.size() && id.starts_with(group) && id[group.size()] == '/';
         }
         default:
             return object.is_elements(*node->key) ? holds_elements(*node, object, boxes)
@@ -123,9 +124,12 @@ bool Evaluation::holds_elements(const Node& node, Object& object, std::vector<Bo
 void Evaluation::finish() const {
     for (const Met& met : met_) {
         if (met.has_comparable || met.unlike == 0) continue;
-        throw Error(Code::type_mismatch, "`" + text_of(*met.test) + "` compares unlike things: there is " +
-                                             met.example + (met.unlike == 1 ? "" : ", and so on") +
-                                             ", and nothing that compares so");
+        const std::string& misfit = met.test->misfit;
+        throw Error(Code::type_mismatch,
+                    "`" + text_of(*met.test) + "` compares unlike things: " +
+                        (misfit.empty() ? "there is " + met.example + (met.unlike == 1 ? "" : ", and so on") +
+                                              ", and nothing that compares so"
+                                        : misfit + ", and no attribute of this name compares so"));
     }
 }
 

@@ -18,6 +18,7 @@
 #include "index/keeper.hpp"
 #include "index/lookup.hpp"
 #include "index/plan.hpp"
+#include "index/surroundings.hpp"
 
 namespace pmemcpy::index {
 
@@ -45,7 +46,8 @@ public:
 
     /// Which objects a condition may mean; nothing where only a look at all of them tells. `ids`, if not null, is where those go
     /// that come sorted and for sure, which are no candidates then.
-    std::optional<Candidates> candidates(Asked& asked, Steps steps, std::vector<std::string>* ids = nullptr);
+    std::optional<Candidates> candidates(Asked& asked, Steps steps, Surroundings& around,
+                                         std::vector<std::string>* ids = nullptr);
     /// Where the feed is now: what was told at another position may have changed.
     std::uint64_t position() const { return store_->feed().position(); }
     /// Why the last ones could not be told, for people.
@@ -84,7 +86,7 @@ private:
     void take_back(std::unique_ptr<Lookup> lookup);
     void forget_lookups();
     std::optional<Candidates> candidates_in(const Lookup& lookup, const pool::Changes& changes, Asked& asked,
-                                            Steps steps, std::vector<std::string>* ids) const;
+                                            Steps steps, Object* pool, std::vector<std::string>* ids) const;
     std::shared_ptr<Keeper> keeper();
 
     std::shared_ptr<store::Store> store_;

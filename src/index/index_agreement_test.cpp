@@ -35,7 +35,22 @@ std::string draw_change(std::mt19937& random, PMEM& pool) {
                 break;
             }
             case 4:
-                pool.set_attribute(id, "a", draw(10) - 5);
+                switch (draw(8)) {
+                    case 0:  // that their members have, too
+                        pool.set_attribute("g", "a", draw(10) - 5);
+                        break;
+                    case 1:
+                        pool.set_attribute("/", draw(2) == 0 ? "j" : "step", draw(10));
+                        break;
+                    case 2:
+                        pool.remove_attribute("g", "a");
+                        break;
+                    case 3:
+                        pool.remove_attribute("/", "j");
+                        break;
+                    default:
+                        pool.set_attribute(id, "a", draw(10) - 5);
+                }
                 break;
             case 5:
                 pool.set_attribute(id, "a",
@@ -135,7 +150,14 @@ const std::vector<std::string> questions = {
     "under \"g\" and j.b > \"x\"",
     "name ~ \"g/*\" and a > 2",
     "l = \"x\" or kind = \"array\"",
-    "value = \"x\" and kind = \"array\""};
+    "value = \"x\" and kind = \"array\"",
+    "@value = 3 and @kind != \"group\"",
+    "@name begins \"v\"",
+    "under \"g\" and not exists(a)",
+    "j = 3",
+    "step > 2",
+    "@step > 2",
+    "j > \"x\" and under \"g\""};
 
 // Whatever is stored, erased and renamed, in whatever order, in one process or in two of which one dies now and then.
 TEST_F(index_beside_a_pool, finds_what_a_look_at_all_objects_finds) {

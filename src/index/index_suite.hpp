@@ -33,11 +33,13 @@ inline std::vector<std::string> looked_for(const PMEM& pool, const std::string& 
     std::vector<std::string> ids = pool.ids();
     const auto groups = pool.groups();
     ids.insert(ids.end(), groups.begin(), groups.end());
+    index::Surroundings around(pool);
+    if (around.pool() != nullptr) ids.emplace_back(index::pool_id);
     std::sort(ids.begin(), ids.end());
     index::Evaluation evaluation(Query::parse(text).condition()->node());
     std::vector<std::string> met;
     for (const std::string& id : ids) {
-        index::Object object(pool, id);
+        index::Object object(pool, id, around);
         std::vector<Box> boxes;
         if (evaluation.meets(object, boxes)) met.push_back(id);
     }

@@ -266,12 +266,13 @@ void Keeper::look_at(Writing& writing, std::uint64_t place) {
     const bool is_named_anew = id && old_id != *id;
     if (id) {
         fresh.fingerprint = fingerprint(*id);  // first: what changes meanwhile is looked at again
+        fresh.is_group = store_.is_group(*id) == true;
         if (!is_posted(*id)) {
             fresh.postings = {posting_of_more(number_of(writing, std::string(unposted_key)))};
         } else
             try {
-                Object object(reader_, *id);
-                fresh.is_group = object.info().kind == VariableKind::group;
+                Surroundings around(reader_);
+                Object object(reader_, *id, around);
                 fresh.postings =
                     postings_of(object, [&](const std::string& name) { return number_of(writing, name); });
             } catch (const Error& error) {

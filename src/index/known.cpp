@@ -53,7 +53,13 @@ std::optional<Known> known_of(std::string_view word) {
 
 std::string_view word_of(Known known) { return entry_of(known).text; }
 bool is_known(const Key& key, Known known) {
-    return !key.is_attribute() && key.parts().front() == word_of(known);
+    return key.means() != Key::Means::attribute && key.parts().front() == word_of(known);
+}
+std::optional<Known> known_of(const Key& key) {
+    return key.means() == Key::Means::attribute ? std::nullopt : known_of(key.parts().front());
+}
+bool is_of_all(Known known) {
+    return known == Known::name || known == Known::group || known == Known::kind || known == Known::scope;
 }
 Sort sort_of(Known known) { return entry_of(known).sort; }
 
@@ -61,6 +67,13 @@ Members members_of(Known known) {
     static constexpr std::array<std::string_view, 4> of_creator = {"user", "host", "program", "ranks"};
     if (known == Known::creator) return {false, of_creator};
     return {known == Known::shape || known == Known::value, {}};
+}
+
+bool has_members(Known known, std::span<const std::string> called) {
+    const Members members = members_of(known);
+    if (called.empty() || members.are_any) return true;
+    return called.size() == 1 &&
+           std::find(members.names.begin(), members.names.end(), called.front()) != members.names.end();
 }
 
 bool is_reserved(std::string_view word) {

@@ -39,8 +39,14 @@ enum class Sort { text, number, time, shape, anything };
 
 std::optional<Known> known_of(std::string_view word);
 std::string_view word_of(Known known);
-/// Whether a key is of that, or of a member of it.
+/// Whether a key is of that, or of a member of it, where no attribute is nearer.
 bool is_known(const Key& key, Known known);
+/// What a key means beside attributes; nothing if it means one.
+std::optional<Known> known_of(const Key& key);
+/// Whether everything that lies in a pool has it, so that an attribute of that name is no member's.
+bool is_of_all(Known known);
+/// Whether a member of it may be called so.
+bool has_members(Known known, std::span<const std::string> members);
 Sort sort_of(Known known);
 /// What may stand behind it and a dot.
 struct Members {

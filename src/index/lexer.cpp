@@ -19,8 +19,8 @@ bool is_letter(char c) {
            static_cast<unsigned char>(c) >= 0x80;
 }
 
-constexpr std::array<std::string_view, 16> signs = {"..", "==", "!=", "<=", ">=", "=", "<", ">",
-                                                    "~",  "(",  ")",  ",",  ".",  "+", "-", "?"};
+constexpr std::array<std::string_view, 17> signs = {"..", "==", "!=", "<=", ">=", "=", "<", ">", "~",
+                                                    "(",  ")",  ",",  ".",  "+",  "-", "?", "@"};
 struct Mistake {
     std::string_view sign;
     const char* advice;

@@ -85,7 +85,8 @@ PostedKey Lookup::read_key(const std::string& name) const {
     if (!bytes || bytes->size() != sizeof(std::uint32_t)) return key;
     std::uint32_t number = 0;
     std::memcpy(&number, bytes->data(), sizeof number);
-    return {number, has(*snapshot_, posting_of_more(number)), has(*snapshot_, posting_of_several(number))};
+    return {number, has(*snapshot_, posting_of_more(number)), has(*snapshot_, posting_of_several(number)),
+            has(*snapshot_, posting_of_group(number))};
 }
 
 }  // namespace pmemcpy::index

@@ -17,6 +17,7 @@ struct PostedKey {
     std::optional<std::uint32_t> number;  ///< nothing: no object has such a thing
     bool has_more = false;     ///< some objects are posted under `more`, so they are to be looked at
     bool has_several = false;  ///< some have more than one thing under it
+    bool has_groups = false;   ///< an attribute: some groups have it, and so their members
 };
 
 /// An index as one query after another reads it: what every query asks is read once for as long as nothing is committed.

@@ -41,12 +41,42 @@ bool is_number(const Literal& literal) {
 
 const std::string* literal_text(const Literal& literal) { return std::get_if<std::string>(&literal.value()); }
 
-[[noreturn]] void refuse_operand(const Key& key, const char* wanted, const Literal& found) {
-    throw Error(Code::type_mismatch, key.text() + " is " + wanted + ", and " + found.text() + " is none");
+/// Why what is known under a key cannot compare so with an operand; empty if it can. Each has one sort.
+std::string misfit_of(Relation relation, const Key& key, Known known, const Literal& operand) {
+    const auto because = [&](const char* wanted) {
+        return key.text() + " is " + wanted + ", and " + operand.text() + " is none";
+    };
+    const std::string* text = literal_text(operand);
+    const bool is_member = key.parts().size() > 1;
+    switch (is_member && known == Known::shape ? Sort::number : sort_of(known)) {
+        case Sort::text:
+            if (text == nullptr) return because("a text");
+            break;
+        case Sort::number:
+            if (!is_number(operand)) return because("a number");
+            break;
+        case Sort::time:
+            if (is_of_text(relation) ||
+                (text != nullptr ? !parse_time(*text) : !std::holds_alternative<Time>(operand.value())))
+                return because("a time, such as \"2026-10-05\" or \"2026-10-05T12:30\"");
+            break;
+        case Sort::shape:
+            if (!std::holds_alternative<Dimensions>(operand.value()))
+                return because("a shape, such as (4, 100)");
+            break;
+        case Sort::anything:
+            break;
+    }
+    if (is_of_text(relation)) return {};
+    if (known == Known::kind && std::find(kinds.begin(), kinds.end(), *text) == kinds.end())
+        return because("\"value\", \"array\" or \"group\"");
+    if (known == Known::scope && *text != "shared" && *text != "private")
+        return because("\"shared\" or \"private\"");
+    return {};
 }
 
-/// What is known of every object has one sort, so a comparison with another can never be true.
-void check(Relation relation, const Key& key, const Literal& operand) {
+/// Adds to `misfit` why nothing known meets the test, if that is so. What no attribute could meet either is an error.
+void check(Relation relation, const Key& key, const Literal& operand, std::string& misfit) {
     if (is_parameter(operand)) return;  // its value is checked
     if (is_of_text(relation) && literal_text(operand) == nullptr)
         throw Error(Code::type_mismatch,
@@ -55,34 +85,10 @@ void check(Relation relation, const Key& key, const Literal& operand) {
     if (is_shape && relation != Relation::equal && relation != Relation::differs)
         throw Error(Code::type_mismatch,
                     "shapes are equal or not; none is " + std::string(sign_of(relation)) + " another");
-    if (key.is_attribute()) return;
-    const Known known = *known_of(key.parts().front());
-    const bool is_member = key.parts().size() > 1;
-    switch (is_member && known == Known::shape ? Sort::number : sort_of(known)) {
-        case Sort::text:
-            if (literal_text(operand) == nullptr) refuse_operand(key, "a text", operand);
-            break;
-        case Sort::number:
-            if (!is_number(operand)) refuse_operand(key, "a number", operand);
-            break;
-        case Sort::time:
-            if (const std::string* text = literal_text(operand);
-                is_of_text(relation) ||
-                (text != nullptr ? !parse_time(*text) : !std::holds_alternative<Time>(operand.value())))
-                refuse_operand(key, "a time, such as \"2026-10-05\" or \"2026-10-05T12:30\"", operand);
-            break;
-        case Sort::shape:
-            if (!is_shape) refuse_operand(key, "a shape, such as (4, 100)", operand);
-            break;
-        case Sort::anything:
-            break;
-    }
-    const std::string* kind = literal_text(operand);
-    if (known == Known::kind && !is_of_text(relation) &&
-        std::find(kinds.begin(), kinds.end(), *kind) == kinds.end())
-        refuse_operand(key, "\"value\", \"array\" or \"group\"", operand);
-    if (known == Known::scope && !is_of_text(relation) && *kind != "shared" && *kind != "private")
-        refuse_operand(key, "\"shared\" or \"private\"", operand);
+    const auto known = known_of(key);
+    if (!known || !misfit.empty()) return;
+    misfit = misfit_of(relation, key, *known, operand);
+    if (!misfit.empty() && key.means() == Key::Means::known) throw Error(Code::type_mismatch, misfit);
 }
 
 NodePointer made(Node node) {
@@ -92,8 +98,9 @@ NodePointer made(Node node) {
 }
 
 NodePointer made_test(Relation relation, std::shared_ptr<const Key> key, std::vector<Literal> operands) {
-    for (const Literal& operand : operands) check(relation, *key, operand);
-    Node node{relation, {}, std::move(key), std::move(operands), {}};
+    std::string misfit;
+    for (const Literal& operand : operands) check(relation, *key, operand, misfit);
+    Node node{relation, {}, std::move(key), std::move(operands), {}, std::move(misfit)};
     if (relation == Relation::matches && !is_parameter(node.operands.front()))
         node.glob.emplace(*literal_text(node.operands.front()));
     return made(std::move(node));
@@ -112,7 +119,7 @@ std::string joined(const Node& node, std::string_view between, Relation looser) 
 }  // namespace
 
 NodePointer join(Relation relation, const NodePointer& a, const NodePointer& b) {
-    Node node{relation, {}, {}, {}, {}};
+    Node node{relation, {}, {}, {}, {}, {}};
     for (const NodePointer& part : {a, b}) {
         if (part->relation == relation) {
             node.parts.insert(node.parts.end(), part->parts.begin(), part->parts.end());
@@ -123,7 +130,7 @@ NodePointer join(Relation relation, const NodePointer& a, const NodePointer& b) 
     return made(std::move(node));
 }
 
-NodePointer negate(const NodePointer& node) { return made({Relation::none, {node}, {}, {}, {}}); }
+NodePointer negate(const NodePointer& node) { return made({Relation::none, {node}, {}, {}, {}, {}}); }
 
 bool is_parameter(const Literal& literal) { return std::holds_alternative<Parameter>(literal.value()); }
 
@@ -142,7 +149,7 @@ NodePointer bound(const NodePointer& node, std::span<const Literal> values) {
         }
         return made_test(node->relation, node->key, std::move(operands));
     }
-    Node copy{node->relation, {}, {}, {}, {}};
+    Node copy{node->relation, {}, {}, {}, {}, {}};
     for (const NodePointer& part : node->parts) {
         copy.parts.push_back(bound(part, values.first(part->parameters)));
         values = values.subspan(part->parameters);
@@ -152,12 +159,13 @@ NodePointer bound(const NodePointer& node, std::span<const Literal> values) {
 
 NodePointer under(std::string_view group) {
     if (group != "/") array::validate_id(group);
-    return made({Relation::under, {}, {}, {Literal(group)}, {}});
+    return made({Relation::under, {}, {}, {Literal(group)}, {}, {}});
 }
 
 bool can_be_unlike(const Node& node) {
     if (!node.key || node.relation == Relation::exists) return false;
-    return node.key->is_attribute() || sort_of(*known_of(node.key->parts().front())) == Sort::anything;
+    const auto known = known_of(*node.key);
+    return !known || sort_of(*known) == Sort::anything || !node.misfit.empty();
 }
 
 std::vector<const Node*> tests_that_can_be_unlike(const NodePointer& condition) {
@@ -178,7 +186,8 @@ bool leaves_groups_out(const Node& node) {
 
 NodePointer test_of_name(const Node& under) {
     const std::string& group = std::get<std::string>(under.operands.front().value());
-    return group == "/" ? nullptr : test(Relation::begins, Key({"name"}, false), {Literal(group + "/")});
+    return group == "/" ? nullptr
+                        : test(Relation::begins, Key({"name"}, Key::Means::known), {Literal(group + "/")});
 }
 
 std::string_view sign_of(Relation relation) {

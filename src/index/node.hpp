@@ -36,7 +36,8 @@ struct Node {
     std::shared_ptr<const Key> key;                  // of a test
     std::vector<Literal> operands;                   // of `under` the group's id
     std::optional<Glob> glob;                        // of matches
-    std::size_t parameters = 0;                      // that no value was given for
+    std::string misfit;  // why only an attribute can meet the test; empty where what is known can, too
+    std::size_t parameters = 0;  // that no value was given for
 };
 
 using NodePointer = std::shared_ptr<const Node>;
@@ -44,7 +45,7 @@ using NodePointer = std::shared_ptr<const Node>;
 NodePointer join(Relation relation, const NodePointer& a, const NodePointer& b);
 NodePointer negate(const NodePointer& node);
 
-/// Errors: type_mismatch for what no object can meet, such as `bytes > "a"`; invalid_argument for a glob that is none.
+/// Errors: type_mismatch for what no object can meet, such as `@bytes > "a"`; invalid_argument for a glob that is none.
 NodePointer test(Relation relation, const Key& key, std::vector<Literal> operands);
 bool is_parameter(const Literal& literal);
 /// With values for its parameters, one after another; what has none is not copied. Errors: type_mismatch, as test().
@@ -52,8 +53,8 @@ NodePointer bound(const NodePointer& node, std::span<const Literal> values);
 /// Errors: invalid_argument (id).
 NodePointer under(std::string_view group);
 
-/// Whether a test may meet what cannot be compared so: what is known of an object has one sort, which the test was made for, but for its value
-/// and its creator; and whether it has something at all is no comparison.
+/// Whether a test may meet what cannot be compared so: what is known of an object has one sort, but for its value and its creator, so a test
+/// made for that sort has its sense; and whether there is something at all is no comparison.
 bool can_be_unlike(const Node& node);
 /// Of a condition, in the order of its text. Null: none.
 std::vector<const Node*> tests_that_can_be_unlike(const NodePointer& condition);

@@ -16,9 +16,11 @@ namespace pmemcpy::index {
 
 namespace {
 
-std::string group_of(const std::string& id) {
+/// The pool is in none.
+Facts group_of(const std::string& id) {
+    if (id == pool_id) return {};
     const auto groups = array::parents(id);
-    return groups.empty() ? "/" : std::string(groups.back());
+    return {std::string(groups.empty() ? pool_id : groups.back())};
 }
 
 const char* kind_of(const Info& info) {
@@ -85,19 +87,37 @@ const Info& Object::info() {
     return *info_;
 }
 
+bool Object::has_own(const Key& key) {
+    return key.means() == Key::Means::nearest && has_attribute(key.parts().front());
+}
+
 bool Object::is_elements(const Key& key) {
-    return is_known(key, Known::value) && info().kind == VariableKind::array;
+    return is_known(key, Known::value) && !has_own(key) && info().kind == VariableKind::array;
+}
+
+bool Object::means_attribute(const Key& key) {
+    const auto known = known_of(key);
+    if (!known || has_own(key)) return true;
+    return may_lie_farther(key) && this->known(*known, key).empty();
+}
+
+// What is known of the object is nearer than what it lies in.
+bool Object::may_lie_farther(const Key& key) {
+    return key.means() == Key::Means::nearest && !is_of_all(*known_of(key)) && !is_elements(key);
 }
 
 const Facts& Object::facts(const Key& key) {
     const auto [at, is_new] = seen_.try_emplace(key.text());
-    if (is_new) at->second = key.is_attribute() ? attribute(key) : known(*known_of(key.parts().front()), key);
+    if (!is_new) return at->second;
+    const auto known = known_of(key);
+    if (known && !has_own(key)) at->second = this->known(*known, key);
+    if (!known || has_own(key) || (at->second.empty() && may_lie_farther(key))) at->second = attribute(key);
     return at->second;
 }
 
 Facts Object::known(Known known, const Key& key) {
     if (known == Known::name) return {id_};
-    if (known == Known::group) return {group_of(id_)};
+    if (known == Known::group) return group_of(id_);
     if (known == Known::scope) return {std::string(name_of(scope_of(*pool_, id_)))};
     const Info& info = this->info();
     const bool is_array = info.kind == VariableKind::array;
@@ -203,7 +223,9 @@ const Packing& Object::packing() {
     return *packing_;
 }
 
-const Facts& Object::own_value() { return facts(Key({std::string(word_of(Known::value))}, false)); }
+const Facts& Object::own_value() {
+    return facts(Key({std::string(word_of(Known::value))}, Key::Means::known));
+}
 
 const Ranges& Object::ranges() {
     if (ranges_) return *ranges_;
@@ -308,15 +330,25 @@ bool Object::has_ends() {
            });
 }
 
-bool Object::has_attribute(const std::string& name) {
+const std::vector<std::string>& Object::own_attributes() {
     if (!attributes_) attributes_ = pool_->attributes(id_);
-    return std::find(attributes_->begin(), attributes_->end(), name) != attributes_->end();
+    return *attributes_;
+}
+
+bool Object::has_attribute(const std::string& name) {
+    const std::vector<std::string>& own = own_attributes();
+    return std::find(own.begin(), own.end(), name) != own.end();
 }
 
 Facts Object::attribute(const Key& key) {
+    if (has_attribute(key.parts().front())) return own_attribute(key);
+    Object* const holder = around_->nearest_with(id_, key.parts().front());
+    return holder != nullptr ? holder->facts(Key(key.parts(), Key::Means::attribute)) : Facts{};
+}
+
+Facts Object::own_attribute(const Key& key) {
     const std::string& name = key.parts().front();
     Facts facts;
-    if (!has_attribute(name)) return facts;
     try {
         pool_->get_attribute_encoded(
             id_, name, [&](const Type& type, SerializerType serializer, std::span<const std::byte> bytes) {

@@ -10,6 +10,7 @@
 
 #include "index/fact.hpp"
 #include "index/known.hpp"
+#include "index/surroundings.hpp"
 
 namespace pmemcpy::index {
 
@@ -20,17 +21,25 @@ struct Ranges {
         seen{};  // of which this is all that is to be said; else elements tell
 };
 
-/// A variable or group while it is looked at: reads from the pool what is asked for, once.
+/// A variable or group, or the pool, while it is looked at: reads from the pool what is asked for, once.
 /// Errors: not_found by any call, when somebody erases it meanwhile.
 class Object {
 public:
-    Object(const PMEM& pool, std::string id) : pool_(&pool), id_(std::move(id)) {}
+    /// What is asked of what it lies in `around` is asked for, too.
+    Object(const PMEM& pool, std::string id, Surroundings& around)
+        : pool_(&pool), around_(&around), id_(std::move(id)) {}
 
     const std::string& id() const noexcept { return id_; }
     const Info& info();
     const PMEM& pool() const noexcept { return *pool_; }
     /// What it has under a key; nothing if it has no such thing. Not for the elements of an array.
+    /// An attribute is its own, or else that of the nearest of what it lies in.
     const Facts& facts(const Key& key);
+    /// Whether it has an attribute of its own that is called so, whatever is in it.
+    bool has_attribute(const std::string& name);
+    bool has_attributes() { return !own_attributes().empty(); }
+    /// Whether a key means an attribute here, and not what is known.
+    bool means_attribute(const Key& key);
 
     /// All that its attributes say, under keys of them; of one that says more than `at_most` things only that.
     struct AttributeLeaves {
@@ -49,8 +58,12 @@ public:
     bool is_elements(const Key& key);
 
 private:
+    const std::vector<std::string>& own_attributes();
+    bool has_own(const Key& key);
+    bool may_lie_farther(const Key& key);
     Facts known(Known known, const Key& key);
     Facts attribute(const Key& key);
+    Facts own_attribute(const Key& key);
     Facts stored_value(std::span<const std::string> members);
     const Packing& packing();
     Facts extreme(bool is_least);
@@ -62,9 +75,9 @@ private:
     const Ranges& ranges();
     /// Whether the least and greatest elements of blocks tell those of the array, none of which is missing.
     bool has_ends();
-    bool has_attribute(const std::string& name);
 
     const PMEM* pool_;
+    Surroundings* around_;
     std::string id_;
     std::optional<Info> info_;  // which takes as long as all the rest
     std::optional<Creation> creation_;

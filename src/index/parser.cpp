@@ -146,17 +146,23 @@ private:
             refuse(text_, first.begin,
                    "a text stands on the right of a comparison; an attribute of this name is attr(" +
                        in_quotes(first.text) + ")");
-        if (first.kind != Token::Kind::word) expected("a key: an attribute, or one of " + list_of_known());
+        if (first.kind != Token::Kind::word && !is_sign("@"))
+            expected("a key: an attribute, or one of " + list_of_known());
         std::vector<std::string> parts;
-        bool is_attribute = true;
-        if (take_word("attr")) {
+        Key::Means means = Key::Means::attribute;
+        if (take_sign("@")) {
+            if (here().kind != Token::Kind::word || !known_of(here().text))
+                expected("one of " + list_of_known() + " after the @");
+            means = Key::Means::known;
+            parts.push_back(take().text);
+        } else if (take_word("attr")) {
             if (!take_sign("(")) expected("( and the name of an attribute in quotes");
             parts.push_back(text("the name of an attribute in quotes"));
             if (!take_sign(")")) expected("the ) after the name");
         } else {
             if (is_reserved(first.text))
                 expected("a key (an attribute called so is attr(" + in_quotes(first.text) + "))");
-            is_attribute = !known_of(first.text);
+            if (known_of(first.text)) means = Key::Means::nearest;
             parts.push_back(take().text);
         }
         while (take_sign(".")) {
@@ -165,20 +171,17 @@ private:
                 expected("the name of a member after the .");
             parts.push_back(take().text);
         }
-        if (!is_attribute && parts.size() > 1) {
-            const Members members = members_of(*known_of(parts[0]));
-            if (!members.are_any && members.names.empty())
-                refuse(text_, first.begin,
-                       parts[0] + " has no members; an attribute of this name is attr(" +
-                           in_quotes(parts[0]) + ")");
-            const auto& names = members.names;
-            const bool is_one = std::find(names.begin(), names.end(), parts[1]) != names.end();
-            if (!members.are_any && (!is_one || parts.size() > 2))
-                refuse(text_, first.begin,
-                       parts[0] + " has only the members " + list_of(names) +
-                           "; an attribute of this name is attr(" + in_quotes(parts[0]) + ")");
+        const auto members = std::span<const std::string>(parts).subspan(1);
+        if (means == Key::Means::nearest && !has_members(*known_of(parts[0]), members))
+            means = Key::Means::attribute;
+        if (means == Key::Means::known && !has_members(*known_of(parts[0]), members)) {
+            const auto names = members_of(*known_of(parts[0])).names;
+            refuse(text_, first.begin,
+                   "@" + parts[0] +
+                       (names.empty() ? " has no members" : " has only the members " + list_of(names)) +
+                       "; an attribute of this name is attr(" + in_quotes(parts[0]) + ")");
         }
-        return {std::move(parts), is_attribute};
+        return {std::move(parts), means};
     }
 
     std::string text(std::string_view what, std::string_view after = {}) {

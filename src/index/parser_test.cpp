@@ -85,11 +85,13 @@ TEST(parser, names_the_column_and_what_could_stand_there) {
     EXPECT_TRUE(begins(error_of("count = 1"), "7: expected and, or, order by"));
     EXPECT_EQ(error_of("a = 1 and limit = 2"),
               "11: expected a key (an attribute called so is attr(\"limit\")), but there is limit");
-    EXPECT_EQ(error_of("creator.shoe = 44"),
-              "1: creator has only the members user, host, program, ranks; an attribute of this name is "
+    EXPECT_EQ(error_of("@creator.shoe = 44"),
+              "1: @creator has only the members user, host, program, ranks; an attribute of this name is "
               "attr(\"creator\")");
-    EXPECT_EQ(error_of("name.x = 'a'"),
-              "1: name has no members; an attribute of this name is attr(\"name\")");
+    EXPECT_EQ(error_of("@name.x = 'a'"),
+              "1: @name has no members; an attribute of this name is attr(\"name\")");
+    EXPECT_EQ(error_of("@units = 'K'"),
+              "2: expected one of " + list_of_known() + " after the @, but there is units");
     EXPECT_EQ(error_of("name ~ '[a'"),
               "8: the pattern '[a' has a [ without a ]; for the character itself write \\[");
     EXPECT_EQ(error_of("changed > now - 3 years"),
@@ -110,16 +112,24 @@ TEST(parser, names_the_column_and_what_could_stand_there) {
 }
 
 TEST(parser, refuses_comparisons_that_nothing_can_meet) {
-    EXPECT_EQ(error_of("bytes > \"a\""), "9: bytes is a number, and \"a\" is none");
-    EXPECT_EQ(error_of("name = 3"), "8: name is a text, and 3 is none");
-    EXPECT_EQ(error_of("kind = 'arry'"),
-              "8: kind is \"value\", \"array\" or \"group\", and \"arry\" is none");
+    EXPECT_EQ(error_of("@bytes > \"a\""), "10: @bytes is a number, and \"a\" is none");
+    EXPECT_EQ(error_of("@name = 3"), "9: @name is a text, and 3 is none");
+    EXPECT_EQ(error_of("@kind = 'arry'"),
+              "9: @kind is \"value\", \"array\" or \"group\", and \"arry\" is none");
     EXPECT_EQ(
-        error_of("changed > 'yesterday'"),
-        "11: changed is a time, such as \"2026-10-05\" or \"2026-10-05T12:30\", and \"yesterday\" is none");
-    EXPECT_EQ(error_of("shape = 3"), "9: shape is a shape, such as (4, 100), and 3 is none");
+        error_of("@changed > 'yesterday'"),
+        "12: @changed is a time, such as \"2026-10-05\" or \"2026-10-05T12:30\", and \"yesterday\" is none");
+    EXPECT_EQ(error_of("@shape = 3"), "10: @shape is a shape, such as (4, 100), and 3 is none");
     EXPECT_EQ(error_of("shape > (3)"), "9: shapes are equal or not; none is > another");
-    EXPECT_EQ(error_of("rank in ('a')"), "9: rank is a number, and \"a\" is none");
+    EXPECT_EQ(error_of("@rank in ('a')"), "10: @rank is a number, and \"a\" is none");
+}
+
+TEST(parser, leaves_it_to_the_objects_what_a_word_means_that_may_be_an_attribute) {
+    EXPECT_EQ(error_of("bytes > \"a\""), "no error");
+    EXPECT_EQ(again("@step = 3 and step = 'a' and attr('step') = 'b'"),
+              "@step = 3 and step = \"a\" and attr(\"step\") = \"b\"");
+    EXPECT_EQ(again("attr('creator').shoe = 44 and creator.user = 'li'"),
+              "attr(\"creator\").shoe = 44 and creator.user = \"li\"");
 }
 
 namespace {
@@ -170,7 +180,7 @@ private:
                                       "",      "x y",   "42",   "\"q\"", "min"};
         std::vector<std::string> parts = {names.at(one_in(names.size()))};
         for (std::uint64_t i = one_in(3); i > 0; --i) parts.emplace_back(names.at(one_in(names.size())));
-        return {parts, true};
+        return {parts, Key::Means::attribute};
     }
 
     Literal literal() {

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "index/inheritance.hpp"
 #include "index/posted.hpp"
 #include "index/posting.hpp"
 
@@ -45,6 +46,14 @@ List without(const List& a, const List& b) {
     return all;
 }
 
+void part(List& weaker, const List& stronger) {
+    if (!weaker.empty() && !stronger.empty()) weaker = without(weaker, stronger);
+}
+void settle(Postings& postings) {
+    settle(postings.sure);
+    settle(postings.maybe);
+}
+
 std::size_t count(const Postings& postings) { return postings.sure.size() + postings.maybe.size(); }
 
 Postings of_all(const Postings& a, const Postings& b) {
@@ -66,8 +75,11 @@ enum class Outcome { answered, unanswered, too_many };
 
 class Planner {
 public:
-    Planner(const Lookup& lookup, Steps wanted)
-        : lookup_(lookup), reading_(lookup.reading()), tells_(wanted == Steps::told) {}
+    Planner(const Lookup& lookup, const Inheritance& inheritance, Steps wanted)
+        : lookup_(lookup),
+          reading_(lookup.reading()),
+          inheritance_(inheritance),
+          tells_(wanted == Steps::told) {}
 
     /// `most`: it is not worth more than so many postings.
     Outcome look(const Node& node, std::size_t most, Postings& postings) {
@@ -94,11 +106,12 @@ public:
     std::vector<std::string> steps;
 
 private:
-    static bool can_look(const Node& node) {
+    bool can_look(const Node& node) const {
         const Key& key = *node.key;
-        if (key.is_attribute()) return true;
-        const Known known = *known_of(key.parts().front());
-        return is_posted(known) && (known == Known::value || key.parts().size() == 1);
+        const auto known = known_of(key);
+        if (!known) return true;
+        if (!node.misfit.empty() || !inheritance_.means_known(key)) return false;
+        return is_posted(*known) && (*known == Known::value || key.parts().size() == 1);
     }
 
     /// Of a condition in which all has to be true: one thing, or comparisons of one key.
@@ -128,6 +141,7 @@ private:
         return part.size() > 1 || test.relation != Relation::differs || !is_known(*test.key, Known::kind);
     }
     bool exclude(const Node& test, std::size_t most, Postings& postings) {
+        if (!can_look(test)) return false;
         if (leaves_groups_out(test)) {
             const auto is_group = [](const Posting& posting) { return posting.is_group; };
             std::erase_if(postings.sure, is_group);
@@ -231,7 +245,26 @@ private:
         if (!can_look(node)) return Outcome::unanswered;
         const Key& key = *node.key;
         const PostedKey root = lookup_.key(name_of_root(key));
-        if (!root.number) return Outcome::answered;  // no object has such a thing
+        if (root.number && !collect_own(tests, root, most, postings)) return Outcome::too_many;
+        settle(postings);
+        part(tests.size() > 1 ? postings.sure : postings.maybe,
+             tests.size() > 1 ? postings.maybe : postings.sure);
+        const auto known = known_of(key);
+        if (known && (key.means() == Key::Means::known || is_of_all(*known))) return Outcome::answered;
+        if (known)
+            inheritance_.add_members_of_unknown(postings);
+        else if (!inheritance_.add_members(tests, root, most, postings))
+            return Outcome::too_many;
+        settle(postings);
+        part(postings.maybe, postings.sure);
+        return Outcome::answered;
+    }
+
+    // What objects have themselves. False where it is too much.
+    bool collect_own(std::span<const Node* const> tests, const PostedKey& root, std::size_t most,
+                     Postings& postings) const {
+        const Node& node = *tests.front();
+        const Key& key = *node.key;
         const bool is_direct = has_names_only(key);
         std::vector<Range> ranges;
         if (!is_direct) {
@@ -246,16 +279,10 @@ private:
                 collect_all(posting_of_several(*posted.number), postings.maybe);
         }
         for (const Range& range : ranges) {
-            if (!collect(range, node, is_direct, most, postings)) return Outcome::too_many;
+            if (!collect(range, node, is_direct, most, postings)) return false;
         }
         if (root.has_more) collect_all(posting_of_more(*root.number), postings.maybe);
-        settle(postings.sure);
-        settle(postings.maybe);
-        if (!postings.sure.empty() && !postings.maybe.empty()) {
-            List& weaker = tests.size() > 1 ? postings.sure : postings.maybe;
-            weaker = without(weaker, tests.size() > 1 ? postings.maybe : postings.sure);
-        }
-        return Outcome::answered;
+        return true;
     }
 
     bool collect(const Range& range, const Node& node, bool is_direct, std::size_t most,
@@ -315,6 +342,7 @@ private:
 
     const Lookup& lookup_;
     const Reading& reading_;
+    const Inheritance& inheritance_;
     bool tells_;
     std::vector<NodePointer> made_;  // of what is no test itself
 };
@@ -324,7 +352,7 @@ private:
 std::span<const Posting> sure_to_equal(const Lookup& lookup, const std::optional<Asked::Equality>& equality) {
     if (!equality) return {};
     const PostedKey key = lookup.key(name_of_root(equality->key));
-    if (!key.number || key.has_more || lookup.has_unposted()) return {};
+    if (!key.number || key.has_more || key.has_groups || lookup.has_unposted()) return {};
     auto& [posting, postings] = lookup.buffers();
     if (!is_at_one_posting(*key.number, equality->value, posting)) return {};
     postings.clear();
@@ -332,10 +360,11 @@ std::span<const Posting> sure_to_equal(const Lookup& lookup, const std::optional
     return postings;  // if there are none, a plan finds out whether there are things of another sort
 }
 
-Plan plan_of(const Lookup& lookup, const NodePointer& condition, Steps steps) {
+Plan plan_of(const Lookup& lookup, const Inheritance& inheritance, const NodePointer& condition,
+             Steps steps) {
     Plan plan;
     if (condition == nullptr) return plan;
-    Planner planner(lookup, steps);
+    Planner planner(lookup, inheritance, steps);
     plan.is_answered = planner.look(*condition, no_limit, plan.postings) == Outcome::answered;
     plan.steps = std::move(planner.steps);
     if (!plan.is_answered) return plan;

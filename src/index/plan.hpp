@@ -28,10 +28,13 @@ struct Plan {
 /// For whom an answer is: only people read how it was come by.
 enum class Steps { told, untold };
 
-Plan plan_of(const Lookup& lookup, const NodePointer& condition, Steps steps);
+class Inheritance;
+
+Plan plan_of(const Lookup& lookup, const Inheritance& inheritance, const NodePointer& condition, Steps steps);
 
 /// For the commonest question, whether an attribute is equal to a value: those that are for sure, without a plan, where nothing
-/// but the postings under that value has to be known. None where it takes a plan. Valid until the lookup's next one.
+/// but the postings under that value has to be known, and no group has such an attribute. None where it takes a plan. Valid until the lookup's
+/// next one.
 std::span<const Posting> sure_to_equal(const Lookup& lookup, const std::optional<Asked::Equality>& equality);
 
 }  // namespace pmemcpy::index

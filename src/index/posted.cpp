@@ -87,7 +87,8 @@ std::string name_of(char sort, std::string_view root, std::span<const std::strin
 }
 
 constexpr char known_sort = 'k';
-char sort_of(const Key& key) { return key.is_attribute() ? 'a' : known_sort; }
+constexpr char attribute_sort = 'a';
+char sort_of(const Key& key) { return known_of(key) ? known_sort : attribute_sort; }
 
 class Poster {
 public:
@@ -139,6 +140,7 @@ std::string name_of_key(const Key& key) {
     return name_of(sort_of(key), key.parts().front(), std::span(key.parts()).subspan(1));
 }
 std::string name_of_root(const Key& key) { return name_of(sort_of(key), key.parts().front(), {}); }
+std::string name_of_attribute(std::string_view attribute) { return name_of(attribute_sort, attribute, {}); }
 
 bool is_name_of_known(std::string_view name) { return name.front() == known_sort; }
 bool is_name_of_names(std::string_view name) {
@@ -167,17 +169,23 @@ std::vector<std::string> postings_of(Object& object,
         if (!has_range && (known == Known::min || known == Known::max))
             poster.more(known_sort, word);
         else
-            poster.post(word, object.facts(Key({word}, false)));
+            poster.post(word, object.facts(Key({word}, Key::Means::known)));
     }
     poster.post(known_sort, word_of(Known::creator), object.creator_leaves());
     poster.post(known_sort, "value", object.value_leaves(most_value_bytes, most_leaves));
-    for (const auto& [name, leaves] : object.attribute_leaves(most_leaves)) poster.post('a', name, leaves);
+    const bool is_group = object.info().kind == VariableKind::group;
+    for (const auto& [name, leaves] : object.attribute_leaves(most_leaves)) {
+        poster.post(attribute_sort, name, leaves);
+        // It hides one that a group has, though nothing is in it.
+        if (leaves.leaves.empty()) poster.more(attribute_sort, name);
+        if (is_group) postings.push_back(posting_of_group(number(name_of_attribute(name))));
+    }
     std::sort(postings.begin(), postings.end());
     postings.erase(std::unique(postings.begin(), postings.end()), postings.end());
     std::vector<std::string> several;
     for (std::size_t i = 1; i < postings.size(); ++i) {
         const std::string_view key = key_in(postings[i]);
-        const bool is_another = key_in(postings[i - 1]) == key && sort_in(postings[i]) != PostedSort::more;
+        const bool is_another = key_in(postings[i - 1]) == key && sort_in(postings[i]) < PostedSort::more;
         if (is_another) several.push_back(std::string(key) + static_cast<char>(PostedSort::several));
     }
     postings.insert(postings.end(), several.begin(), several.end());

@@ -27,6 +27,7 @@ std::uint64_t fingerprint_in(std::string_view bytes);
 std::string name_of_key(const Key& key);
 /// The same of the attribute or known thing alone.
 std::string name_of_root(const Key& key);
+std::string name_of_attribute(std::string_view attribute);
 /// Whether such a name is of something that is known of an object.
 bool is_name_of_known(std::string_view name);
 /// Whether it is of what objects are called.

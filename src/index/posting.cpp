@@ -244,6 +244,8 @@ std::string posting_of_more(std::uint32_t key) { return head(key, PostedSort::mo
 
 std::string posting_of_several(std::uint32_t key) { return head(key, PostedSort::several); }
 
+std::string posting_of_group(std::uint32_t key) { return head(key, PostedSort::group); }
+
 std::string_view key_in(std::string_view posting) { return posting.substr(0, posting_head_bytes - 1); }
 
 std::vector<Range> ranges_of(std::uint32_t key, const Node& test) {

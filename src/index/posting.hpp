@@ -18,7 +18,17 @@ namespace pmemcpy::index {
 inline constexpr std::size_t posting_head_bytes = 5;
 inline constexpr std::size_t longest_posted_text = 400;  // of longer ones the beginning and a hash are posted
 
-enum class PostedSort : unsigned char { truth = 1, number, text, time, shape, incomparable, more, several };
+enum class PostedSort : unsigned char {
+    truth = 1,
+    number,
+    text,
+    time,
+    shape,
+    incomparable,
+    more,
+    several,
+    group
+};
 
 /// Keys of what is known of every object have numbers with the first of these bits, names with both, and postings in tables of their own.
 inline constexpr std::uint32_t known_key_bit = std::uint32_t{1} << 31;
@@ -36,6 +46,8 @@ std::string posting_of_more(std::uint32_t key);
 
 /// Under a key: it has more than one thing there, so that of several tests each may be met by another one.
 std::string posting_of_several(std::uint32_t key);
+/// Under an attribute itself: a group has it, whose members have it too where nothing nearer hides it.
+std::string posting_of_group(std::uint32_t key);
 /// The first bytes of a posting: which key it is of.
 std::string_view key_in(std::string_view posting);
 

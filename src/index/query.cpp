@@ -1,5 +1,6 @@
 #include <pmemcpy/query.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -107,8 +108,10 @@ Condition operator>=(const Key& key, const Literal& value) {
 std::string Key::text() const {
     const std::string& first = parts_.front();
     const bool is_plain = index::is_word(first) && !index::is_reserved(first);
-    const bool is_clear = is_plain && is_attribute_ == !index::known_of(first);
-    std::string text = is_clear ? first : "attr(" + index::in_quotes(first) + ")";
+    const bool is_clear = is_plain && (means_ == Means::nearest || !index::known_of(first));
+    std::string text = means_ == Means::known ? "@" + first
+                       : is_clear             ? first
+                                              : "attr(" + index::in_quotes(first) + ")";
     for (std::size_t i = 1; i < parts_.size(); ++i) {
         const bool is_number =
             parts_[i].find_first_not_of("0123456789") == std::string::npos && !parts_[i].empty();
@@ -152,6 +155,28 @@ Query& Query::count_by(const Key& key) {
     is_count_ = true;
     counted_key_ = key;
     return *this;
+}
+
+namespace {
+
+void add_keys(std::vector<Key>& keys, const index::Node& node) {
+    if (node.key) keys.push_back(*node.key);
+    for (const index::NodePointer& part : node.parts) add_keys(keys, *part);
+}
+
+}  // namespace
+
+std::vector<Key> Query::keys() const {
+    std::vector<Key> keys;
+    if (condition_) add_keys(keys, *condition_->node());
+    for (const Order& order : order_) keys.push_back(order.key);
+    if (counted_key_) keys.push_back(*counted_key_);
+    std::vector<Key> each;
+    for (Key& key : keys) {
+        const auto is_same = [&](const Key& other) { return other.text() == key.text(); };
+        if (std::none_of(each.begin(), each.end(), is_same)) each.push_back(std::move(key));
+    }
+    return each;
 }
 
 std::string Query::text() const {

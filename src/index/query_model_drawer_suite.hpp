@@ -14,7 +14,7 @@ namespace pmemcpy::query_model {
 
 class Drawer {
 public:
-    explicit Drawer(unsigned seed) : random_(seed) {}
+    explicit Drawer(unsigned seed) : random_(seed), names_like_words_(chance(30)) {}
     std::size_t draw(std::size_t n) { return static_cast<std::size_t>(random_() % n); }
     bool chance(unsigned percent) { return draw(100) < percent; }
     template <class List>
@@ -96,9 +96,11 @@ public:
         const std::size_t d = draw(100);
         return d < 55 ? number() : d < 90 ? Json(text()) : Json(chance(50));
     }
-    static const std::vector<std::string>& attributes() {
+    /// Of one in three, attributes are called as what is known, too.
+    std::string attribute() {
         static const std::vector<std::string> names = {"a", "b", "c", "odd name", "a.b", "and", "_x"};
-        return names;
+        static const std::vector<std::string> words = {"name", "kind", "group", "value"};
+        return names_like_words_ && chance(30) ? one_of(words) : one_of(names);
     }
 
     Condition condition(const std::vector<std::string>& names, int depth = 0) {
@@ -128,11 +130,14 @@ private:
         else if (k < 18)
             key.parts = {"group"};
         else
-            key.parts = {k < 30 ? "value" : one_of(attributes())};
+            key.parts = {k < 30 ? "value" : attribute()};
         const bool is_text = k < 18;
+        key.is_marked = !key.is_attribute && chance(50);
+        const bool fits = !is_text || key.is_marked || chance(90);
         for (std::size_t i = is_text ? 0 : std::array<std::size_t, 6>{0, 0, 0, 1, 1, 2}[draw(6)]; i > 0; --i)
             key.parts.push_back(member());
         const auto literal = [&]() -> Json {
+            if (!fits) return chance(50) ? number() : Json("arry");
             if (k < 10) return chance(60) ? one_of(names) : text();
             if (k < 14) return one_of(kinds);
             if (k < 18) return one_of(groups);
@@ -157,6 +162,7 @@ private:
     }
 
     std::mt19937 random_;
+    bool names_like_words_;
 };
 
 }  // namespace pmemcpy::query_model

@@ -2,6 +2,7 @@
 
 // What docs/query.md says of conditions, worked out by looking at objects alone: nothing here knows of the library's parser, its evaluation or
 // its index.
+// Length: one language, read from top to bottom beside its document; a part of it alone means nothing.
 
 #include <algorithm>
 #include <cmath>
@@ -29,6 +30,7 @@ using Things = std::map<std::string, Thing>;  // sorted by name
 
 struct Key {
     bool is_attribute = true;
+    bool is_marked = false;          // @: what is known, and no attribute
     std::vector<std::string> parts;  // of what is known the word
 };
 
@@ -81,22 +83,56 @@ inline void find_in(const Json& value, std::vector<std::string> path, std::vecto
     find_in(member, path, found);
 }
 
-inline std::vector<Json> things_under(const std::string& id, const Thing& thing, const Key& key) {
+/// "The nearest wins": what it has itself, what the innermost group has, ..., what the pool has. `own`: with the object itself.
+inline const Json* attribute_of(const Things& things, std::string id, const std::string& name, bool own) {
+    for (;;) {
+        const auto thing = things.find(id);
+        if (own && thing != things.end()) {
+            const auto there = thing->second.attributes.find(name);
+            if (there != thing->second.attributes.end()) return &there->second;
+        }
+        if (id == "/") return nullptr;
+        own = true;
+        id = id.find('/') == std::string::npos ? "/" : id.substr(0, id.rfind('/'));
+    }
+}
+
+inline std::vector<Json> known_under(const std::string& id, const Thing& thing, const Key& key) {
     std::vector<Json> found;
     const std::vector<std::string> rest(key.parts.begin() + 1, key.parts.end());
-    if (key.is_attribute) {
-        const auto there = thing.attributes.find(key.parts.front());
-        if (there != thing.attributes.end()) find_in(there->second, rest, found);
-    } else if (key.parts.front() == "name") {
+    const std::string& root = key.parts.front();
+    if (root == "name") {
         found.emplace_back(id);
-    } else if (key.parts.front() == "group") {
+    } else if (root == "group" && id != "/") {
         found.emplace_back(id.find('/') == std::string::npos ? "/" : id.substr(0, id.rfind('/')));
-    } else if (key.parts.front() == "kind") {
+    } else if (root == "kind") {
         found.emplace_back(thing.kind);
-    } else if (key.parts.front() == "value" && thing.value) {
+    } else if (root == "value" && thing.value) {
         // Elements of arrays are numbers here, which have no members.
         if (thing.kind == "value" || rest.empty()) find_in(*thing.value, rest, found);
     }
+    return found;
+}
+
+/// What a key means of an object, and whether that is an attribute.
+struct Under {
+    std::vector<Json> things{};
+    bool is_attribute = false;
+};
+
+inline Under things_under(const Things& things, const std::string& id, const Key& key) {
+    const Thing& thing = things.at(id);
+    const std::string& root = key.parts.front();
+    if (!key.is_attribute) {
+        const bool is_own = !key.is_marked && thing.attributes.count(root) != 0;
+        const std::vector<Json> known = known_under(id, thing, key);
+        // An array's elements are known, also while there are none.
+        const bool is_it = !known.empty() || root != "value" || thing.kind == "array";
+        if (!is_own && (key.is_marked || is_it)) return {known, false};
+    }
+    Under found{{}, true};
+    if (const Json* attribute = attribute_of(things, id, root, true))
+        find_in(*attribute, {key.parts.begin() + 1, key.parts.end()}, found.things);
     return found;
 }
 
@@ -213,11 +249,11 @@ inline Is is_so(const Json& thing, const Condition& test) {
 }
 
 inline bool is_within(const std::string& id, const std::string& group) {
-    return group == "/" || id.rfind(group + "/", 0) == 0;
+    return group == "/" ? id != "/" : id.rfind(group + "/", 0) == 0;
 }
 
-inline bool is_true(const Condition& condition, const std::string& id, const Thing& thing) {
-    const auto of_part = [&](const Condition& part) { return is_true(part, id, thing); };
+inline bool is_true(const Condition& condition, const Things& things, const std::string& id) {
+    const auto of_part = [&](const Condition& part) { return is_true(part, things, id); };
     switch (condition.op) {
         case Op::all:
             return std::all_of(condition.parts.begin(), condition.parts.end(), of_part);
@@ -228,9 +264,9 @@ inline bool is_true(const Condition& condition, const std::string& id, const Thi
         case Op::under:
             return is_within(id, condition.literals.front());
         default: {
-            const std::vector<Json> things = things_under(id, thing, condition.key);
-            if (condition.op == Op::exists) return !things.empty();
-            return std::any_of(things.begin(), things.end(),
+            const std::vector<Json> found = things_under(things, id, condition.key).things;
+            if (condition.op == Op::exists) return !found.empty();
+            return std::any_of(found.begin(), found.end(),
                                [&](const Json& one) { return is_so(one, condition) == Is::yes; });
         }
     }
@@ -240,7 +276,7 @@ inline bool is_true(const Condition& condition, const std::string& id, const Thi
 inline std::string beginning(const Condition& condition) {
     std::string begin;
     const bool is_of_name =
-        !condition.key.parts.empty() && !condition.key.is_attribute && condition.key.parts.front() == "name";
+        !condition.key.parts.empty() && condition.key.is_marked && condition.key.parts.front() == "name";
     switch (condition.op) {
         case Op::all:
             for (const Condition& part : condition.parts) {
@@ -278,16 +314,33 @@ inline void each_comparison(const Condition& condition, const std::function<void
     if (condition.op >= Op::equal) f(condition);
 }
 
+/// Words that name what every object has, of one type.
+inline bool is_of_all(const Key& key) { return !key.is_attribute && key.parts.front() != "value"; }
+
+/// Whether what every object has under such a word cannot compare so.
+inline bool is_misfit(const Condition& comparison) {
+    if (!is_of_all(comparison.key)) return false;
+    const bool is_text =
+        comparison.op == Op::glob || comparison.op == Op::contains || comparison.op == Op::begins;
+    return std::any_of(comparison.literals.begin(), comparison.literals.end(), [&](const Json& literal) {
+        const bool is_kind = literal == "value" || literal == "array" || literal == "group";
+        return !literal.is_string() || (comparison.key.parts.front() == "kind" && !is_text && !is_kind);
+    });
+}
+
 /// Whether some comparison has something before it, in the scope, and nothing that compares.
 inline bool compares_unlike_things(const Condition& condition, const Things& things) {
     const std::string scope = beginning(condition);
     bool is_one = false;
     each_comparison(condition, [&](const Condition& comparison) {
-        bool is_any_there = false;
+        if (is_of_all(comparison.key) && !is_misfit(comparison)) return;
+        bool is_any_there = is_misfit(comparison);
         bool is_any_like = false;
         for (const auto& [id, thing] : things) {
             if (id.rfind(scope, 0) != 0) continue;
-            for (const Json& one : things_under(id, thing, comparison.key)) {
+            const Under under = things_under(things, id, comparison.key);
+            if (is_misfit(comparison) && !under.is_attribute) continue;
+            for (const Json& one : under.things) {
                 is_any_there = true;
                 is_any_like = is_any_like || is_so(one, comparison) != Is::unlike;
             }
@@ -310,11 +363,12 @@ inline std::string text_of(const Json& literal) {
 }
 
 inline std::string text_of(const Key& key) {
-    static const std::set<std::string> plain = {"a", "b",    "c",     "_x",   "x",
-                                                "y", "name", "group", "kind", "value"};
-    const auto is_plain = [](const std::string& part) { return plain.count(part) != 0; };
+    static const std::set<std::string> plain = {"a", "b", "c", "_x", "x", "y"};
+    static const std::set<std::string> known = {"name", "group", "kind", "value"};
+    const auto is_plain = [](const std::string& part) { return plain.count(part) + known.count(part) != 0; };
     const std::string& root = key.parts.front();
-    std::string text = key.is_attribute && !is_plain(root) ? "attr(" + text_of(Json(root)) + ")" : root;
+    const bool is_clear = plain.count(root) != 0 || !key.is_attribute;
+    std::string text = (key.is_marked ? "@" : "") + (is_clear ? root : "attr(" + text_of(Json(root)) + ")");
     for (std::size_t i = 1; i < key.parts.size(); ++i) {
         const std::string& part = key.parts[i];
         text += "." + (is_plain(part) || is_index(part) ? part : text_of(Json(part)));

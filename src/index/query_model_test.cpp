@@ -34,6 +34,7 @@ public:
                                                         "g/v2", "g/v3", "g/h/w1", "g/h/w2", "odd name"};
         static const std::vector<std::string> arrays = {"r0", "g/r1", "g/h/r2"};
         static const std::vector<std::string> groups = {"g", "g/h", "other"};
+        static const std::vector<std::string> around = {"g", "g/h", "other", "/"};
         const std::size_t d = drawer_.draw(100);
         const std::string id = drawer_.one_of(values);
         const bool is_there = things_.count(id) != 0;
@@ -46,9 +47,10 @@ public:
             erase(array);
             make_array(array);
         } else if (d < 75 && !things_.empty()) {
-            const std::string of = drawer_.chance(15) ? drawer_.one_of(groups) : id;
-            if (things_.count(of) == 0) return;
-            const std::string name = drawer_.one_of(Drawer::attributes());
+            const std::string of = drawer_.chance(15) ? drawer_.one_of(around) : id;
+            if (things_.count(of) == 0 && of != "/") return;
+            const std::string name = drawer_.attribute();
+            things_.try_emplace(of, query_model::Thing{.kind = "group"});
             things_[of].attributes[name] =
                 value([&](PMEM& pool, const auto& typed) { pool.set_attribute(of, name, typed); });
         } else if (d < 83) {
@@ -60,10 +62,12 @@ public:
             things_[to] = std::move(things_[id]);
             things_.erase(id);
         } else if (d < 95) {
-            if (!is_there || things_[id].attributes.empty()) return;
-            const std::string name = things_[id].attributes.begin()->first;
-            in_both([&](PMEM& pool) { pool.remove_attribute(id, name); });
-            things_[id].attributes.erase(name);
+            const std::string of = drawer_.chance(30) ? drawer_.one_of(around) : id;
+            if (things_.count(of) == 0 || things_[of].attributes.empty()) return;
+            const std::string name = things_[of].attributes.begin()->first;
+            in_both([&](PMEM& pool) { pool.remove_attribute(of, name); });
+            things_[of].attributes.erase(name);
+            if (of == "/" && things_[of].attributes.empty()) things_.erase(of);  // only then is it an object
         } else if (drawer_.chance(30)) {
             const std::optional<IndexMode> modes[] = {IndexMode::none, IndexMode::async, IndexMode::sync, {}};
             if (is_there)
@@ -157,6 +161,18 @@ Answer answer_of(const PMEM& pool, const std::string& text) {
     return answer;
 }
 
+/// How many there are, or the error.
+std::string rows_of(const PMEM& pool, const std::string& text) {
+    std::string rows;
+    try {
+        for (const Counted& row : count(pool, text))
+            rows += (row.value ? row.value->text() : "-") + " " + std::to_string(row.objects) + "\n";
+    } catch (const Error& error) {
+        rows = error.what();
+    }
+    return rows;
+}
+
 TEST_F(index_beside_a_pool, gives_the_answers_and_the_errors_that_the_model_gives) {
     const unsigned wanted = std::getenv("PMEMCPY_LONG") != nullptr ? 1'000'000 : 6'000;
     const char* const first = std::getenv("PMEMCPY_SEED");
@@ -188,7 +204,7 @@ TEST_F(index_beside_a_pool, gives_the_answers_and_the_errors_that_the_model_give
                 const Condition condition = drawer.condition(names);
                 std::vector<std::string> found;
                 for (const auto& [id, thing] : both.things()) {
-                    if (query_model::is_true(condition, id, thing)) found.push_back(id);
+                    if (query_model::is_true(condition, both.things(), id)) found.push_back(id);
                 }
                 std::string text = query_model::text_of(condition);
                 bool is_error = query_model::compares_unlike_things(condition, both.things());
@@ -208,6 +224,17 @@ TEST_F(index_beside_a_pool, gives_the_answers_and_the_errors_that_the_model_give
                 ASSERT_EQ(with.code, expected) << text << ", seed " << seed << ": " << with.message;
                 ASSERT_EQ(with.ids, found) << text << ", seed " << seed << "\n" << explain(indexed, text);
                 ASSERT_EQ(with.message, without.message) << text << ", seed " << seed;
+                if (drawer.chance(20)) {
+                    const std::string counting = query_model::text_of(condition) + " count";
+                    static const std::vector<std::string> keys = {"a", "b.x", "kind", "name", "@value"};
+                    const std::string by = counting + " by " + drawer.one_of(keys);
+                    const auto counted = rows_of(plain, counting);
+                    if (!is_error && text == query_model::text_of(condition)) {
+                        ASSERT_EQ(counted, "- " + std::to_string(found.size()) + "\n") << counting;
+                    }
+                    ASSERT_EQ(rows_of(indexed, counting), counted) << counting << ", seed " << seed;
+                    ASSERT_EQ(rows_of(indexed, by), rows_of(plain, by)) << by << ", seed " << seed;
+                }
                 errors += is_error ? 1U : 0U;
                 empty += found.empty() ? 1U : 0U;
                 by_index_only += asked % 16 == 0 && by_index(indexed, text) ? 1U : 0U;
@@ -234,7 +261,8 @@ TEST_F(index_beside_a_pool, tells_a_name_with_a_nul_in_it_from_two_names) {
     EXPECT_EQ(found(pool, "a.b.c = 1"), std::vector<std::string>{"two"});
     EXPECT_EQ(found(pool, "exists(a.b.c)"), std::vector<std::string>{"two"});
     EXPECT_TRUE(by_index(pool, "a.b.c = 1"));
-    const Query with_nul(Key(std::vector<std::string>{"a", std::string("b\0c", 3)}, true) == 1);
+    const Query with_nul(Key(std::vector<std::string>{"a", std::string("b\0c", 3)}, Key::Means::attribute) ==
+                         1);
     EXPECT_EQ(ids(pool, with_nul), std::vector<std::string>{"one"});
 }
 

@@ -21,9 +21,9 @@ std::string common(const std::string& a, const std::string& b) {
     return {a.begin(), std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first};
 }
 
-/// Of the name.
+/// Of the name, and of nothing that an attribute could be.
 std::string prefix_of_test(const Node& node) {
-    if (!is_known(*node.key, Known::name)) return {};
+    if (!is_known(*node.key, Known::name) || node.key->means() != Key::Means::known) return {};
     switch (node.relation) {
         case Relation::equal:
         case Relation::begins:
@@ -39,12 +39,6 @@ CandidateList candidates_of(const std::vector<std::string>& ids, bool is_sure) {
     CandidateList list;
     for (const std::string& id : ids) list.add(id, is_sure);
     return list;
-}
-
-CandidateList all_of(const PMEM& pool, const NodePointer& condition) {
-    const std::string prefix = prefix_of(condition);
-    const bool is_sure = condition == nullptr;
-    return either(candidates_of(pool.ids(prefix), is_sure), candidates_of(pool.groups(prefix), is_sure));
 }
 
 /// The one that stands for an object with several.
@@ -93,13 +87,12 @@ std::string prefix_of(const NodePointer& condition) {
 
 Search::Search(const PMEM& pool, const Query& query, std::span<const Literal> values, Steps steps,
                std::vector<std::string>* ids)
-    : pool_(&pool), query_(query) {
+    : pool_(&pool), around_(pool), query_(query) {
     Asked asked(node_of(query), values);
-    if (PMEM* own = Index::private_side_of(pool)) {
+    if (Index::private_side_of(pool) != nullptr) {
         condition_ = asked.condition();
-        gather(asked, steps, Index::of(pool));
-        gather(asked, steps, Index::of(*own));
-    } else if (auto found = Index::of(pool).candidates(asked, steps, ids)) {
+        gather(asked, steps);
+    } else if (auto found = Index::of(pool).candidates(asked, steps, around_, ids)) {
         if (asked.is_bound()) condition_ = asked.condition();
         by_index_ = true;
         doubts_ = std::move(found->doubts);
@@ -108,34 +101,56 @@ Search::Search(const PMEM& pool, const Query& query, std::span<const Literal> va
         steps_ = std::move(found->steps);
     } else {
         condition_ = asked.condition();
-        candidates_ = all_of(pool, condition_);
+        candidates_ = all_of(prefix_of(condition_));
     }
     if (query.counted_key()) wanted_.push_back(*query.counted_key());
     if (query.is_count()) return;
     for (const Query::Order& order : query.order()) wanted_.push_back(order.key);
 }
 
-// Of one side of a pool that has two. Each object is looked at: what one side's index is sure of the other may know better.
-void Search::gather(Asked& asked, Steps steps, Index& index) {
-    if (auto found = index.candidates(asked, steps)) {
+CandidateList Search::all_of(const std::string& prefix) {
+    const bool is_sure = condition_ == nullptr;
+    std::vector<std::string> groups = pool_->groups(prefix);
+    if (pool_id.starts_with(prefix) && around_.pool() != nullptr)
+        groups.emplace(std::lower_bound(groups.begin(), groups.end(), pool_id), pool_id);
+    return either(candidates_of(pool_->ids(prefix), is_sure), candidates_of(groups, is_sure));
+}
+
+// Of a pool that has two sides. What lies in a group may have what only the other side's group of that name has.
+void Search::gather(Asked& asked, Steps steps) {
+    PMEM& own = *Index::private_side_of(*pool_);
+    const bool is_each_alone =
+        gather(asked, steps, Index::of(*pool_)) && gather(asked, steps, Index::of(own));
+    if (is_each_alone) return;
+    by_index_ = false;
+    doubts_.clear();
+    steps_.clear();
+    candidates_ = all_of(prefix_of(condition_));
+}
+
+// Each object is looked at: what one side's index is sure of the other may know better. False if something may be inherited from the other.
+bool Search::gather(Asked& asked, Steps steps, Index& index) {
+    if (auto found = index.candidates(asked, steps, around_)) {
         by_index_ = true;
         std::move(found->doubts.begin(), found->doubts.end(), std::back_inserter(doubts_));
         CandidateList unsure;
         for (std::size_t i = 0; i < found->objects.size(); ++i) unsure.add(found->objects.id(i), false);
         candidates_ = either(candidates_, unsure);
         steps_.insert(steps_.end(), found->steps.begin(), found->steps.end());
-        return;
+        return !found->may_inherit;
     }
-    for (const bool groups : {false, true}) {
-        candidates_ = either(candidates_,
-                             candidates_of(index.ids(prefix_of(condition_), groups), condition_ == nullptr));
-    }
+    const std::string prefix = prefix_of(condition_);
+    for (const bool groups : {false, true})
+        candidates_ = either(candidates_, candidates_of(index.ids(prefix, groups), condition_ == nullptr));
+    const std::vector<std::string> groups = index.ids("", true);
+    return std::none_of(groups.begin(), groups.end(),
+                        [&](const std::string& group) { return around_.has_attributes(group); });
 }
 
 std::optional<Meant> Search::next_unranked() {
     while (at_ < candidates_.size()) {
         const std::size_t at = at_++;
-        Object object(*pool_, std::string(candidates_.id(at)));
+        Object object(*pool_, std::string(candidates_.id(at)), around_);
         Meant meant;
         try {
             const bool is_it = candidates_.is_sure(at) ? is_there(object.id())
@@ -168,7 +183,7 @@ void Search::finish() {
     candidates_ = {};
     at_ = 0;
     if (by_index_) return settle_doubts();
-    if (evaluation_) evaluation_->finish();
+    evaluation().finish();  // also of none: some comparisons have no sense by themselves
 }
 
 // Whether a comparison met unlike things only. Where a few more looks leave that open, a look at all objects tells, and what is to be said.
@@ -198,13 +213,13 @@ void Search::settle_doubts() {
     for (const Evaluation::Met& met : known.met()) {
         if (met.has_comparable) all.leave_out(met.test);
     }
-    const CandidateList everything = all_of(*pool_, condition_);
+    const CandidateList everything = all_of(prefix_of(condition_));
     for (std::size_t i = 0; i < everything.size() && !all.is_all_left_out(); ++i) look(all, everything.id(i));
     all.finish();
 }
 
-void Search::look(Evaluation& evaluation, std::string_view id) const {
-    Object object(*pool_, std::string(id));
+void Search::look(Evaluation& evaluation, std::string_view id) {
+    Object object(*pool_, std::string(id), around_);
     try {
         evaluation.look_at(object);
     } catch (const Error& error) {
@@ -313,6 +328,15 @@ bool sorts_before(const std::optional<Literal>& a, const std::optional<Literal>&
             literal.value());
     };
     return index::is_before(fact_of(*a), fact_of(*b));
+}
+
+std::vector<Literal> values_under(const PMEM& pool, std::string_view id, const Key& key) {
+    index::Surroundings around(pool);
+    index::Object object(pool, std::string(id), around);
+    std::vector<Literal> values;
+    if (object.is_elements(key)) return values;
+    for (const index::Fact& fact : object.facts(key)) values.push_back(index::literal_of(fact));
+    return values;
 }
 
 std::string explain(const PMEM& pool, const Query& question) {

@@ -10,6 +10,7 @@
 #include "index/candidates.hpp"
 #include "index/evaluation.hpp"
 #include "index/plan.hpp"
+#include "index/surroundings.hpp"
 
 namespace pmemcpy::index {
 
@@ -40,17 +41,20 @@ public:
     std::string explain() const;
 
 private:
-    void gather(Asked& asked, Steps steps, Index& index);
+    void gather(Asked& asked, Steps steps);
+    bool gather(Asked& asked, Steps steps, Index& index);
     std::optional<Meant> next_unranked();
     Evaluation& evaluation();
     void finish();
     void settle_doubts();
-    void look(Evaluation& evaluation, std::string_view id) const;
+    void look(Evaluation& evaluation, std::string_view id);
+    CandidateList all_of(const std::string& prefix);
     bool is_unchanged() const;
     bool is_there(std::string_view id) const;
     void rank_all();
 
     const PMEM* pool_;
+    Surroundings around_;
     Query query_;
     NodePointer condition_;  // with its values; null for everything, and where the index was sure of all
     std::vector<Key> wanted_;

@@ -13,6 +13,14 @@ from with_pool import TEMP, WithKinds, WithPool, main, run
 
 
 class Cat(WithPool):
+    def test_head_is_the_first_of_an_array(self) -> None:
+        self.assertEqual(self.text("cat", self.pool, "ocean/TEMP", "--head", "1"), "0 1 2 3 4 5\n")
+        self.assertEqual(
+            self.text("cat", self.pool, "ocean/TEMP", "-n", "99"), self.text("cat", self.pool, "ocean/TEMP")
+        )
+        self.assertIn("--head", self.refused(2, "cat", self.pool, "answer", "--head", "1"))
+        self.refused(2, "cat", self.pool, "ocean/TEMP", "--head", "1", "--box", "0:1,:")
+
     def test_prints_values_by_type(self) -> None:
         self.assertEqual(self.text("cat", self.pool, "answer"), "42\n")
         self.assertEqual(self.text("cat", self.pool, "name"), "ocean\n")

@@ -32,8 +32,7 @@ exit 0
 
 def verbs() -> list[str]:
     """Those that --help lists."""
-    text = run("--help").stdout.decode().split("Subcommands:")[1].split("\n\n")[0]
-    return re.findall(r"^  (\w+)", text, re.MULTILINE)
+    return re.findall(r"^  ([a-z]+) ", run("--help").stdout.decode(), re.MULTILINE)
 
 
 def options_of(verb: str) -> set[str]:

@@ -169,6 +169,17 @@ class Watch(Following):
         self.assertEqual(news["id"], "ocean/u")
         self.assertGreaterEqual(news["step"], 1)
 
+    def test_tells_once_of_each_step_that_was_committed(self) -> None:
+        # "`watch` shows "erased" thrice for each look and misses steps."
+        simulation = self.simulate()
+        watching = self.watch(self.pool, "--json", "--interval", "20ms")
+        step = iter(range(1, 1000))
+        told = []
+        while len(told) < 3:
+            news = watching.news_while(lambda: simulation.do(f"step {next(step)}"))
+            told += [news["step"]] if news["event"] == "committed" else []
+        self.assertEqual(told, sorted(set(told)))
+
     def test_tells_what_is_erased_and_waits_for_what_comes(self) -> None:
         simulation = self.simulate()
         watching = self.watch(self.pool, "clock", "--json")

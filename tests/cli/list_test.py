@@ -4,14 +4,18 @@
 usage: list_test.py PMEMCPY FILL FILL_KINDS [unittest arguments]
 """
 
-from with_pool import IDS, WithKinds, WithPool, empty_pool, main, run_on_terminal
+from with_pool import IDS, WithKinds, WithPool, empty_pool, main, run, run_on_terminal
 
 
 class Ls(WithPool):
     def test_lists_ids_one_a_line(self) -> None:
         self.assertEqual(self.text("ls", self.pool).split("\n"), [*IDS, ""])
         self.assertEqual(self.text("ls", self.pool, "ocean/"), "ocean/TEMP\n")
-        self.assertEqual(self.text("ls", self.pool, "no such prefix"), "")
+        # Friction 9: `ls POOL typo` printed nothing, and ended with 0.
+        said = self.refused(1, "ls", self.pool, "no such prefix")
+        self.assertIn("begins with or matches 'no such prefix'", said)
+        self.assertIn("'typo'", run("ls", self.pool, "typo", "line").stderr.decode())
+        self.assertEqual(self.text("ls", self.pool, "typo", "line"), "line\n")
 
     def test_lists_groups_when_asked(self) -> None:
         self.assertEqual(self.text("ls", "-g", self.pool, "oc"), "ocean\nocean/TEMP\n")
@@ -36,7 +40,7 @@ class Ls(WithPool):
         self.assertEqual(self.text("ls", self.pool, "**/T*", "l*", "line").split(), ["line", "list", "ocean/TEMP"])
         self.assertEqual(self.text("ls", "-g", self.pool, "o*").split(), ["ocean"])
         self.assertEqual(self.text("ls", self.pool, "[a-c]*[!b]").split(), ["answer", "columns", "cube"])
-        self.assertEqual(self.text("ls", self.pool, "no*"), "")
+        self.refused(1, "ls", self.pool, "no*")
         self.assertIn("\\[", self.refused(2, "ls", self.pool, "u["))
 
     def test_sorts_by_size_and_time(self) -> None:
@@ -59,14 +63,60 @@ class Ls(WithPool):
         self.assertEqual(lines[3], ["ocean/TEMP", "-", "-", "degC", "-2", "40"])
         (found,) = self.json("ls", "--values", self.pool, "ocean/")
         self.assertEqual(found, {"id": "ocean/TEMP", "values": {"units": "degC", "valid_range": [-2, 40]}})
-        self.assertEqual(self.text("ls", "--values", self.pool, "nobody"), "")
+        self.refused(1, "ls", "--values", self.pool, "nobody")
         self.refused(2, "ls", "--values", "-l", self.pool)
 
     def test_of_an_empty_pool_is_nothing(self) -> None:
         nothing = empty_pool(self)
-        for arguments in ((), ("-l",), ("--sort", "size"), ("*",)):
+        for arguments in ((), ("-l",), ("--sort", "size")):
             self.assertEqual(self.text("ls", nothing, *arguments), "")
             self.assertEqual(self.json("ls", nothing, *arguments), [])
+
+    def test_of_a_directory_are_the_pools_in_it(self) -> None:
+        # Friction 9: `ls DIR` said "there is no pool at DIR/.pool; open it with a mode that creates it".
+        nothing = empty_pool(self)
+        self.text("create", f"{self.folder}/as-directory/", "--size", "16MiB")
+        (self.folder / "notes.txt").write_text("no pool")
+        lines = [line.split() for line in self.text("ls", self.folder).splitlines()]
+        self.assertEqual(lines[0], ["used", "limit", "variables", "pool"])
+        self.assertEqual(
+            [line[-1] for line in lines[1:]], [str(self.folder / "as-directory"), str(nothing), str(self.pool)]
+        )
+        listed = {entry["pool"]: entry for entry in self.json("ls", self.folder)}
+        self.assertEqual(listed[str(self.pool)]["variables"], len(IDS))
+        self.assertEqual(listed[str(self.pool)]["max_bytes"], 64 << 20)
+        self.assertLess(listed[str(nothing)]["used_bytes"], 16 << 20)
+        (self.folder / "empty").mkdir()
+        self.assertEqual(self.text("ls", self.folder / "empty"), "")
+
+    def test_of_several_pools_is_each(self) -> None:
+        # Friction 9: `ls a.pmem b.pmem` printed nothing, rc 0: b was a prefix.
+        nothing = empty_pool(self)
+        lines = self.text("ls", nothing, self.pool).splitlines()
+        self.assertEqual(lines, [f"{nothing}:", "", f"{self.pool}:", *IDS])
+        self.assertEqual(self.json("ls", nothing, self.pool), {str(nothing): [], str(self.pool): IDS})
+
+    def test_values_hide_what_an_import_noted_for_an_export(self) -> None:
+        # "`ls --values`: 250 columns because `_exchange` is shown; hide it."
+        self.text("set", self.pool, "line._exchange", "{}")
+        self.assertEqual(self.text("ls", "--values", self.pool, "line").split(), ["id", "line"])
+        self.assertIn("_exchange", self.text("ls", "-a", "--values", self.pool, "line"))
+        self.assertNotIn("_exchange", self.text("info", self.pool, "line"))
+        self.assertIn("_exchange", self.text("info", "-a", self.pool, "line"))
+
+
+class Sums(WithPool):
+    def test_space_adds_up(self) -> None:
+        # Friction 9: allocated 86 = free 28 + data 24 + 34 unnamed.
+        told = self.json("info", self.pool)
+        parts = ("free_bytes", "data_bytes", "metadata_bytes", "table_bytes")
+        self.assertEqual(told["allocated_bytes"], sum(told[part] for part in parts))
+        self.assertIn("  tables", self.text("info", self.pool))
+        seen = self.json("top", self.pool)
+        self.assertEqual(seen["allocated_bytes"], sum(seen[part] for part in parts))
+        lines = self.text("top", "--once", self.pool).splitlines()
+        titles = next(line.split() for line in lines if line.startswith("space"))
+        self.assertEqual(titles, ["space", "size", "change"], "a column of dashes had no heading")
 
 
 class OddNames(WithKinds):

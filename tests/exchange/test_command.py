@@ -32,6 +32,27 @@ def test_without_a_pool_it_is_named_after_the_file(command: Command, folder: Pat
         assert list(pool) == ["a"]
 
 
+def test_of_several_files_each_goes_into_a_pool_of_its_name(command: Command, folder: Path) -> None:
+    # "`import run*.nc` takes one file."
+    for year in (2022, 2023):
+        small(folder / f"run{year}.h5", a=np.arange(float(year)))
+    command("import", "run2022.h5", "run2023.h5")
+    for year in (2022, 2023):
+        with pmemcpy.open(folder / f"run{year}.pmem", "r") as pool:
+            assert pool["a"].shape == (year,)
+
+
+def test_of_several_files_in_one_pool_each_goes_into_a_group_of_its_name(command: Command, folder: Path) -> None:
+    for year in (2022, 2023):
+        small(folder / f"run{year}.h5", a=np.arange(float(year)))
+    command("import", "run2022.h5", "run2023.h5", "all.pmem", "--into", "runs")
+    with pmemcpy.open(folder / "all.pmem", "r") as pool:
+        assert pool.ids() == ["runs/run2022/a", "runs/run2023/a"]
+    (folder / "broken.pmem").write_text("no pool")
+    command.fails("import", "run2022.h5", "broken.pmem", code="corrupt", words=["broken.pmem"])
+    assert not (folder / "run2022.pmem").exists()
+
+
 def test_into_a_group_of_a_pool_that_is_there(command: Command, folder: Path) -> None:
     small(folder / "a.h5")
     with pmemcpy.open(folder / "p.pmem", "x", max_bytes=1 << 28) as pool:

@@ -28,8 +28,10 @@ class Private(Case):
             self.refused(self.friend, 1, *words)
         self.assertEqual(self.text(self.friend, "ls", "climate:", "secret"), "")
         self.assertEqual(self.text(self.friend, "ls", "climate:"), "group/A\nv\n")
-        self.assertEqual(self.text(self.friend, "find", "climate:", "name ~ '*secret*' or name = 'secret'"), "")
-        self.assertEqual(self.text(self.friend, "find", "--all", "exists(attr('hidden attribute'))"), "")
+        self.assertEqual(
+            self.text(self.friend, "find", "climate:", "name ~ '*secret*' or name = 'secret'", status=1), ""
+        )
+        self.assertEqual(self.text(self.friend, "find", "--all", "exists(attr('hidden attribute'))", status=1), "")
         own = space / f"shared.pmem.private-{self.owner.uid}"
         for way in ("<", "<>"):
             self.assertFalse(self.opens(self.friend, own, way))
@@ -43,7 +45,7 @@ class Private(Case):
             "secret/A\nsecret/word\n",
         )
         self.assertEqual(self.text(self.owner, "find", "climate:", "scope = 'shared'"), "group\ngroup/A\nv\n")
-        self.assertEqual(self.text(self.friend, "find", "climate:", "scope = 'private'"), "")
+        self.assertEqual(self.text(self.friend, "find", "climate:", "scope = 'private'", status=1), "")
         self.assertEqual(self.text(self.owner, "ls", "climate:"), "group/A\nsecret/A\nsecret/word\nv\n")
         self.assertEqual(self.text(self.owner, "cat", "climate:", "secret/word"), "hidden word\n")
         self.assertEqual(

@@ -21,7 +21,7 @@ class Shared(Case):
         self.assertIn(f"belongs to {self.owner.name}", said)
         self.assertIn(f"pmemcpy ns grant climate --user {self.friend.name} --read", said)
         self.refused(self.friend, 9, "cp", "climate:v", "climate:w")
-        self.assertEqual(self.text(self.friend, "find", "--all"), "")
+        self.assertEqual(self.text(self.friend, "find", "--all", status=1), "")
         for file in ("shared.pmem", "shared.pmem.rt", ".namespace"):
             self.assertFalse(self.opens(self.friend, space / file, "<"), file)
         self.refused(self.friend, 9, "ns", "drop", "climate", "--force")

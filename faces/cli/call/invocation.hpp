@@ -53,6 +53,13 @@ private:
     bool one_is_an_answer_ = false;
 };
 
+/// Adds a verb, which --help shows under a heading.
+void add_under(const char* heading, void (*add)(CLI::App&, Invocation&), CLI::App& command,
+               Invocation& invocation);
+
+/// What to say of a command line that makes no sense: `problem`, unless its verb is none, and what helps.
+std::string advice_after(const CLI::App& command, const std::string& problem);
+
 /// Leaves in the invocation what a command line asks for. Errors: CLI::ParseError
 void parse(CLI::App& command, int argc, const char* const* argv);
 
@@ -64,6 +71,7 @@ void add_find(CLI::App& command, Invocation& invocation);
 void add_cat(CLI::App& command, Invocation& invocation);
 void add_diff(CLI::App& command, Invocation& invocation);
 void add_du(CLI::App& command, Invocation& invocation);
+void add_set(CLI::App& command, Invocation& invocation);
 void add_stat(CLI::App& command, Invocation& invocation);
 void add_tree(CLI::App& command, Invocation& invocation);
 void add_rm(CLI::App& command, Invocation& invocation);

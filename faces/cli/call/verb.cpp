@@ -1,10 +1,13 @@
 #include <CLI/CLI.hpp>
 #include <cctype>
+#include <cstdlib>
+#include <set>
 #include <sstream>
 #include <utility>
 
 #include "cli/call/grammar.hpp"
 #include "cli/call/invocation.hpp"
+#include "cli/call/mistaken.hpp"
 
 namespace pmemcpy::cli {
 
@@ -16,6 +19,10 @@ constexpr char guard = '\0';
 
 std::string guarded(std::string argument) {
     if (!argument.empty() && argument.front() == '[' && argument.back() == ']') argument += guard;
+    // And a negative number is no option.
+    char* end = nullptr;
+    if (argument.size() > 1 && argument.front() == '-') std::strtod(argument.c_str(), &end);
+    if (end != nullptr && *end == '\0' && end != argument.c_str()) argument.insert(argument.begin(), guard);
     return argument;
 }
 
@@ -84,6 +91,26 @@ void parse(CLI::App& command, int argc, const char* const* argv) {
     std::vector<std::string> arguments;  // as CLI11 wants them: the last one first
     for (int i = argc - 1; i > 0; --i) arguments.push_back(guarded(argv[i]));
     command.parse(std::move(arguments));
+}
+
+void add_under(const char* heading, void (*add)(CLI::App&, Invocation&), CLI::App& command,
+               Invocation& invocation) {
+    const std::size_t before = command.get_subcommands({}).size();
+    add(command, invocation);
+    const std::vector<CLI::App*> verbs = command.get_subcommands({});
+    for (std::size_t i = before; i < verbs.size(); ++i) {
+        if (!verbs[i]->get_group().empty()) verbs[i]->group(heading);
+    }
+}
+
+std::string advice_after(const CLI::App& command, const std::string& problem) {
+    const std::vector<CLI::App*> given = command.get_subcommands();
+    if (!given.empty()) return problem + "; `pmemcpy " + given.front()->get_name() + " --help` tells more";
+    const std::vector<std::string> strange = command.remaining();
+    if (strange.empty() || strange.front().front() == '-') return problem + "; `pmemcpy --help` tells more";
+    std::set<std::string> verbs;
+    for (const CLI::App* verb : command.get_subcommands({})) verbs.insert(verb->get_name());
+    return "there is no verb '" + strange.front() + "': " + advice_on(strange.front(), verbs);
 }
 
 Grammar grammar_of(const CLI::App& command) {

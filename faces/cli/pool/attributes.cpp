@@ -10,10 +10,13 @@
 
 namespace pmemcpy::cli {
 
-std::vector<Attribute> attributes_of(const PMEM& pmem, std::string_view id) {
+bool is_note_of_exchange(std::string_view attribute) { return attribute == "_exchange"; }
+
+std::vector<Attribute> attributes_of(const PMEM& pmem, std::string_view id, bool with_notes) {
     std::vector<Attribute> found;
     pmem.for_each_attribute_encoded(id, [&](const std::string& name, const Type& type,
                                             SerializerType serializer, std::span<const std::byte> bytes) {
+        if (!with_notes && is_note_of_exchange(name)) return;
         if (is_readable(type, serializer)) {
             std::string text = value_text(type, bytes);
             if (!text.empty()) text.pop_back();

@@ -17,8 +17,10 @@ struct Attribute {
     nlohmann::ordered_json json;
 };
 
+/// Whether an attribute is a note of an import's for an export's sake, which people rarely want to see: docs/exchange.md.
+bool is_note_of_exchange(std::string_view attribute);
 /// Those of a variable or group, sorted by name. What vanishes or appears meanwhile is none of them.
-std::vector<Attribute> attributes_of(const PMEM& pmem, std::string_view id);
+std::vector<Attribute> attributes_of(const PMEM& pmem, std::string_view id, bool with_notes = true);
 
 /// One of them as JSON, its texts valid UTF-8; nothing if there is none, or only a program that knows it can read it.
 std::optional<nlohmann::ordered_json> attribute_of(const PMEM& pmem, const std::string& id,

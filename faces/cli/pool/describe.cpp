@@ -35,6 +35,14 @@ std::string shape_text(const Info& info) {
     return to_string(info.dims) + (info.is_unlimited ? " (unlimited)" : "");
 }
 
+std::uint64_t used_bytes(const PoolInfo& pool) {
+    return pool.allocated_bytes - std::min(pool.allocated_bytes, pool.free_bytes);
+}
+
+std::uint64_t table_bytes(const PoolInfo& pool) {
+    return used_bytes(pool) - std::min(used_bytes(pool), pool.data_bytes + pool.metadata_bytes);
+}
+
 std::string damage_text(const Damage& damage) {
     const std::string box = damage.box.count.empty() ? "" : " " + to_string(damage.box);
     return (damage.id.empty() ? "the pool" : damage.id) + box + ": " + damage.what;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>
@@ -22,6 +23,11 @@ std::string shape_text(const Info& info);
 nlohmann::ordered_json to_json(const Info& info);
 nlohmann::ordered_json to_json(const Dimensions& dims);
 nlohmann::ordered_json to_json(const BlockInfo& block, const Type& type);
+
+/// Allocated, and not free.
+std::uint64_t used_bytes(const PoolInfo& pool);
+/// Of those what keeps account of the rest: allocated is free, data, metadata and this.
+std::uint64_t table_bytes(const PoolInfo& pool);
 
 /// What is damaged, and how, on one line.
 std::string damage_text(const Damage& damage);

@@ -39,17 +39,19 @@ std::string without_slash(std::string word) {
 
 }  // namespace
 
-std::vector<std::string> listed(const PMEM& pmem, const std::vector<std::string>& words, bool with_groups) {
-    if (words.empty()) return with_prefix(pmem, "", with_groups);
-    Ids ids;
+Listed listed(const PMEM& pmem, const std::vector<std::string>& words, bool with_groups) {
+    if (words.empty()) return {with_prefix(pmem, "", with_groups), {}};
+    Listed all;
     for (const std::string& word : words) {
         const Ids found = is_glob_in(pmem, word) ? matching(pmem, Glob(word), with_groups)
                                                  : with_prefix(pmem, word, with_groups);
-        ids.insert(ids.end(), found.begin(), found.end());
+        all.ids.insert(all.ids.end(), found.begin(), found.end());
+        // Of an empty group there is nothing to list, but it is there.
+        if (found.empty() && !pmem.exists(without_slash(word))) all.nothing.push_back(word);
     }
-    std::sort(ids.begin(), ids.end());
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    return ids;
+    std::sort(all.ids.begin(), all.ids.end());
+    all.ids.erase(std::unique(all.ids.begin(), all.ids.end()), all.ids.end());
+    return all;
 }
 
 std::vector<std::string> named(const PMEM& pmem, const std::vector<std::string>& words, bool with_groups) {

@@ -9,8 +9,12 @@ namespace pmemcpy::cli {
 // Which ids a command line means. An id may have any character in it, so a word is taken for a glob only if it has a
 // character of globs and nothing in the pool has the word for its id: `u[1]` is the variable of that name, if there is one.
 
-/// The ids that begin with one of the words, or match it if it is a glob; without words, all. Sorted, each once.
-std::vector<std::string> listed(const PMEM& pmem, const std::vector<std::string>& words, bool with_groups);
+/// What words list: the ids that begin with one of them, or match it if it is a glob; without words, all.
+struct Listed {
+    std::vector<std::string> ids;      ///< sorted, each once
+    std::vector<std::string> nothing;  ///< words that list nothing
+};
+Listed listed(const PMEM& pmem, const std::vector<std::string>& words, bool with_groups);
 
 /// The ids that the words name, each once, in the order of the words: a word is an id, a group also with a `/` behind it,
 /// or a glob. Globs match groups only `with_groups`. Errors: not_found for a word that names nothing.

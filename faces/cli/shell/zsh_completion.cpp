@@ -60,7 +60,7 @@ _pmemcpy() {
     local -a verbs
 )zsh";
 
-constexpr const char* behind = R"zsh(        esac
+constexpr const char* zsh_behind = R"zsh(        esac
         ;;
     esac
 }
@@ -102,7 +102,7 @@ std::string action_of(const Argument& argument) {
 }
 
 /// As _arguments wants it: '(-o --output)'{-o,--output}'[Write a file]:OUTPUT:_files'.
-std::string option_of_zsh(const Argument& option, std::string excludes) {
+std::string zsh_option_text(const Argument& option, std::string excludes) {
     std::string names;
     for (const std::string& name : option.names) {
         names += (names.empty() ? "" : ",") + name;
@@ -113,9 +113,9 @@ std::string option_of_zsh(const Argument& option, std::string excludes) {
     return fmt::format("'({}){}[{}]{}'", excludes, name, escaped(option.help, "[]:\\"), value);
 }
 
-std::string case_of(const VerbGrammar& verb) {
+std::string zsh_case_of(const VerbGrammar& verb) {
     std::string text = fmt::format("        {})\n            _arguments", verb.name);
-    for (const Argument& option : verb.options) text += " \\\n                " + option_of_zsh(option, "");
+    for (const Argument& option : verb.options) text += " \\\n                " + zsh_option_text(option, "");
     int place = 0;
     for (const Argument& argument : verb.arguments) {
         const std::string where =
@@ -135,13 +135,13 @@ std::string zsh_completion(const Grammar& grammar) {
         text += fmt::format("        '{}:{}'\n", verb.name, escaped(verb.help, ":\\"));
     text += "    )\n    _arguments -C";
     for (const Argument& option : grammar.command.options)
-        text += " \\\n        " + option_of_zsh(option, "- *");
+        text += " \\\n        " + zsh_option_text(option, "- *");
     text +=
         " \\\n        '1: :->verb' \\\n        '*:: :->rest'\n    case $state in\n    verb) _describe verb "
         "verbs ;;\n"
         "    rest)\n        case $words[1] in\n";
-    for (const VerbGrammar& verb : grammar.verbs) text += case_of(verb);
-    return text + behind;
+    for (const VerbGrammar& verb : grammar.verbs) text += zsh_case_of(verb);
+    return text + zsh_behind;
 }
 
 }  // namespace pmemcpy::cli

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -22,6 +23,7 @@ struct Arguments {
     std::string output;
     std::string format = "text";
     std::optional<std::string> box;
+    std::optional<std::uint64_t> head;
     std::optional<std::uint64_t> step;
     std::optional<std::uint64_t> precision;
     bool raw = false;
@@ -47,10 +49,16 @@ Print print_of(const Arguments& arguments, bool json) {
     return arguments.format == "csv" ? Print::csv : Print::text;
 }
 
+Selection selection_of(const Arguments& arguments, const Info& info) {
+    if (arguments.box) return parse_selection(*arguments.box, info.dims);
+    Box box = Box::whole(info.dims);
+    if (arguments.head && box.count.size() != 0) box.count[0] = std::min(box.count[0], *arguments.head);
+    return Selection(box);
+}
+
 void cat_array(const PMEM& pmem, const Info& info, const Arguments& arguments, Print print,
                Precision precision) {
-    const Selection selection =
-        arguments.box ? parse_selection(*arguments.box, info.dims) : Selection(Box::whole(info.dims));
+    const Selection selection = selection_of(arguments, info);
     Sink sink(arguments.output);
     // Output that a person reads as it comes needs no bar between its lines.
     std::optional<Progress> progress;
@@ -65,9 +73,10 @@ void cat_array(const PMEM& pmem, const Info& info, const Arguments& arguments, P
 
 void cat_value(const PMEM& pmem, const Info& info, const Arguments& arguments, Print print,
                Precision precision) {
-    if (arguments.box || arguments.step) {
-        throw Error(Code::invalid_argument,
-                    fmt::format("{} is a value, not an array: it has no --box and no --step", info.id));
+    if (arguments.box || arguments.step || arguments.head) {
+        throw Error(
+            Code::invalid_argument,
+            fmt::format("{} is a value, not an array: it has no --box, no --head and no --step", info.id));
     }
     check_printable(info, print);
     Sink sink(arguments.output);
@@ -80,6 +89,8 @@ int cat(const Arguments& arguments, bool json) {
         throw Error(Code::invalid_argument, fmt::format("cat --format {} --{}: ask for one of the two",
                                                         arguments.format, json ? "json" : "raw"));
     }
+    if (arguments.box && arguments.head)
+        throw Error(Code::invalid_argument, "cat --box --head: ask for one of the two");
     const Precision precision = checked_precision(arguments, json);
     const Print print = print_of(arguments, json);
     const PMEM pmem = open_for_reading(arguments.pool);
@@ -108,6 +119,7 @@ void add_cat(CLI::App& command, Invocation& invocation) {
         .needs("ID", arguments->id, "The variable")
         .takes("--box", arguments->box,
                "Only a part of an array, as first:end[:stride] in each dimension: 0:10,3,:")
+        .takes("-n,--head", arguments->head, "Only the first so many of an array, along its first dimension")
         .takes("--step", arguments->step, "An array as it was at a committed step")
         .takes_one_of("--format", arguments->format, {"text", "csv"},
                       "Rows on lines, or a table for other programs (default: text)")

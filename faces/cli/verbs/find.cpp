@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <pmemcpy/query.hpp>
@@ -9,11 +11,11 @@
 #include "cli/call/exit_code.hpp"
 #include "cli/call/invocation.hpp"
 #include "cli/element/element.hpp"
+#include "cli/pool/asked.hpp"
 #include "cli/pool/describe.hpp"
-#include "cli/pool/everywhere.hpp"
 #include "cli/pool/listing.hpp"
 #include "cli/pool/open.hpp"
-#include "cli/pool/place.hpp"
+#include "cli/pool/pools.hpp"
 #include "cli/terminal/sink.hpp"
 #include "cli/terminal/table.hpp"
 
@@ -24,21 +26,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Arguments {
-    std::string pool;
-    std::string query;
+    std::vector<std::string> words;
     bool everywhere = false;
     bool is_long = false;
     bool boxes = false;
     bool load = false;
     bool explain = false;
 };
-
-/// What a terminal or a table shows: a text without its quotes.
-std::string shown(const std::optional<Literal>& value) {
-    if (!value) return "-";
-    if (const auto* text = std::get_if<std::string>(&value->value())) return printable(*text);
-    return value->text();
-}
 
 Json to_json(const std::optional<Literal>& value) {
     if (!value) return nullptr;
@@ -58,21 +52,25 @@ Json to_json(const std::optional<Literal>& value) {
 }
 
 int print_counts(const std::vector<Counted>& counts, const Query& query, bool json) {
+    const bool are_any =
+        std::any_of(counts.begin(), counts.end(), [](const Counted& row) { return row.objects != 0; });
+    const int status = are_any ? exit_ok : exit_missed;
     if (!query.counted_key()) {
         fmt::print("{}\n", counts.front().objects);
-        return exit_ok;
+        return status;
     }
     if (json) {
         Json rows = Json::array();
         for (const Counted& row : counts)
             rows.push_back({{"value", to_json(row.value)}, {"objects", row.objects}});
         fmt::print("{}\n", dump(rows));
-        return exit_ok;
+        return status;
     }
     Table table({{query.counted_key()->text()}, {"objects", Table::Align::right}});
-    for (const Counted& row : counts) table.add({shown(row.value), std::to_string(row.objects)});
+    for (const Counted& row : counts)
+        table.add({row.value ? shown(*row.value) : "-", std::to_string(row.objects)});
     if (!table.empty()) fmt::print("{}", table.text());
-    return exit_ok;
+    return status;
 }
 
 Json to_json(const std::vector<Box>& boxes) {
@@ -127,13 +125,32 @@ void print_one(const std::string& name, const Found& found, const Arguments& arg
     }
 }
 
+/// Keys that a long listing has no column for.
+std::vector<Key> keys_to_show(const Query& question) {
+    std::vector<Key> keys = question.keys();
+    std::erase_if(keys, [](const Key& key) {
+        constexpr std::array listed = {"name", "kind", "dtype", "shape", "blocks", "bytes", "changed"};
+        return key.means() != Key::Means::attribute &&
+               std::find(listed.begin(), listed.end(), key.parts().front()) != listed.end();
+    });
+    return keys;
+}
+
 /// What is found, as it is found: in one pool or in many.
 class Answer {
 public:
-    Answer(const Arguments& arguments, bool json) : arguments_(arguments), json_(json), sink_("") {}
+    Answer(const Arguments& arguments, const Query& question, bool json)
+        : arguments_(arguments), json_(json), sink_("") {
+        if (!arguments.is_long) return;
+        for (const Key& key : keys_to_show(question)) {
+            keys_.push_back(key);
+            columns_.push_back({key.text(), {}});
+        }
+    }
 
     /// `name` is what the user can call it by; `place` is put in front of what JSON tells of it.
     void add(const PMEM& pmem, const std::string& name, const Json& place, const Found& found) {
+        ++found_;
         if (!arguments_.load && !json_ && !arguments_.is_long) return print_one(name, found, arguments_);
         auto info = info_of(found);
         if (!info) return;
@@ -143,33 +160,69 @@ public:
             Json one = place;
             one.update(cli::to_json(*info));
             if (!found.boxes.empty()) one["boxes"] = to_json(found.boxes);
+            for (const Key& key : keys_) one["asked"][key.text()] = asked_json(pmem, found.id, key);
             list_.push_back(std::move(one));
         } else {
+            for (std::size_t i = 0; i < keys_.size(); ++i)
+                columns_[i].cells.push_back(shown_under(pmem, found.id, keys_[i]));
             info->id = name;
             infos_.push_back(std::move(*info));
         }
     }
-    void finish() {
+    /// Returns the exit status.
+    int finish() {
         if (arguments_.load) {
             sink_.finish();
         } else if (json_) {
             fmt::print("{}\n", dump(list_));
         } else {
-            print_listing(infos_);
+            print_listing(infos_, columns_);
         }
+        return found_ == 0 ? exit_missed : exit_ok;
     }
 
 private:
+    static Json asked_json(const PMEM& pmem, const std::string& id, const Key& key) {
+        const std::vector<Literal> values = values_under(pmem, id, key);
+        if (values.empty()) return nullptr;
+        if (values.size() == 1) return to_json(values.front());
+        Json list = Json::array();
+        for (const Literal& value : values) list.push_back(to_json(value));
+        return list;
+    }
+
     const Arguments& arguments_;
     bool json_;
     Sink sink_;
     Json list_ = Json::array();
     std::vector<Info> infos_;
+    std::vector<Key> keys_;  // of a long listing
+    std::vector<ListedColumn> columns_;
+    std::uint64_t found_ = 0;
 };
 
-int count_everywhere(const Query& question, bool json) {
+/// The pools that are asked, and what was noticed on the way.
+struct Pools {
+    std::vector<PoolOfMany> all;
+    Unheard unheard;
+    int status = exit_ok;
+
+    void look_into_each(const std::function<bool(const PoolOfMany&, const PMEM&)>& look) {
+        status = look_into(all, [&](const PoolOfMany& pool, const PMEM& pmem) {
+            unheard.look_into(pmem);
+            return look(pool, pmem);
+        });
+    }
+    /// Of all pools, after what was found.
+    int status_after(int of_answer) const {
+        unheard.tell();
+        return status != exit_ok ? status : of_answer;
+    }
+};
+
+int count_in(Pools& pools, const Query& question, bool json) {
     std::vector<Counted> all;
-    for_each_pool([&](const Namespace&, const NamespacePool&, const PMEM& pmem) {
+    pools.look_into_each([&](const PoolOfMany&, const PMEM& pmem) {
         for (Counted& row : count(pmem, question)) {
             const auto same = std::find_if(all.begin(), all.end(),
                                            [&](const Counted& known) { return known.value == row.value; });
@@ -184,14 +237,13 @@ int count_everywhere(const Query& question, bool json) {
     if (all.empty() && !question.counted_key()) all.push_back({});
     std::sort(all.begin(), all.end(),
               [](const Counted& a, const Counted& b) { return sorts_before(a.value, b.value); });
-    return print_counts(all, question, json);
+    return pools.status_after(print_counts(all, question, json));
 }
 
 /// What was found in one of many pools, until all of it can be sorted.
 struct FoundSomewhere {
     std::string name;
-    Json place;
-    std::string pool;
+    const PoolOfMany* pool;
     Found found;
 };
 
@@ -211,15 +263,11 @@ void sort(std::vector<FoundSomewhere>& all, const std::vector<Query::Order>& ord
     });
 }
 
-void find_everywhere_sorted(const Query& question, Answer& answer) {
+void find_sorted(Pools& pools, const Query& question, Answer& answer) {
     std::vector<FoundSomewhere> all;
-    for_each_pool([&](const Namespace& space, const NamespacePool& pool, const PMEM& pmem) {
-        for (const Found& found : query(pmem, question)) {
-            all.push_back({name_everywhere(space, pool, found.id),
-                           {{"namespace", space.name}, {"pool", pool.name}},
-                           pool.path,
-                           found});
-        }
+    pools.look_into_each([&](const PoolOfMany& pool, const PMEM& pmem) {
+        for (const Found& found : query(pmem, question))
+            all.push_back({pool.full_name(found.id), &pool, found});
         return true;
     });
     sort(all, question.order());
@@ -228,59 +276,66 @@ void find_everywhere_sorted(const Query& question, Answer& answer) {
     std::map<std::string, PMEM> opened;
     for (FoundSomewhere& each : all) {
         try {
-            auto at = opened.find(each.pool);
-            if (at == opened.end()) at = opened.emplace(each.pool, open_for_reading(each.pool)).first;
+            auto at = opened.find(each.pool->path);
+            if (at == opened.end())
+                at = opened.emplace(each.pool->path, open_for_reading(each.pool->path)).first;
             each.found.pool = &at->second;
-            answer.add(at->second, each.name, each.place, each.found);
+            answer.add(at->second, each.name, each.pool->place, each.found);
         } catch (const Error& error) {
             fmt::print(stderr, "pmemcpy: {} was left out: {}\n", printable(each.name), error.what());
         }
     }
 }
 
-int find_everywhere(const Arguments& arguments, bool json) {
-    if (!arguments.pool.empty() && !arguments.query.empty()) {
-        throw Error(Code::invalid_argument, "find --all looks into all pools of all namespaces, not into " +
-                                                arguments.pool +
-                                                ": write find --all QUERY, with the query in quotes");
-    }
-    const Query question = Query::parse(arguments.pool);
-    if (question.is_count()) return count_everywhere(question, json);
-    Answer answer(arguments, json);
-    if (!question.order().empty()) {
-        find_everywhere_sorted(question, answer);
-        answer.finish();
-        return exit_ok;
-    }
+void find_unsorted(Pools& pools, const Query& question, Answer& answer) {
     std::uint64_t left = question.most().value_or(UINT64_MAX);
-    for_each_pool([&](const Namespace& space, const NamespacePool& pool, const PMEM& pmem) {
+    pools.look_into_each([&](const PoolOfMany& pool, const PMEM& pmem) {
         for (const Found& found : query(pmem, question)) {
             if (left == 0) return false;
             --left;
-            answer.add(pmem, name_everywhere(space, pool, found.id),
-                       {{"namespace", space.name}, {"pool", pool.name}}, found);
+            answer.add(pmem, pool.full_name(found.id), pool.place, found);
         }
         return left > 0;
     });
-    answer.finish();
-    return exit_ok;
+}
+
+/// The last word is the query, unless something is there that it names.
+std::string take_query(const Arguments& arguments, std::vector<std::string>& words) {
+    const bool has_query =
+        arguments.everywhere ? !words.empty() : words.size() > 1 && !is_place(words.back());
+    if (!has_query) return {};
+    std::string query = words.back();
+    words.pop_back();
+    return query;
 }
 
 int find(const Arguments& arguments, bool json) {
-    if (arguments.everywhere) return find_everywhere(arguments, json);
-    if (arguments.pool.empty())
-        throw Error(Code::invalid_argument, "POOL is required: find POOL QUERY, or find --all QUERY");
-    const Query question = Query::parse(arguments.query);
-    const PMEM pmem = open_for_reading(arguments.pool);
-    if (arguments.explain) {
-        fmt::print("{}", explain(pmem, question));
-        return exit_ok;
+    std::vector<std::string> words = arguments.words;
+    const Query question = Query::parse(take_query(arguments, words));
+    if (arguments.everywhere && !words.empty()) {
+        throw Error(Code::invalid_argument, "find --all looks into all pools of all namespaces, not into " +
+                                                words.front() +
+                                                ": write find --all QUERY, with the query in quotes");
     }
-    if (question.is_count()) return print_counts(count(pmem, question), question, json);
-    Answer answer(arguments, json);
-    for (const Found& found : query(pmem, question)) answer.add(pmem, found.id, Json::object(), found);
-    answer.finish();
-    return exit_ok;
+    if (!arguments.everywhere && words.empty())
+        throw Error(Code::invalid_argument, "POOL is required: find POOL QUERY, or find --all QUERY");
+    Pools pools{arguments.everywhere ? pools_everywhere() : pools_named(words), Unheard(question)};
+    if (arguments.explain) {
+        return look_into(pools.all, [&](const PoolOfMany& pool, const PMEM& pmem) {
+            if (pools.all.size() > 1) fmt::print("{}\n", pool.shown);
+            fmt::print("{}", explain(pmem, question));
+            return true;
+        });
+    }
+    if (question.is_count()) return count_in(pools, question, json);
+    Answer answer(arguments, question, json);
+    // One pool sorts by itself, and need not be read whole where a limit is set.
+    if (question.order().empty() || pools.all.size() == 1)
+        find_unsorted(pools, question, answer);
+    else
+        find_sorted(pools, question, answer);
+    const int status = answer.finish();
+    return pools.status_after(status);
 }
 
 }  // namespace
@@ -288,13 +343,15 @@ int find(const Arguments& arguments, bool json) {
 void add_find(CLI::App& command, Invocation& invocation) {
     const auto arguments = std::make_shared<Arguments>();
     Verb(command, invocation, "find", "List variables and groups that a query is true of")
-        .takes("POOL", arguments->pool, "The pool; not with --all")
-        .takes("QUERY", arguments->query, "What to look for (default: everything)")
+        .takes("POOL", arguments->words,
+               "Pools, and directories with pools in them; not with --all. Behind them the query, in quotes: "
+               "what "
+               "to look for (default: everything)")
         .takes("-a,--all", arguments->everywhere,
                "In all pools of all namespaces that let you in: see ns. Names are NAMESPACE:ID, or "
                "NAMESPACE:POOL:ID where the pool is not the shared one, as cp takes them")
         .takes("-l,--long", arguments->is_long,
-               "Kind, type, shape, blocks, size and time of the last write, too")
+               "Kind, type, shape, blocks, size and time of the last write, too, and what the query asks for")
         .takes("--boxes", arguments->boxes,
                "Of arrays whose `value` is asked for also where: behind a tab, as cat takes it, a line for "
                "each block")
@@ -316,9 +373,17 @@ void add_find(CLI::App& command, Invocation& invocation) {
             "  dtype = \"float64\" order by bytes desc limit 10\n"
             "  kind = \"array\" count by run.author\n"
             "\n"
-            "A comparison is true of what has such a thing, of a list if it is of one in it. An attribute "
-            "that is called "
-            "like one of the words is attr(\"min\").\n")
+            "A comparison is true of what has such a thing, of a list if it is of one in it. What lies in a "
+            "group "
+            "has the group's attributes, and the pool's, too, where it has none of that name itself; the "
+            "pool is "
+            "`/`. A word that is known of everything means an attribute where the object has one that is "
+            "called "
+            "so: @step is never an attribute, attr(\"step\") always.\n"
+            "\n"
+            "In several pools names are POOL:ID, as cp takes them. Exit status 1: nothing was found. An "
+            "attribute "
+            "that nothing has is told of on stderr.\n")
         .runs([arguments](bool json) { return find(*arguments, json); });
 }
 

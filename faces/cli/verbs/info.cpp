@@ -27,6 +27,7 @@ struct Arguments {
     std::string pool;
     std::string id;
     bool all_blocks = false;
+    bool with_notes = false;
 };
 
 std::string hexadecimal(std::span<const std::uint8_t> bytes) {
@@ -63,6 +64,7 @@ Json pool_json(const PoolInfo& info) {
             {"free_bytes", info.free_bytes},
             {"metadata_bytes", info.metadata_bytes},
             {"data_bytes", info.data_bytes},
+            {"table_bytes", table_bytes(info)},
             {"retired_records", info.retired_records},
             {"attached", info.attached},
             {"committed_step", info.committed_step},
@@ -106,6 +108,7 @@ void print_pool(const PoolInfo& info, const std::optional<Pending>& pending) {
     table.add({"  free", human_size(info.free_bytes)});
     table.add({"  data", human_size(info.data_bytes)});
     table.add({"  metadata", human_size(info.metadata_bytes)});
+    table.add({"  tables", human_size(table_bytes(info))});
     table.add(
         {"retired", fmt::format("{} records, kept by views or until the next sync", info.retired_records)});
     table.add({"attached", fmt::format("{} processes for writing", info.attached)});
@@ -215,7 +218,7 @@ int info(const Arguments& arguments, bool json) {
     const PMEM pmem = open_for_reading(arguments.pool);
     if (arguments.id.empty() || arguments.id == pool_id) {
         const PoolInfo pool = pmem.info();
-        const auto attributes = attributes_of(pmem, pool_id);
+        const auto attributes = attributes_of(pmem, pool_id, arguments.with_notes);
         if (json) {
             Json answer = pool_json(pool);
             const auto waits = pending(pmem);
@@ -234,7 +237,7 @@ int info(const Arguments& arguments, bool json) {
     const Info variable = pmem.info(arguments.id);
     const auto blocks =
         variable.kind == VariableKind::array ? pmem.blocks(arguments.id) : std::vector<BlockInfo>{};
-    const auto attributes = attributes_of(pmem, arguments.id);
+    const auto attributes = attributes_of(pmem, arguments.id, arguments.with_notes);
     const Creation creation = pmem.creation(arguments.id);
     if (json) {
         Json answer = to_json(variable);
@@ -262,6 +265,9 @@ void add_info(CLI::App& command, Invocation& invocation) {
         .needs("POOL", arguments->pool, "The pool")
         .takes("ID", arguments->id, "The variable or group (default: the pool itself)")
         .takes("--blocks", arguments->all_blocks, "All blocks of an array, not only the first 20")
+        .takes("-a,--all", arguments->with_notes,
+               "The attribute `_exchange`, too, in which an import leaves what an export of the same format "
+               "needs")
         .takes_json("Print JSON, with all blocks")
         .runs([arguments](bool json) { return info(*arguments, json); });
 }

@@ -13,11 +13,15 @@
 #include "cli/pool/listing.hpp"
 #include "cli/pool/names.hpp"
 #include "cli/pool/open.hpp"
+#include "cli/pool/pools.hpp"
+#include "cli/terminal/size.hpp"
 #include "cli/terminal/table.hpp"
 
 namespace pmemcpy::cli {
 
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct Arguments {
     std::string pool;
@@ -26,6 +30,7 @@ struct Arguments {
     bool is_long = false;
     bool with_values = false;
     bool with_groups = false;
+    bool with_notes = false;
     bool reverse = false;
 };
 
@@ -41,25 +46,17 @@ void sort_by(const std::string& key, std::vector<Info>& infos) {
     }
 }
 
-void print_ids(const std::vector<std::string>& ids, bool json) {
-    if (json) {
-        fmt::print("{}\n", dump(ids));
-    } else {
-        for (const std::string& id : ids) fmt::print("{}\n", id);
-    }
-}
-
 struct Row {
     std::string id;
     std::vector<Attribute> attributes;
 };
 
 /// Others may erase what was just listed; then there is nothing to tell about it.
-std::vector<Row> rows_of(const PMEM& pmem, const std::vector<std::string>& ids) {
+std::vector<Row> rows_of(const PMEM& pmem, const std::vector<std::string>& ids, bool with_notes) {
     std::vector<Row> rows;
     for (const std::string& id : ids) {
         try {
-            rows.push_back({id, attributes_of(pmem, id)});
+            rows.push_back({id, attributes_of(pmem, id, with_notes)});
         } catch (const Error& error) {
             if (error.kind() != Code::not_found) throw;
         }
@@ -67,21 +64,14 @@ std::vector<Row> rows_of(const PMEM& pmem, const std::vector<std::string>& ids) 
     return rows;
 }
 
-nlohmann::ordered_json row_json(const Row& row) {
-    auto values = nlohmann::ordered_json::object();
+Json row_json(const Row& row) {
+    Json values = Json::object();
     for (const Attribute& attribute : row.attributes) values[attribute.name] = attribute.json;
     return {{"id", row.id}, {"values", std::move(values)}};
 }
 
 /// A column for each attribute that any of them has.
-void print_values(const PMEM& pmem, const std::vector<std::string>& ids, bool json) {
-    const std::vector<Row> rows = rows_of(pmem, ids);
-    if (json) {
-        auto list = nlohmann::ordered_json::array();
-        for (const Row& row : rows) list.push_back(row_json(row));
-        fmt::print("{}\n", dump(list));
-        return;
-    }
+void print_values(const std::vector<Row>& rows) {
     std::set<std::string> names;
     for (const Row& row : rows) {
         for (const Attribute& attribute : row.attributes) names.insert(attribute.name);
@@ -102,30 +92,116 @@ void print_values(const PMEM& pmem, const std::vector<std::string>& ids, bool js
     if (!table.empty()) fmt::print("{}", table.text());
 }
 
+/// What is in one pool, in the order that is wanted.
+std::vector<std::string> ids_of(const PMEM& pmem, const Arguments& arguments, bool with_words) {
+    Listed found =
+        listed(pmem, with_words ? arguments.words : std::vector<std::string>(), arguments.with_groups);
+    for (const std::string& word : found.nothing)
+        fmt::print(stderr, "pmemcpy: nothing in {} begins with or matches '{}'\n", arguments.pool,
+                   printable(word));
+    if (!found.nothing.empty() && found.ids.empty())
+        throw Error(Code::not_found, "nothing to list; `pmemcpy ls " + arguments.pool + "` lists all");
+    return std::move(found.ids);
+}
+
+Json list_json(const PMEM& pmem, const std::vector<std::string>& ids, const std::vector<Info>& infos,
+               const Arguments& arguments) {
+    Json list = Json::array();
+    if (arguments.with_values) {
+        for (const Row& row : rows_of(pmem, ids, arguments.with_notes)) list.push_back(row_json(row));
+    } else if (arguments.is_long) {
+        for (const Info& info : infos) list.push_back(to_json(info));
+    } else {
+        list = ids;
+    }
+    return list;
+}
+
+/// Of one pool what words list, or all; as JSON, which is to be printed, or printed at once.
+Json list_pool(const std::string& path, const Arguments& arguments, bool with_words, bool json) {
+    const PMEM pmem = open_for_reading(path);
+    std::vector<std::string> ids = ids_of(pmem, arguments, with_words);
+    std::vector<Info> infos;
+    if (arguments.is_long || arguments.sort != "name") {
+        infos = existing(pmem, ids);
+        sort_by(arguments.sort, infos);
+        ids.clear();
+        for (const Info& info : infos) ids.push_back(info.id);
+    }
+    if (arguments.reverse) {
+        std::reverse(infos.begin(), infos.end());
+        std::reverse(ids.begin(), ids.end());
+    }
+    if (json) return list_json(pmem, ids, infos, arguments);
+    if (arguments.with_values) {
+        print_values(rows_of(pmem, ids, arguments.with_notes));
+    } else if (arguments.is_long) {
+        print_listing(infos);
+    } else {
+        for (const std::string& id : ids) fmt::print("{}\n", id);
+    }
+    return {};
+}
+
+/// The pools that lie in a directory: how much of how much is in use.
+int list_folder(const std::string& folder, bool json) {
+    Json list = Json::array();
+    Table table({{"used", Table::Align::right},
+                 {"limit", Table::Align::right},
+                 {"variables", Table::Align::right},
+                 {"pool"}});
+    const int status = look_into(pools_named({folder}), [&](const PoolOfMany& pool, const PMEM& pmem) {
+        const PoolInfo info = pmem.info();
+        list.push_back({{"pool", pool.path},
+                        {"used_bytes", used_bytes(info)},
+                        {"max_bytes", info.max_bytes},
+                        {"variables", info.variables}});
+        table.add({human_size(used_bytes(info)), human_size(info.max_bytes), std::to_string(info.variables),
+                   printable(pool.path)});
+        return true;
+    });
+    if (json)
+        fmt::print("{}\n", dump(list));
+    else if (!table.empty())
+        fmt::print("{}", table.text());
+    return status;
+}
+
+/// Words behind the first that are pools themselves, and not ids: then each is listed.
+bool are_pools(const Arguments& arguments) {
+    if (arguments.words.empty() || !std::all_of(arguments.words.begin(), arguments.words.end(), is_place))
+        return false;
+    const PMEM pmem = open_for_reading(arguments.pool);
+    return !listed(pmem, arguments.words, true).nothing.empty();
+}
+
+int list_pools(const Arguments& arguments, bool json) {
+    std::vector<std::string> words = {arguments.pool};
+    words.insert(words.end(), arguments.words.begin(), arguments.words.end());
+    Json all = Json::object();
+    bool is_first = true;
+    int status = exit_ok;
+    for (const PoolOfMany& pool : pools_named(words)) {
+        try {
+            if (!json) fmt::print("{}{}:\n", is_first ? "" : "\n", printable(pool.path));
+            is_first = false;
+            all[pool.path] = list_pool(pool.path, arguments, false, json);
+        } catch (const Error& error) {
+            fmt::print(stderr, "pmemcpy: {}\n", error.what());
+            status = exit_code(error.kind());
+        }
+    }
+    if (json) fmt::print("{}\n", dump(all));
+    return status;
+}
+
 int ls(const Arguments& arguments, bool json) {
     if (arguments.is_long && arguments.with_values)
         throw Error(Code::invalid_argument, "ls --long --values: ask for one of the two");
-    const PMEM pmem = open_for_reading(arguments.pool);
-    std::vector<std::string> ids = listed(pmem, arguments.words, arguments.with_groups);
-    if (!arguments.is_long && arguments.sort == "name") {
-        if (arguments.reverse) std::reverse(ids.begin(), ids.end());
-        arguments.with_values ? print_values(pmem, ids, json) : print_ids(ids, json);
-        return exit_ok;
-    }
-    std::vector<Info> infos = existing(pmem, ids);
-    sort_by(arguments.sort, infos);
-    if (arguments.reverse) std::reverse(infos.begin(), infos.end());
-    if (!arguments.is_long) {
-        ids.clear();
-        for (const Info& info : infos) ids.push_back(info.id);
-        arguments.with_values ? print_values(pmem, ids, json) : print_ids(ids, json);
-    } else if (json) {
-        auto list = nlohmann::ordered_json::array();
-        for (const Info& info : infos) list.push_back(to_json(info));
-        fmt::print("{}\n", dump(list));
-    } else {
-        print_listing(infos);
-    }
+    if (arguments.words.empty() && is_folder(arguments.pool)) return list_folder(arguments.pool, json);
+    if (are_pools(arguments)) return list_pools(arguments, json);
+    const Json list = list_pool(arguments.pool, arguments, true, json);
+    if (json) fmt::print("{}\n", dump(list));
     return exit_ok;
 }
 
@@ -134,14 +210,18 @@ int ls(const Arguments& arguments, bool json) {
 void add_ls(CLI::App& command, Invocation& invocation) {
     const auto arguments = std::make_shared<Arguments>();
     Verb(command, invocation, "ls", "List the variables in a pool, one id a line, those in groups too")
-        .needs("POOL", arguments->pool, "The pool")
+        .needs("POOL", arguments->pool,
+               "The pool; of a directory the pools in it are listed, with how much of how much is in use")
         .takes("WHAT", arguments->words,
                "Only ids that begin with this, or match it if it is a glob: `*`, `?` and `[a-z]` stay in a "
                "group, `**` goes "
-               "into all; '*' lists the outermost only")
+               "into all; '*' lists the outermost only. More pools: each is listed")
         .takes("-l,--long", arguments->is_long,
                "Kind, type, shape, blocks, size and time of the last write, too")
         .takes("--values", arguments->with_values, "The values of their attributes, a column for each")
+        .takes("-a,--all", arguments->with_notes,
+               "With --values also `_exchange`, in which an import leaves what an export of the same format "
+               "needs")
         .takes("-g,--groups", arguments->with_groups, "Groups, too")
         .takes_one_of("--sort", arguments->sort, {"name", "size", "time"},
                       "By name, the largest first, or the newest first (default: name)")

@@ -48,10 +48,6 @@ Look look(const PMEM& pmem, const std::string& path) {
     return {pmem.info(), processes_at(path), look_at_traffic(pmem), Clock::now()};
 }
 
-std::uint64_t used_bytes(const PoolInfo& pool) {
-    return pool.allocated_bytes - std::min(pool.allocated_bytes, pool.free_bytes);
-}
-
 double seconds_between(const Look& before, const Look& now) {
     return std::max(std::chrono::duration<double>(now.at - before.at).count(), 1e-3);
 }
@@ -92,11 +88,12 @@ std::vector<std::string> lines(const Look& now, const std::optional<Look>& befor
     all.push_back(fmt::format("{} {} of {} in use",
                               bar(static_cast<double>(used) / static_cast<double>(pool.max_bytes)),
                               human_size(used), human_size(pool.max_bytes)));
-    Table space({{"", Table::Align::left}, {"", Table::Align::right}, {"", Table::Align::right}, {}});
+    Table space({{"space"}, {"size", Table::Align::right}, {"change", Table::Align::right}, {}});
     space.add({"data", human_size(pool.data_bytes), changes(&PoolInfo::data_bytes), ""});
     space.add({"metadata", human_size(pool.metadata_bytes), changes(&PoolInfo::metadata_bytes), ""});
     space.add(
         {"free", human_size(pool.free_bytes), changes(&PoolInfo::free_bytes), "allocated, in nobody's use"});
+    space.add({"tables", human_size(table_bytes(pool)), "-", "keep account of the rest"});
     space.add({"retired", std::to_string(pool.retired_records), "",
                "records kept by pins, or until the next sync"});
     Table processes(
@@ -148,6 +145,7 @@ Json to_json(const Look& now) {
             {"free_bytes", pool.free_bytes},
             {"data_bytes", pool.data_bytes},
             {"metadata_bytes", pool.metadata_bytes},
+            {"table_bytes", table_bytes(pool)},
             {"retired_records", pool.retired_records},
             {"targets", targets_json(now.traffic)},
             {"counters", counters_json(now.traffic)},

@@ -46,6 +46,10 @@ int watch(const Arguments& arguments, bool json) {
     if (is_told) ear = pool.pmem().watch(arguments.id);
     follower.look(pool.pmem());
     const auto announce = announcer(arguments, is_told, json);
+    const auto step_of = [&](const PMEM& pmem) {
+        return arguments.id.empty() ? pmem.info().committed_step : 0;
+    };
+    std::uint64_t step = step_of(pool.pmem());
     for (std::uint64_t told = 0;;) {
         announce->finish_look(follower);
         if (arguments.count && told >= *arguments.count) return exit_ok;
@@ -70,6 +74,9 @@ int watch(const Arguments& arguments, bool json) {
             announce->tell(news);
             ++told;
         }
+        const std::uint64_t now = step_of(pool.pmem());
+        if (now != step && now != 0) announce->tell_step(now);
+        step = now;
     }
 }
 
@@ -90,7 +97,9 @@ void add_watch(CLI::App& command, Invocation& invocation) {
             "they come, "
             "and the id. The rate is that of the variable: the new bytes by the time since the write before. "
             "What came "
-            "and went between two looks is not seen. A whole pool on a terminal is a table instead, the "
+            "and went between two looks is not seen. Of a whole pool a line tells once of each step that was "
+            "committed, of several between two looks of the newest. A whole pool on a terminal is a table "
+            "instead, the "
             "newest "
             "variable first, until q or ^C.\n"
             "\n"

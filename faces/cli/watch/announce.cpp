@@ -43,12 +43,15 @@ public:
 
     void tell(const News& news) override {
         if (news.is_erased) {
-            sink_.write(fmt::format("{}  erased  {}\n", clock_text(now_ns()), printable(news.info.id)));
+            erased_.push_back(printable(news.info.id));
         } else {
             sink_.write(fmt::format("{}  step {:>6}  {:>9}  {:>11}  {}\n", clock_text(news.info.written_ns),
                                     step_text(news.info), human_size(news.bytes),
                                     rate_text(news.bytes_per_second), printable(news.info.id)));
         }
+    }
+    void tell_step(std::uint64_t step) override {
+        sink_.write(fmt::format("{}  step {:>6}  committed\n", clock_text(now_ns()), step));
     }
     void tell(Followed::Fate fate) override {
         sink_.finish();
@@ -56,10 +59,20 @@ public:
                    fate == Followed::Fate::gone ? "is gone; waiting for another one in its place"
                                                 : "is another pool from here on");
     }
-    void finish_look(const Follower&) override { sink_.finish(); }
+    void finish_look(const Follower&) override {
+        // A program that keeps the last few steps erases many at once.
+        if (!erased_.empty()) {
+            sink_.write(
+                fmt::format("{}  erased  {}{}\n", clock_text(now_ns()), erased_.front(),
+                            erased_.size() == 1 ? "" : fmt::format(" and {} more", erased_.size() - 1)));
+        }
+        erased_.clear();
+        sink_.finish();
+    }
 
 private:
     std::string pool_;
+    std::vector<std::string> erased_;  // since the last look
     Sink sink_{""};
 };
 
@@ -80,6 +93,9 @@ public:
         if (news.bytes_per_second > 0) json["bytes_per_s"] = news.bytes_per_second;
         if (info.kind == VariableKind::array) json["dims"] = to_json(info.dims);
         write(json);
+    }
+    void tell_step(std::uint64_t step) override {
+        write({{"event", "committed"}, {"time_ns", now_ns()}, {"step", step}});
     }
     void tell(Followed::Fate fate) override {
         write({{"event", fate == Followed::Fate::gone ? "gone" : "replaced"},
@@ -108,6 +124,7 @@ public:
         told.bytes_per_second = news.bytes_per_second;
         new_bytes_ += news.bytes;
     }
+    void tell_step(std::uint64_t step) override { step_ = step; }
     void tell(Followed::Fate fate) override {
         told_.clear();
         fate_ = fate == Followed::Fate::gone ? "the pool is gone; waiting for another one in its place" : "";
@@ -153,8 +170,9 @@ private:
                        printable(info->id)});
         }
         std::vector<std::string> all = {
-            fmt::format("pmemcpy watch {}   {} variables   {}   {}   q: quit", printable(pool_), variables,
-                        rate_text(rate), human_time(now_ns())),
+            fmt::format("pmemcpy watch {}   {} variables{}   {}   {}   q: quit", printable(pool_), variables,
+                        step_ == 0 ? "" : fmt::format("   step {}", step_), rate_text(rate),
+                        human_time(now_ns())),
             fate_};
         std::istringstream text(table.text());
         for (std::string line; std::getline(text, line);) all.push_back(line);
@@ -165,6 +183,7 @@ private:
     Screen screen_;
     std::map<std::string, Told> told_;
     std::uint64_t new_bytes_ = 0;
+    std::uint64_t step_ = 0;
     std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
     std::string fate_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -14,6 +15,8 @@ class Announcer {
 public:
     virtual ~Announcer() = default;
     virtual void tell(const News& news) = 0;
+    /// A step was committed since the last look; of several the newest.
+    virtual void tell_step(std::uint64_t step) = 0;
     /// The pool is gone, or another one is in its place.
     virtual void tell(Followed::Fate fate) = 0;
     /// After each look, when all that is new has been told.

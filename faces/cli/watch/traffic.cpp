@@ -16,13 +16,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int bar_width = 20;
+constexpr int traffic_bar_width = 20;
 
 std::string bar(std::uint64_t used, std::uint64_t capacity) {
     if (capacity == 0) return "";
     const double part = std::min(static_cast<double>(used) / static_cast<double>(capacity), 1.0);
-    const auto full = static_cast<int>(part * bar_width);
-    return fmt::format("[{:#<{}}{:.<{}}]", "", full, "", bar_width - full);
+    const auto full = static_cast<int>(part * traffic_bar_width);
+    return fmt::format("[{:#<{}}{:.<{}}]", "", full, "", traffic_bar_width - full);
 }
 
 // Counting may have begun anew in between.
