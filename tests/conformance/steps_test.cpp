@@ -220,7 +220,7 @@ TEST_P(steps, one_that_is_given_up_is_dropped_at_once_and_can_be_begun_anew) {
     EXPECT_EQ(pmem.ids(), (std::vector<std::string>{"A", "v"}));
     EXPECT_TRUE(pmem.attributes("A").empty());
     EXPECT_LE(settled_info(pmem).data_bytes, 2 * used) << "of what is overwritten a second place stays warm";
-    expect_error(Code::invalid_argument, [&] { pmem.abandon(); }, {"begun none"});
+    expect_error(Code::invalid_argument, [&] { pmem.abandon(); }, {"none was begun"});
     expect_error(Code::invalid_argument, [&] { pmem.commit(1); });
     pmem.begin(1);
     pmem.store("v", 3);

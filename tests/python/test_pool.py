@@ -293,7 +293,7 @@ def test_an_error_of_the_system_has_its_number(path: str) -> None:
     with pytest.raises(FileNotFoundError) as missing:
         pmemcpy.open(path, "r")
     assert missing.value.errno == errno.ENOENT
-    with pmemcpy.open(path, "a", max_bytes=16 << 20) as pool, pytest.raises(OSError, match="full") as full:
+    with pmemcpy.open(path, "a", max_bytes=16 << 20) as pool, pytest.raises(pmemcpy.NoSpaceError) as full:
         pool["large"] = np.zeros(4 << 20)
     assert full.value.errno == errno.ENOSPC
 
