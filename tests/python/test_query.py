@@ -65,7 +65,7 @@ def test_says_at_once_what_is_wrong(filled: pmemcpy.Pool) -> None:
     with pytest.raises(ValueError, match="column 4"):
         filled.find("a >")
     with pytest.raises(TypeError, match="bytes is a number"):
-        filled.find("bytes > 'x'")
+        filled.find("@bytes > 'x'")
     with pytest.raises(pmemcpy.TypeMismatchError, match="unlike things"):
         list(filled.find("units > 3"))
     with pytest.raises(pmemcpy.UnsupportedError), filled.step(1):

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double margin = 0.04;  // of the range of a line
+constexpr double line_margin = 0.04;  // of the range of a line
 
 Info array_of_that_id(const PMEM& pmem, const std::string& id) {
     Info info = pmem.info(id);
@@ -85,7 +85,7 @@ LinePlot Plotter::line(std::size_t room, bool margins) const {
     Series series(slice_.columns(), room, request_.is_log);
     read([&](Extent, Extent column, double number) { series.add(column, number); });
     Scale scale = scale_for(series.range());
-    if (margins) scale = scale.wider(limits_.low ? 0 : margin, limits_.high ? 0 : margin);
+    if (margins) scale = scale.wider(limits_.low ? 0 : line_margin, limits_.high ? 0 : line_margin);
     return {title(), unit_, across_, std::move(series), scale};
 }
 
