@@ -179,7 +179,7 @@ TEST_P(modes, before_mmap_everything_says_so) {
         [&] { pmem.begin(1); },      [&] { pmem.set_attribute("v", "n", 1); },
         [&] { pmem.verify(); },      [&] { (void)pmem.durability(); },
     };
-    for (const auto& call : calls) expect_error(Code::invalid_argument, call, {"mmap"});
+    for (const auto& call : calls) expect_error(Code::invalid_argument, call, {"no pool is open"});
     EXPECT_FALSE(pmem.is_mapped());
 }
 

@@ -501,7 +501,7 @@ TEST_F(operations, that_make_no_sense_are_refused) {
     expect(Code::unsupported, "contiguous", [&] { hint(pool, "mapped", {operation::sort}); });
     expect(Code::invalid_argument, "bit 12", [&] { hint(pool, "u", {1U << 12}); });
     expect(Code::invalid_argument, "bit 20", [&] { hint(pool, "u", {1U << 20}); });
-    expect(Code::invalid_argument, "either",
+    expect(Code::invalid_argument, "exclude each other",
            [&] { hint(pool, "u", {operation::compress | operation::decompress}); });
     expect(Code::invalid_argument, "bins", [&] { hint(pool, "u", {operation::histogram, 0}); });
     expect(Code::invalid_argument, "codec", [&] { hint(pool, "u", {operation::compress, 1, Codec{}}); });

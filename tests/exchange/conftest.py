@@ -33,16 +33,16 @@ class Command:
         )
 
     def __call__(self, *arguments: object, warnings: list[str] | None = None) -> dict[str, Any]:
-        """What it prints as JSON. `warnings`: each must be a part of one that it gives, and there are no others."""
+        """What it prints as JSON, of several lines the last. `warnings`: each is a part of one that it gives, and there are no others."""
         done = self.run(*arguments, "--json")
         assert done.returncode == 0, done.stderr
-        report: dict[str, Any] = json.loads(done.stdout)
-        given = report.get("warnings", [])
+        reports: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
+        given = [warning for report in reports for warning in report.get("warnings", [])]
         expected = warnings or []
         assert len(given) == len(expected), given
         for part in expected:
             assert any(part in warning for warning in given), (part, given)
-        return report
+        return reports[-1]
 
     def in_little_memory(self, *arguments: object) -> None:
         """It does so, and what the process has for itself stays below MOST_OWN_KIB."""

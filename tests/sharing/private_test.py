@@ -26,7 +26,7 @@ class Private(Case):
         self.assertNotEqual(self.sees_hidden(self.owner), [])
         for words in (("cat", "climate:", "secret/word"), ("stat", "climate:", "secret/A")):
             self.refused(self.friend, 1, *words)
-        self.assertEqual(self.text(self.friend, "ls", "climate:", "secret"), "")
+        self.refused(self.friend, 1, "ls", "climate:", "secret")
         self.assertEqual(self.text(self.friend, "ls", "climate:"), "group/A\nv\n")
         self.assertEqual(
             self.text(self.friend, "find", "climate:", "name ~ '*secret*' or name = 'secret'", status=1), ""
