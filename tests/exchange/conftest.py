@@ -33,7 +33,10 @@ class Command:
         )
 
     def __call__(self, *arguments: object, warnings: list[str] | None = None) -> dict[str, Any]:
-        """What it prints as JSON, of several lines the last. `warnings`: each is a part of one that it gives, and there are no others."""
+        """What it prints as JSON, of several lines the last.
+
+        `warnings`: each is a part of one that it gives, and there are no others.
+        """
         done = self.run(*arguments, "--json")
         assert done.returncode == 0, done.stderr
         reports: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
