@@ -35,7 +35,9 @@ std::optional<Info> coordinate_of(const PMEM& pmem, const Info& info, int dimens
     while (!group.empty() && !name.empty()) {
         const std::size_t slash = group.rfind('/');
         group.resize(slash == std::string::npos ? 0 : slash);
-        const std::string id = group.empty() ? name : group + "/" + name;
+        std::string id = group;
+        if (!id.empty()) id += '/';
+        id += name;
         if (!pmem.exists(id)) continue;
         Info found = pmem.info(id);
         const bool is_meant = found.kind == VariableKind::array && found.dims.size() == 1 &&

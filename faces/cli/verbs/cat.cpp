@@ -52,7 +52,7 @@ Print print_of(const Arguments& arguments, bool json) {
 Selection selection_of(const Arguments& arguments, const Info& info) {
     if (arguments.box) return parse_selection(*arguments.box, info.dims);
     Box box = Box::whole(info.dims);
-    if (arguments.head && box.count.size() != 0) box.count[0] = std::min(box.count[0], *arguments.head);
+    if (arguments.head && !box.count.empty()) box.count[0] = std::min(box.count[0], *arguments.head);
     return Selection(box);
 }
 
