@@ -59,7 +59,7 @@ Box box_of(const std::vector<BlockRecord>& parts) {
 
 bool Store::may_collect(const ArrayDefinition& d) const {
     constexpr auto unfit = catalog::array_contiguous | catalog::array_scratch;
-    return d.dims.size() > 0 && (d.flags & unfit) == 0 && step_.load() == 0 && hierarchy_number() == 0 &&
+    return !d.dims.empty() && (d.flags & unfit) == 0 && step_.load() == 0 && hierarchy_number() == 0 &&
            pool_.count_attached() == 1;
 }
 
