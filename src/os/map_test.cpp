@@ -101,7 +101,7 @@ TEST(os, a_child_does_not_inherit_a_mapping) {
 }
 
 TEST(os, a_child_inherits_a_mapping_that_is_to_be_inherited_and_unmaps_its_own) {
-    File file = File::create_unnamed("/dev/shm", 0600);
+    File file = File::create_unnamed("/dev/shm/unnamed", 0600);
     file.write_exactly("inherited", 9, 0);
     file.resize(4096);
     Mapping map(file, 4096, {.is_inherited = true});

@@ -28,13 +28,6 @@ struct Note {
 
 constexpr std::string_view before_word = "before ";
 
-Note parse_note(const std::string& text);
-
-// Which hierarchy the user has: until all targets have left it is the one before.
-std::string yaml_of_user(const Note& note) {
-    return note.before.empty() ? note.yaml : parse_note(note.before).yaml;
-}
-
 constexpr std::string_view share_word = "share ";
 
 void read_field(const std::string& field, layout::Mount& mount) {
@@ -81,6 +74,11 @@ Note parse_note(const std::string& text) {
     if (!note.mounts.empty()) note.mounts.back().terms.may_not_leave = true;
     note.yaml.assign(std::istreambuf_iterator<char>(lines), {});
     return note;
+}
+
+// Which hierarchy the user has: until all targets have left it is the one before.
+std::string yaml_of_user(const Note& note) {
+    return note.before.empty() ? note.yaml : parse_note(note.before).yaml;
 }
 
 std::string limits_text(const layout::Mount& mount) {
