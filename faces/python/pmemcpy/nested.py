@@ -136,8 +136,7 @@ def erase(group: Group, name: str) -> None:
     if ATTRIBUTE not in getattr(root, "attrs", ()):
         raise NotFoundError(f"{root.name} was not stored by store_tree(); delete what is in it name by name")
     root.attrs[ATTRIBUTE] = {"stamp": uuid.uuid4().hex}
-    _erase(root, {}, _Plan())
-    del group[name]
+    group.erase_all(name)
 
 
 def _erase(root: Group, elements: dict[str, Any], plan: _Plan) -> None:
