@@ -8,7 +8,6 @@
 #include <new>
 #include <sstream>
 #include <string_view>
-#include <thread>
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -101,11 +100,25 @@ Found explore(const Scenario& scenario) {
     ::_exit(0);
 }
 
+// Those that this process may use: `taskset` leaves others to those who work beside a long run.
+std::vector<std::size_t> cores_of_this_process() {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    std::vector<std::size_t> cores;
+    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
+        for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+            if (CPU_ISSET(core, &allowed)) cores.push_back(core);
+        }
+    }
+    if (cores.empty()) cores.push_back(0);
+    return cores;
+}
+
 // All threads of a process take turns, so that one core serves them best.
-void keep_to_core(std::size_t i) {
+void keep_to_core(std::size_t core) {
     cpu_set_t cores;
     CPU_ZERO(&cores);
-    CPU_SET(i, &cores);
+    CPU_SET(core, &cores);
     ::sched_setaffinity(0, sizeof cores, &cores);
 }
 
@@ -116,36 +129,36 @@ Found explore_all(const std::vector<Scenario>& scenarios, const Run& run) {
     void* place = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (place == MAP_FAILED) throw std::bad_alloc();
     auto& shared = *new (place) Shared;
-    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-    std::vector<pid_t> workers(cores, -1);
+    const std::vector<std::size_t> cores = cores_of_this_process();
+    std::vector<pid_t> workers(cores.size(), -1);
     const std::string results = ::testing::TempDir() + "held." + std::to_string(::getpid()) + ".";
-    const auto start = [&](std::size_t core) {
+    const auto start = [&](std::size_t worker) {
         std::fflush(nullptr);
-        workers[core] = ::fork();
-        if (workers[core] != 0) return;
-        keep_to_core(core);
-        work(scenarios, run, shared, results + std::to_string(core));
+        workers[worker] = ::fork();
+        if (workers[worker] != 0) return;
+        keep_to_core(cores[worker]);
+        work(scenarios, run, shared, results + std::to_string(worker));
     };
-    for (std::size_t core = 0; core < cores; ++core) start(core);
-    for (std::size_t running = cores; running > 0;) {
+    for (std::size_t worker = 0; worker < workers.size(); ++worker) start(worker);
+    for (std::size_t running = workers.size(); running > 0;) {
         int status = 0;
         const pid_t ended = ::waitpid(-1, &status, 0);
-        const auto core =
+        const auto worker =
             static_cast<std::size_t>(std::find(workers.begin(), workers.end(), ended) - workers.begin());
-        if (core == cores) continue;
+        if (worker == workers.size()) continue;
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
             all.wrong.push_back("a process that explored ended with status " + std::to_string(status));
             shared.is_wrong = true;
         }
         if (shared.next < scenarios.size() && !(run.until_wrong && shared.is_wrong)) {
-            start(core);
+            start(worker);
         } else {
             --running;
         }
     }
-    for (std::size_t core = 0; core < cores; ++core) {
-        read_results(all, results + std::to_string(core));
-        ::unlink((results + std::to_string(core)).c_str());
+    for (std::size_t worker = 0; worker < workers.size(); ++worker) {
+        read_results(all, results + std::to_string(worker));
+        ::unlink((results + std::to_string(worker)).c_str());
     }
     ::munmap(place, sizeof(Shared));
     return all;
