@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Judge every #include of the project by the law in LAYERS.
+"""Judge every #include of the project by the law in LAYERS, and that each type has a name of its own.
 
 usage: check_layers.py [ROOT]
 
-Prints one line FILE:LINE: RULE for each include that breaks it and exits 1; exits 0 when all hold.
+Two types of one name in one namespace break the rule of one definition, and the linker takes the functions of either.
+
+Prints one line FILE:LINE: RULE for each breach and exits 1; exits 0 when all hold.
 """
 
 import re
@@ -12,6 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 SOURCES = {".hpp", ".h", ".cpp", ".c", ".ipp"}
+OPENS = re.compile(r"^(?:inline )?namespace ([\w:]*) ?\{$")
+TYPE = re.compile(
+    r"^(?:struct|class|enum class|enum) (?:alignas\(\w+\) |\[\[\w+\]\] )*(\w+)(?: final)?(?: : [^;]*)? \{"
+)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -109,15 +115,33 @@ def judge(law: Law, root: Path, file: str, quote: str, header: str) -> str | Non
     return f"{home} includes {room} ({header}); LAYERS lets {home} include {may}"
 
 
+def types_in(text: str) -> list[tuple[int, str]]:
+    """Each type that others can name, with its line. What is unnamed or in another type has no such name."""
+    types, spaces = [], []
+    for number, line in enumerate(text.splitlines(), 1):
+        if opens := OPENS.match(line):
+            spaces.append(opens[1])
+        elif line.startswith("}  // namespace") and spaces:
+            spaces.pop()
+        elif (found := TYPE.match(line)) and spaces and "" not in spaces:
+            types.append((number, "::".join([*spaces, found[1]])))
+    return types
+
+
 def check(root: Path) -> list[str]:
     law = read_law(root / "LAYERS")
     broken = []
+    where: dict[str, str] = {}  # type -> its file, which may have one for each preset
     for top in ("include", "src", "faces", "bench", "examples", "tests"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in SOURCES or not path.is_file():
                 continue
             file = path.relative_to(root).as_posix()
-            for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            text = path.read_text(errors="replace")
+            for number, name in types_in(text) if top in ("include", "src", "faces") else []:
+                if where.setdefault(name, file) != file:
+                    broken.append(f"{file}:{number}: {name} is a type in {where[name]}, too")
+            for number, line in enumerate(text.splitlines(), 1):
                 found = INCLUDE.match(line)
                 rule = judge(law, root, file, found[1], found[2]) if found else None
                 if rule:
@@ -128,7 +152,7 @@ def check(root: Path) -> list[str]:
 def main() -> int:
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
     broken = check(root)
-    print("\n".join(broken) if broken else "every include keeps the law in LAYERS")
+    print("\n".join(broken) if broken else "every include keeps the law in LAYERS, and each type has a name of its own")
     return 1 if broken else 0
 
 

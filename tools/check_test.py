@@ -55,6 +55,16 @@ class Layers(Tree):
     def test_angle_brackets_are_no_way_around(self):
         self.assertEqual(len(self.broken_by("src/base/up.cpp", "#include <pool/pool.hpp>\n")), 1)
 
+    def test_two_types_of_one_name_are_named(self):
+        # `diff` and `plot` each had a `Side`: it was one program as long as no file included both.
+        self.write("src/base/side.hpp", "namespace pmemcpy {\nstruct Side {\n};\n}  // namespace pmemcpy\n")
+        broken = self.broken_by(
+            "src/pool/side.hpp", "namespace pmemcpy {\nclass Side final {\n};\n}  // namespace pmemcpy\n"
+        )
+        self.assertEqual(broken, ["src/pool/side.hpp:2: pmemcpy::Side is a type in src/base/side.hpp, too"])
+        unnamed = "namespace pmemcpy {\nnamespace {\nstruct Side {\n};\n}  // namespace\n}  // namespace pmemcpy\n"
+        self.assertEqual(self.broken_by("src/pool/side.hpp", unnamed), [])
+
     def test_neither_is_a_path_that_climbs(self):
         self.assertEqual(len(self.broken_by("src/base/up.cpp", '#include "../pool/pool.hpp"\n')), 1)
 

@@ -168,7 +168,7 @@ void compare_arrays(const Pair& pair, const Info& a, const Info& b, const Criter
                     Findings& findings, const std::function<void(std::uint64_t)>& show) {
     Arrays arrays(pair, a, b, criteria, findings, show);
     arrays.compare();
-    const auto tell_of_more = [&](std::uint64_t elements, const Side& side) {
+    const auto tell_of_more = [&](std::uint64_t elements, const Compared& side) {
         if (elements == 0) return;
         findings.add(pair.name, "stored", {{"only_in", side.label}, {"elements", elements}},
                      fmt::format("{} elements are stored only in {}", elements, side.label));

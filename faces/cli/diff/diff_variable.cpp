@@ -129,7 +129,7 @@ void compare_attributes(const Pair& pair, const Criteria& criteria, Findings& fi
     const std::vector<std::string> in_a = pair.a.pmem.attributes(pair.a.id);
     const std::vector<std::string> in_b = pair.b.pmem.attributes(pair.b.id);
     const auto tell_of_more = [&](const std::vector<std::string>& names,
-                                  const std::vector<std::string>& others, const Side& side) {
+                                  const std::vector<std::string>& others, const Compared& side) {
         for (const std::string& name : names) {
             if (std::ranges::find(others, name) != others.end()) continue;
             findings.add(pair.name, "attribute", {{"attribute", name}, {"only_in", side.label}},

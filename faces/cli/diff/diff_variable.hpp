@@ -11,7 +11,7 @@
 namespace pmemcpy::cli {
 
 /// A variable or group, or by the id "/" a pool, on one side of a diff.
-struct Side {
+struct Compared {
     std::string label;  ///< what the command line calls this side
     const PMEM& pmem;
     std::string id;
@@ -20,8 +20,8 @@ struct Side {
 /// What to compare, and under which name to tell of it.
 struct Pair {
     std::string name;
-    Side a;
-    Side b;
+    Compared a;
+    Compared b;
 };
 
 struct Criteria {

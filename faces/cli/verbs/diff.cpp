@@ -53,16 +53,16 @@ bool is_same_pool(const std::string& a, const std::string& b) {
     return a == b || std::filesystem::equivalent(a, b, ignored);
 }
 
-bool is_group(const Side& side) {
+bool is_group(const Compared& side) {
     return side.id == pool_id || side.pmem.info(side.id).kind == VariableKind::group;
 }
 
-std::string inside(const Side& side, const std::string& name) {
+std::string inside(const Compared& side, const std::string& name) {
     return side.id == pool_id ? name : side.id + "/" + name;
 }
 
 /// What is in a group, by its name there.
-std::set<std::string> names_in(const Side& group) {
+std::set<std::string> names_in(const Compared& group) {
     const std::string prefix = inside(group, "");
     std::set<std::string> names;
     for (const std::string& id : group.pmem.ids(prefix)) names.insert(id.substr(prefix.size()));
@@ -71,8 +71,8 @@ std::set<std::string> names_in(const Side& group) {
 }
 
 /// Tells what is in one group and not in the other; of a group that is not, nothing more.
-void tell_of_more(const std::set<std::string>& names, const std::set<std::string>& others, const Side& side,
-                  Findings& findings) {
+void tell_of_more(const std::set<std::string>& names, const std::set<std::string>& others,
+                  const Compared& side, Findings& findings) {
     std::vector<std::string> more;
     std::ranges::set_difference(names, others, std::back_inserter(more));
     for (const std::string& name : outermost(more))
@@ -125,8 +125,8 @@ int diff(const Arguments& arguments, bool json) {
     const PMEM pool_a = open_for_reading(place_a.pool);
     std::optional<PMEM> pool_b;  // none if that is the same one, which a process need not open twice
     if (!is_same_pool(place_a.pool, place_b.pool)) pool_b = open_for_reading(place_b.pool);
-    const Side a{arguments.a, pool_a, id_of(place_a)};
-    const Side b{arguments.b, pool_b ? *pool_b : pool_a, id_of(place_b)};
+    const Compared a{arguments.a, pool_a, id_of(place_a)};
+    const Compared b{arguments.b, pool_b ? *pool_b : pool_a, id_of(place_b)};
     const Pair pair{a.id == b.id ? a.id : a.id + " and " + b.id, a, b};
 
     Progress progress("diff");
@@ -135,7 +135,7 @@ int diff(const Arguments& arguments, bool json) {
     if (is_group(a) && is_group(b)) {
         compare_groups(pair, criteria, findings, progress);
     } else if (is_group(a) || is_group(b)) {
-        const auto kind = [](const Side& side) { return is_group(side) ? "a group" : "a variable"; };
+        const auto kind = [](const Compared& side) { return is_group(side) ? "a group" : "a variable"; };
         findings.add(pair.name, "kind", {{"a", kind(a)}, {"b", kind(b)}},
                      fmt::format("{} and {}", kind(a), kind(b)));
     } else {
