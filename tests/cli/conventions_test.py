@@ -37,6 +37,40 @@ class Stat(WithPool):
         self.assertEqual((block["fields"][0]["min"], block["fields"][0]["max"]), (10, 60))
 
 
+class Times(WithPool):
+    def test_are_dates_where_they_are_asked_for(self) -> None:
+        # "`cat time` prints 0, 31, 59": of a calendar that not everybody has in mind.
+        self.assertEqual(self.text("cat", self.pool, "time"), "0\n31\n59\n90.5\n")
+        self.assertEqual(
+            self.text("cat", self.pool, "time", "--times"), "2000-01-01\n2000-02-01\n2000-03-01\n2000-04-01T12:00\n"
+        )
+        self.assertEqual(self.text("cat", self.pool, "events", "-t"), "2026-07-01T13:00\nNaT\n2026-07-01T12:00\n")
+        self.assertEqual(self.text("cat", self.pool, "start", "-t"), "2026-01-02\n")
+        self.assertEqual(self.json("cat", self.pool, "start", "-t")["value"], "2026-01-02")
+        self.assertEqual(self.json("cat", self.pool, "time", "-t", "--head", 2)["values"], ["2000-01-01", "2000-02-01"])
+        csv = self.text("cat", self.pool, "time", "-t", "--format", "csv", "--box", "3:4")
+        self.assertEqual(csv.split(), ["dim_0,value", "3,2000-04-01T12:00"])
+
+    def test_are_refused_of_what_has_none(self) -> None:
+        done = run("cat", self.pool, "packed", "--times")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("packed has no times", done.stderr.decode())
+        self.assertEqual(run("cat", self.pool, "time", "--times", "--raw").returncode, 2)
+
+    def test_are_dates_in_stat(self) -> None:
+        value = self.text("stat", self.pool, "time").splitlines()[2].split()
+        self.assertEqual(value[-4:], ["2000-04-01T12:00", "2000-02-15T03:00", "33.4932363", "days"])
+        self.assertEqual(self.text("stat", self.pool, "time", "--raw").splitlines()[2].split()[-3], "90.5")
+        self.assertEqual(self.json("stat", self.pool, "time")["fields"][0]["max"], 90.5)
+
+    def test_are_dates_along_a_line(self) -> None:
+        across = self.json("plot", self.pool, "level")["across"]
+        self.assertEqual(across, {"name": "time", "unit": "noleap", "from": "2000-01-01", "to": "2000-04-01T12:00"})
+        lines = run("plot", self.pool, "level", "--size", "60x18", environment=NORTH_UP).stdout.decode()
+        self.assertIn("time [noleap]", lines)
+        self.assertIn("2000-02-01", lines)
+
+
 class Plot(WithPool):
     def test_north_is_up_and_the_sides_have_coordinates(self) -> None:
         done = run("plot", self.pool, "sea/TEMP", "--box", "1,:,:", "--size", "60x18", environment=NORTH_UP)

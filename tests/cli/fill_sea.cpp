@@ -51,6 +51,17 @@ int main(int argc, char** argv) {
     pmem.set_attribute("packed", "scale_factor", 0.5);
     pmem.set_attribute("packed", "add_offset", 10.0);
 
+    // A year of months without leap days, of which one is missing.
+    store_array<double>(pmem, "time", {4}, {0, 31, 59, 90.5}, {"time"});
+    pmem.set_attribute("time", "units", "days since 2000-01-01");
+    pmem.set_attribute("time", "calendar", "noleap");
+    store_array<float>(pmem, "level", {4}, {1, 3, 2, 4}, {"time"});
+    store_array<std::int32_t>(pmem, "events", {3}, {60, -1, 0}, {"event"});
+    pmem.set_attribute("events", "units", "minutes since 2026-07-01 12:00");
+    pmem.set_attribute("events", "_FillValue", std::int32_t{-1});
+    pmem.store("start", std::int32_t{1});
+    pmem.set_attribute("start", "units", "days since 2026-01-01");
+
     // 20 x 20 numbers from 0 to 99, and one far away.
     std::vector<double> outliers(400);
     for (std::size_t i = 0; i < outliers.size(); ++i) outliers[i] = static_cast<double>(i % 100);

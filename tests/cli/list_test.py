@@ -50,6 +50,10 @@ class Ls(WithPool):
         self.assertEqual(self.text("ls", self.pool, "--reverse").split(), IDS[::-1])
         self.text("rm", self.pool, "answer")
         newest_first = self.json("ls", "-l", self.pool, "--sort", "time")
+        created = self.json("ls", self.pool, "--sort", "created")
+        self.assertEqual(sorted(created), self.json("ls", self.pool))
+        self.assertEqual(created[-1], "hole", "which is stored last")
+        self.assertEqual(self.json("ls", self.pool, "--sort", "created", "--reverse"), created[::-1])
         times = [entry["written_ns"] for entry in newest_first]
         self.assertEqual(times, sorted(times, reverse=True))
         self.assertEqual(newest_first[0]["id"], "hole")  # which is stored last

@@ -238,3 +238,38 @@ def test_a_file_may_not_grow_as_large(command: Command, folder: Path) -> None:
     assert done.returncode == 6, done
     assert "b.h5" in done.stderr and "too large" in done.stderr
     assert not list(folder.glob("b.*"))
+
+
+def test_what_a_file_has_in_an_order_is_listed_in_it(command: Command, folder: Path) -> None:
+    names = ["time", "lon", "lat", "TEMP", "SALT", "depth"]
+    with netCDF4.Dataset(folder / "a.nc", "w") as file:
+        file.createDimension("n", 2)
+        for name in names:
+            file.createVariable(name, "f4", ("n",))[:] = [1, 2]
+    command("import", "a.nc")
+    assert command.run("ls", "a.pmem", "--sort", "created").stdout.split() == names
+    assert command.run("ls", "a.pmem").stdout.split() == sorted(names)
+
+
+def test_times_are_the_dates_that_cftime_has(command: Command, folder: Path) -> None:
+    draw = np.random.default_rng(1582)
+    calendars = ("standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day")
+    wanted: dict[str, list[str]] = {}
+    with netCDF4.Dataset(folder / "times.nc", "w") as file:
+        file.createDimension("n", 50)
+        for i in range(60):
+            unit, hours = [("seconds", 1 / 3600), ("minutes", 1 / 60), ("hours", 1), ("days", 24)][i % 4]
+            since = f"{draw.integers(1, 2100)}-{draw.integers(1, 13)}-{draw.integers(1, 29)} {draw.integers(24)}:30:00"
+            calendar = calendars[i % 6]
+            variable = file.createVariable(f"t{i}", "f8", ("n",))
+            variable.units = f"{unit} since {since}"
+            variable.calendar = calendar
+            # Whole minutes, of up to 400 years later.
+            numbers = np.round(draw.integers(0, 3_500_000, 50) * 60.0) / 60 / hours
+            variable[:] = numbers
+            dates = netCDF4.num2date(numbers, variable.units, calendar)
+            wanted[f"t{i}"] = [date.strftime("%Y-%m-%dT%H:%M").replace(" ", "0") for date in dates]
+    command("import", "times.nc", "times.pmem")
+    for name, dates in wanted.items():
+        got = command("cat", "times.pmem", name, "--times")["values"]
+        assert [date if "T" in date else date + "T00:00" for date in got] == dates, name

@@ -10,6 +10,7 @@
 #include <pmemcpy/packing.hpp>
 #include <vector>
 
+#include "cli/element/letters.hpp"
 #include "cli/pool/attributes.hpp"
 #include "cli/pool/describe.hpp"
 
@@ -83,11 +84,6 @@ std::vector<double> places_of(const PMEM& pmem, const Info& coordinate, const Se
     return places.size() == along.elements() && is_one_way(places) ? places : std::vector<double>{};
 }
 
-std::string in_small_letters(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-    return text;
-}
-
 template <std::size_t N>
 bool is_one_of(const std::string& text, const std::array<const char*, N>& words) {
     return std::find(words.begin(), words.end(), text) != words.end();
@@ -127,6 +123,8 @@ Side side_of(const PMEM& pmem, const Info& info, const Selection& selection, int
         {{selection.offset[dimension]}, {selection.count[dimension]}, {selection.stride[dimension]}});
     if (side.places.empty()) return side;
     side.unit = unit_of(pmem, coordinate->id);
+    side.times = times_of(pmem, *coordinate);
+    if (side.times) side.unit = side.times->calendar();
     if (coordinate->type.kind() == Kind::datetime64) side.ticks = coordinate->type.unit();
     const bool is_rising = side.places.front() <= side.places.back();
     const auto up = goes_up(pmem, coordinate->id, name, side.unit);

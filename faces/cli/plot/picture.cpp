@@ -38,7 +38,7 @@ bool cut(LinePlot::Segment& s) {
 }
 
 /// Some of the elements, as far from each other.
-std::vector<Scale::Tick> times_of(const Side& side, std::size_t most) {
+std::vector<Scale::Tick> dates_along(const Side& side, std::size_t most) {
     const std::size_t step = (side.numbers + most - 1) / most;
     std::vector<Scale::Tick> ticks;
     for (std::size_t i = 0; i < side.numbers; i += step)
@@ -64,6 +64,7 @@ double place_of(double coordinate, const Side& side, Along along) {
 std::string Side::label() const { return unit.empty() ? name : name + " [" + unit + "]"; }
 
 std::string Side::text(double place) const {
+    if (times) return times->text(place);
     if (!ticks) return fmt::format("{:.6g}", place);
     std::string date = datetime_text(static_cast<std::int64_t>(place), *ticks);
     // What is zero at the end says nothing.
@@ -129,8 +130,9 @@ std::vector<Scale::Tick> ticks_of(const Side& side, Along along, int most) {
     if (range.low == range.high) return {{0.5, side.text(range.low)}};
     const double finest = side.places.empty() ? range.high - range.low : most;  // whole indices
     auto ticks =
-        side.ticks ? times_of(side, static_cast<std::size_t>(std::max(1, most)))
-                   : Scale(range, false).ticks(std::max(1, static_cast<int>(std::min<double>(most, finest))));
+        side.has_dates()
+            ? dates_along(side, static_cast<std::size_t>(std::max(1, most)))
+            : Scale(range, false).ticks(std::max(1, static_cast<int>(std::min<double>(most, finest))));
     for (Scale::Tick& tick : ticks) {
         if (!side.places.empty()) tick.position = place_of(tick.number, side, along);
         if (along == Along::cells) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/element/time_since.hpp"
 #include "cli/plot/raster.hpp"
 #include "cli/plot/scale.hpp"
 #include "cli/plot/series.hpp"
@@ -18,10 +19,12 @@ struct Side {
     Range indices{0, 0};  ///< of the first and the last element
     std::size_t numbers = 1;
     std::string unit{};
-    std::vector<double> places{};     ///< of the elements, all rising or all falling; empty: their indices
-    std::optional<TimeUnit> ticks{};  ///< of times, what the places are counted in
-    bool is_upwards = false;          ///< where it goes down a picture, the last element is on top
+    std::vector<double> places{};      ///< of the elements, all rising or all falling; empty: their indices
+    std::optional<TimeUnit> ticks{};   ///< of datetime64, what the places are counted in
+    std::optional<TimeSince> times{};  ///< of what CF calls a time coordinate
+    bool is_upwards = false;           ///< where it goes down a picture, the last element is on top
 
+    bool has_dates() const noexcept { return ticks || times; }
     /// "lat [degrees_north]"
     std::string label() const;
     /// A coordinate as text: "45.5", "2026-07-01".

@@ -94,7 +94,7 @@ nlohmann::ordered_json Plotter::head() const {
     const auto about = [](const Side& side) {
         const Range range = side.range();
         Json told = {{"name", side.name}, {"unit", side.unit}, {"from", range.low}, {"to", range.high}};
-        if (side.ticks) told.update({{"from", side.text(range.low)}, {"to", side.text(range.high)}});
+        if (side.has_dates()) told.update({{"from", side.text(range.low)}, {"to", side.text(range.high)}});
         return told;
     };
     Json json = {{"id", info_.id},

@@ -16,16 +16,17 @@ namespace pmemcpy::cli {
 namespace {
 
 // In pixels, around what is plotted.
-constexpr int left_margin = 88;    // the name of an axis, upright, and its labels
+constexpr int left_margin = 108;   // the name of an axis, upright, and its labels, of which dates are widest
 constexpr int right_margin = 148;  // the colour bar and its labels
 constexpr int top_margin = 48;     // the title
 constexpr int bottom_margin = 60;  // labels and the name of an axis
-constexpr int narrow_right_margin = 32;
+constexpr int narrow_right_margin = 44;  // half of a date
 constexpr int bar_gap = 18;
 constexpr int bar_width = 18;
 constexpr int tick_length = 5;
 constexpr int tip_length = 14;  // of a colour bar that ends before the numbers do
 constexpr double label_size = 12;
+constexpr double line_height = 14;
 constexpr double name_size = 13;
 constexpr double title_size = 16;
 constexpr double dark = 0.15;  // of what is written and of frames
@@ -112,13 +113,27 @@ private:
     Context context_;
 };
 
+/// A date has the clock on a line of its own.
+struct Lines {
+    explicit Lines(const std::string& label) {
+        const std::size_t clock = label.find('T');
+        first = label.substr(0, clock);
+        if (clock != std::string::npos) second = label.substr(clock + 1);
+    }
+    std::string first{};
+    std::string second{};
+};
+
 /// Marks and labels to the left of an area or below it.
 void draw_ticks_left(const Drawing& drawing, const Area& area, const std::vector<Scale::Tick>& ticks,
                      bool upwards) {
     for (const Scale::Tick& tick : ticks) {
         const double y = area.y + (upwards ? 1 - tick.position : tick.position) * area.height;
         drawing.line(area.x - tick_length, y, area.x, y);
-        drawing.text(area.x - tick_length - 4, y, tick.label, label_size, Anchor::right);
+        const Lines label(tick.label);
+        const double above = label.second.empty() ? 0 : line_height / 2;
+        drawing.text(area.x - tick_length - 4, y - above, label.first, label_size, Anchor::right);
+        drawing.text(area.x - tick_length - 4, y + above, label.second, label_size, Anchor::right);
     }
 }
 
@@ -127,14 +142,16 @@ void draw_ticks_below(const Drawing& drawing, const Area& area, const std::vecto
     for (const Scale::Tick& tick : ticks) {
         const double x = area.x + tick.position * area.width;
         drawing.line(x, floor, x, floor + tick_length);
-        drawing.text(x, floor + tick_length + 10, tick.label, label_size, Anchor::middle);
+        const Lines label(tick.label);
+        drawing.text(x, floor + tick_length + 10, label.first, label_size, Anchor::middle);
+        drawing.text(x, floor + tick_length + 10 + line_height, label.second, label_size, Anchor::middle);
     }
 }
 
 void draw_names(const Drawing& drawing, const Area& area, const std::string& down,
                 const std::string& across) {
-    drawing.upright_text(area.x - left_margin + 16, area.y + area.height / 2, down, name_size);
-    drawing.text(area.x + area.width / 2, area.y + area.height + 42, across, name_size, Anchor::middle);
+    drawing.upright_text(area.x - left_margin + 14, area.y + area.height / 2, down, name_size);
+    drawing.text(area.x + area.width / 2, area.y + area.height + 46, across, name_size, Anchor::middle);
 }
 
 /// One pixel for each cell, then as large as the area.

@@ -52,4 +52,11 @@ std::string text_attribute_of(const PMEM& pmem, const std::string& id, std::stri
     return found && found->is_string() ? printable(found->get<std::string>()) : "";
 }
 
+std::optional<TimeSince> times_of(const PMEM& pmem, const Info& variable) {
+    const bool is_list = variable.kind == VariableKind::value &&
+                         (variable.type.kind() == Kind::sequence || variable.type.kind() == Kind::array);
+    const Type& type = is_list ? variable.type.element() : variable.type;
+    return TimeSince::of(unit_of(pmem, variable.id), text_attribute_of(pmem, variable.id, "calendar"), type);
+}
+
 }  // namespace pmemcpy::cli

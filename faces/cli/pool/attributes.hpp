@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/element/time_since.hpp"
+
 namespace pmemcpy::cli {
 
 /// An attribute as people and scripts see it.
@@ -31,5 +33,8 @@ std::string text_attribute_of(const PMEM& pmem, const std::string& id, std::stri
 inline std::string unit_of(const PMEM& pmem, const std::string& id) {
     return text_attribute_of(pmem, id, "units");
 }
+
+/// What the numbers of a variable count, if they are times by its attributes `units` and `calendar`.
+std::optional<TimeSince> times_of(const PMEM& pmem, const Info& variable);
 
 }  // namespace pmemcpy::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <pmemcpy/number.hpp>
 
 #include "cli/element/datetime.hpp"
 #include "cli/element/element.hpp"
@@ -20,25 +21,44 @@ using Align = Table::Align;
 
 constexpr std::size_t widest_bar = 40;
 
-std::string bound_text(const Type& type, const std::optional<Number>& bound) {
-    return bound ? number_text(type, *bound) : "-";
-}
-
 bool is_time(const Type& type) { return type.kind() == Kind::datetime64; }
 
-/// A number between those of a type, such as their mean: a time is rounded to a tick.
-std::string between_text(const Type& type, long double number, int digits) {
-    if (std::isnan(number)) return "-";
-    if (is_time(type)) return datetime_text(static_cast<std::int64_t>(std::llround(number)), type.unit());
-    if (number == std::round(number) && std::abs(number) < 1e15L)
-        return fmt::format("{}", static_cast<std::int64_t>(number));
-    return fmt::format("{:.{}g}", static_cast<double>(number), digits);
-}
+/// The numbers of a field as people read them: times are dates.
+struct Words {
+    const Type& type;
+    const std::optional<TimeSince>& times;
 
-std::string deviation_text(const Type& type, double deviation) {
-    if (std::isnan(deviation)) return "-";
-    return fmt::format("{:.9g}", deviation) + (is_time(type) ? std::string(" ") + name_of(type.unit()) : "");
-}
+    std::string bound(const std::optional<Number>& bound) const {
+        if (!bound) return "-";
+        if (!times) return number_text(type, *bound);
+        return std::visit([&](auto number) { return times->text(static_cast<double>(number)); }, *bound);
+    }
+
+    /// A number between those of the type, such as their mean: a datetime64 is rounded to a tick.
+    std::string between(long double number, int digits) const {
+        if (std::isnan(number)) return "-";
+        if (times) return times->text(static_cast<double>(number));
+        if (is_time(type)) return datetime_text(static_cast<std::int64_t>(std::llround(number)), type.unit());
+        if (number == std::round(number) && std::abs(number) < 1e15L)
+            return fmt::format("{}", static_cast<std::int64_t>(number));
+        return fmt::format("{:.{}g}", static_cast<double>(number), digits);
+    }
+
+    std::string deviation(double deviation) const {
+        if (std::isnan(deviation)) return "-";
+        const std::string unit = times ? times->unit() : is_time(type) ? name_of(type.unit()) : "";
+        return fmt::format("{:.9g}", deviation) + (unit.empty() ? "" : " " + unit);
+    }
+
+    std::string stored(const std::array<std::byte, 8>& bound) const {
+        const auto bytes = std::span(bound).first(type.size());
+        std::string text;
+        const auto as_date = [&](auto number) { text = times->text(static_cast<double>(number)); };
+        if (times && visit_number(type.kind(), type.byte_order(), bytes, as_date)) return text;
+        append_text(text, type, bytes);
+        return text;
+    }
+};
 
 std::string fields_text(const Summary& summary) {
     std::vector<Table::Column> columns = {{"field"}, {"count", Align::right}};
@@ -52,16 +72,17 @@ std::string fields_text(const Summary& summary) {
         if (summary.can_be_masked) cells.push_back(std::to_string(field.masked));
         for (const std::uint64_t count : {s.nan(), s.infinite(), s.zeros()})
             cells.push_back(std::to_string(count));
-        cells.push_back(bound_text(field.type, s.minimum()));
-        cells.push_back(bound_text(field.type, s.maximum()));
-        cells.push_back(between_text(field.type, s.mean(), 9));
-        cells.push_back(deviation_text(field.type, s.deviation()));
+        const Words words{field.type, summary.times};
+        cells.push_back(words.bound(s.minimum()));
+        cells.push_back(words.bound(s.maximum()));
+        cells.push_back(words.between(s.mean(), 9));
+        cells.push_back(words.deviation(s.deviation()));
         table.add(cells);
     }
     return table.text();
 }
 
-std::string histogram_text(const FieldSummary& field) {
+std::string histogram_text(const FieldSummary& field, const Words& words) {
     const std::vector<std::uint64_t>& counts = field.histogram->counts();
     const std::vector<long double> edges = field.histogram->edges();
     const std::uint64_t most = std::max(std::uint64_t{1}, *std::max_element(counts.begin(), counts.end()));
@@ -70,30 +91,26 @@ std::string histogram_text(const FieldSummary& field) {
         const bool is_closed = i + 1 == counts.size() && field.histogram->is_closed();
         const double part = static_cast<double>(counts[i]) / static_cast<double>(most);
         const auto full = static_cast<std::size_t>(std::ceil(part * static_cast<double>(widest_bar)));
-        table.add({fmt::format("[{}, {}{}", between_text(field.type, edges[i], 6),
-                               between_text(field.type, edges[i + 1], 6), is_closed ? ']' : ')'),
+        table.add({fmt::format("[{}, {}{}", words.between(edges[i], 6), words.between(edges[i + 1], 6),
+                               is_closed ? ']' : ')'),
                    std::to_string(counts[i]), std::string(full, '#')});
     }
     return table.text(2);
 }
 
-std::string stored_bound_text(const Type& type, const std::array<std::byte, 8>& bound) {
-    std::string text;
-    append_text(text, type, std::span(bound).first(type.size()));
-    return text;
-}
-
-std::string blocks_text(const std::vector<BlockSummary>& blocks, const Type& type) {
+std::string blocks_text(const std::vector<BlockSummary>& blocks, const Type& type,
+                        const std::optional<TimeSince>& times) {
     Table table({{"box"}, {"field"}, {"min", Align::right}, {"max", Align::right}, {"range"}});
+    const Words stored{type, times};
     for (const BlockSummary& summary : blocks) {
         const BlockInfo& block = summary.block;
         const std::string box = to_string(block.box);
         if (block.has_range)
-            table.add({box, "value", stored_bound_text(type, block.minimum),
-                       stored_bound_text(type, block.maximum), "stored"});
+            table.add({box, "value", stored.stored(block.minimum), stored.stored(block.maximum), "stored"});
         for (const FieldSummary& field : summary.fields) {
-            table.add({box, field.field, bound_text(field.type, field.statistics.minimum()),
-                       bound_text(field.type, field.statistics.maximum()), "as it is now"});
+            const Words words{field.type, times};
+            table.add({box, field.field, words.bound(field.statistics.minimum()),
+                       words.bound(field.statistics.maximum()), "as it is now"});
         }
     }
     return table.text(2);
@@ -162,11 +179,13 @@ std::string stat_text(const Info& info, const Summary& summary) {
         text += fmt::format("{} elements are left out: nobody has stored them\n", summary.missing);
     if (!summary.others.empty()) text += fmt::format("no numbers: {}\n", fmt::join(summary.others, ", "));
     for (const FieldSummary& field : summary.fields) {
-        if (field.histogram) text += fmt::format("histogram of {}\n{}", field.field, histogram_text(field));
+        if (field.histogram)
+            text += fmt::format("histogram of {}\n{}", field.field,
+                                histogram_text(field, {field.type, summary.times}));
     }
     if (summary.blocks) {
         text += fmt::format("blocks ({})\n", summary.blocks->size());
-        if (!summary.blocks->empty()) text += blocks_text(*summary.blocks, info.type);
+        if (!summary.blocks->empty()) text += blocks_text(*summary.blocks, info.type, summary.times);
     }
     return text;
 }

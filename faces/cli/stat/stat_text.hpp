@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/element/time_since.hpp"
 #include "cli/stat/histogram.hpp"
 #include "cli/stat/statistics.hpp"
 
@@ -28,6 +29,7 @@ struct BlockSummary {
 
 struct Summary {
     std::string unit;
+    std::optional<TimeSince> times{};  ///< what the numbers count
     bool can_be_masked = false;
     std::optional<Selection> selection;  ///< of an array
     std::uint64_t missing = 0;           ///< elements that nobody has stored

@@ -1,14 +1,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
+#include <pmemcpy/packing.hpp>
 
 #include "cli/array/print.hpp"
 #include "cli/array/selection.hpp"
 #include "cli/call/exit_code.hpp"
 #include "cli/call/invocation.hpp"
 #include "cli/element/element.hpp"
+#include "cli/pool/attributes.hpp"
 #include "cli/pool/open.hpp"
 #include "cli/terminal/progress.hpp"
 #include "cli/terminal/sink.hpp"
@@ -16,6 +19,8 @@
 namespace pmemcpy::cli {
 
 namespace {
+
+using Bytes = std::span<const std::byte>;
 
 struct Arguments {
     std::string pool;
@@ -26,6 +31,7 @@ struct Arguments {
     std::optional<std::uint64_t> head;
     std::optional<std::uint64_t> step;
     std::optional<std::uint64_t> precision;
+    bool times = false;
     bool raw = false;
 };
 
@@ -49,6 +55,32 @@ Print print_of(const Arguments& arguments, bool json) {
     return arguments.format == "csv" ? Print::csv : Print::text;
 }
 
+/// Dates, for --times.
+Manner manner_of(const PMEM& pmem, const Info& info, const Arguments& arguments, bool json) {
+    Manner manner{print_of(arguments, json), checked_precision(arguments, json), {}};
+    const bool are_dates = info.type.kind() == Kind::datetime64;  // as they are
+    if (!arguments.times || are_dates) return manner;
+    const auto times = times_of(pmem, info);
+    if (!times) {
+        throw Error(Code::invalid_argument,
+                    fmt::format("{} has no times: its attribute `units` would say since when, as `hours "
+                                "since 2026-01-01`",
+                                info.id));
+    }
+    const bool is_sequence = info.type.kind() == Kind::sequence;
+    const Type element = is_sequence ? info.type.element() : info.type;
+    manner.as_text = [times = *times, packing = Packing(pmem, info), element](Bytes bytes) {
+        double number = std::nan("");
+        const auto take = [&](auto meant) { number = static_cast<double>(meant); };
+        if (packing.is_plain())
+            visit_number(element.kind(), element.byte_order(), bytes, take);
+        else
+            packing.visit(bytes, take);
+        return times.text(number);
+    };
+    return manner;
+}
+
 Selection selection_of(const Arguments& arguments, const Info& info) {
     if (arguments.box) return parse_selection(*arguments.box, info.dims);
     Box box = Box::whole(info.dims);
@@ -56,31 +88,29 @@ Selection selection_of(const Arguments& arguments, const Info& info) {
     return Selection(box);
 }
 
-void cat_array(const PMEM& pmem, const Info& info, const Arguments& arguments, Print print,
-               Precision precision) {
+void cat_array(const PMEM& pmem, const Info& info, const Arguments& arguments, const Manner& manner) {
     const Selection selection = selection_of(arguments, info);
     Sink sink(arguments.output);
     // Output that a person reads as it comes needs no bar between its lines.
     std::optional<Progress> progress;
     if (sink.is_file()) progress.emplace("cat");
     std::uint64_t done_bytes = 0;
-    print_array(pmem, info, selection, arguments.step, print, precision, sink, [&](std::uint64_t bytes) {
+    print_array(pmem, info, selection, arguments.step, manner, sink, [&](std::uint64_t bytes) {
         done_bytes += bytes;
         if (progress) progress->show(done_bytes, selection.elements() * info.type.size());
     });
     sink.finish();
 }
 
-void cat_value(const PMEM& pmem, const Info& info, const Arguments& arguments, Print print,
-               Precision precision) {
+void cat_value(const PMEM& pmem, const Info& info, const Arguments& arguments, const Manner& manner) {
     if (arguments.box || arguments.step || arguments.head) {
         throw Error(
             Code::invalid_argument,
             fmt::format("{} is a value, not an array: it has no --box, no --head and no --step", info.id));
     }
-    check_printable(info, print);
+    check_printable(info, manner.print);
     Sink sink(arguments.output);
-    print_value(pmem, info.id, print, precision, sink);
+    print_value(pmem, info.id, manner, sink);
     sink.finish();
 }
 
@@ -91,16 +121,18 @@ int cat(const Arguments& arguments, bool json) {
     }
     if (arguments.box && arguments.head)
         throw Error(Code::invalid_argument, "cat --box --head: ask for one of the two");
-    const Precision precision = checked_precision(arguments, json);
-    const Print print = print_of(arguments, json);
+    if (arguments.times && (arguments.raw || arguments.precision))
+        throw Error(Code::invalid_argument, fmt::format("cat --times --{}: ask for one of the two",
+                                                        arguments.raw ? "raw" : "precision"));
     const PMEM pmem = open_for_reading(arguments.pool);
     const Info info = pmem.info(arguments.id);
+    const Manner manner = manner_of(pmem, info, arguments, json);
     switch (info.kind) {
         case VariableKind::array:
-            cat_array(pmem, info, arguments, print, precision);
+            cat_array(pmem, info, arguments, manner);
             break;
         case VariableKind::value:
-            cat_value(pmem, info, arguments, print, precision);
+            cat_value(pmem, info, arguments, manner);
             break;
         case VariableKind::group:
             throw Error(Code::invalid_argument,
@@ -126,6 +158,8 @@ void add_cat(CLI::App& command, Invocation& invocation) {
         .takes(
             "--precision", arguments->precision,
             "So many significant digits of numbers with a fraction (default: as few as read back the same)")
+        .takes("-t,--times", arguments->times,
+               "Dates for numbers whose `units` say since when they count, by their `calendar`")
         .takes("-o,--output", arguments->output, "Write to a file")
         .takes("--raw", arguments->raw, "The bytes as they are, in the array's own order")
         .takes_json("Print JSON; numbers that JSON has no word for become text", "--raw")

@@ -105,13 +105,13 @@ void print_content(const PMEM& pmem, const std::string& name, const Found& found
             return;
         }
         head("");
-        return print_value(pmem, info.id, print, exact, sink);
+        return print_value(pmem, info.id, {print}, sink);
     }
     std::vector<Box> boxes = found.boxes;
     if (boxes.empty()) boxes.push_back(Box::whole(info.dims));
     for (const Box& box : boxes) {
         head(to_string(box));
-        print_array(pmem, info, box, {}, print, exact, sink, [](std::uint64_t) {});
+        print_array(pmem, info, box, {}, {print}, sink, [](std::uint64_t) {});
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -34,8 +35,23 @@ struct Arguments {
     bool reverse = false;
 };
 
+/// In the order in which things came into the pool; of an import that is the order of the file.
+void sort_by_creation(const PMEM& pmem, std::vector<Info>& infos) {
+    std::map<std::string, std::uint64_t> created;
+    for (const Info& info : infos) {
+        try {
+            created[info.id] = pmem.creation(info.id).created_ns;
+        } catch (const Error& error) {
+            if (error.kind() != Code::not_found) throw;
+        }
+    }
+    std::stable_sort(infos.begin(), infos.end(),
+                     [&](const Info& a, const Info& b) { return created[a.id] < created[b.id]; });
+}
+
 /// The largest and the newest first, as ls(1) has it; what is equal stays sorted by name.
-void sort_by(const std::string& key, std::vector<Info>& infos) {
+void sort_by(const std::string& key, const PMEM& pmem, std::vector<Info>& infos) {
+    if (key == "created") return sort_by_creation(pmem, infos);
     if (key == "size") {
         const auto size = [](const Info& info) { return info.kind == VariableKind::group ? 0 : info.bytes; };
         std::stable_sort(infos.begin(), infos.end(),
@@ -124,7 +140,7 @@ Json list_pool(const std::string& path, const Arguments& arguments, bool with_wo
     std::vector<Info> infos;
     if (arguments.is_long || arguments.sort != "name") {
         infos = existing(pmem, ids);
-        sort_by(arguments.sort, infos);
+        sort_by(arguments.sort, pmem, infos);
         ids.clear();
         for (const Info& info : infos) ids.push_back(info.id);
     }
@@ -223,8 +239,10 @@ void add_ls(CLI::App& command, Invocation& invocation) {
                "With --values also `_exchange`, in which an import leaves what an export of the same format "
                "needs")
         .takes("-g,--groups", arguments->with_groups, "Groups, too")
-        .takes_one_of("--sort", arguments->sort, {"name", "size", "time"},
-                      "By name, the largest first, or the newest first (default: name)")
+        .takes_one_of("--sort", arguments->sort, {"name", "size", "time", "created"},
+                      "By name, the largest first, the newest first, or as they were created, which of an "
+                      "import is the "
+                      "order in the file (default: name)")
         .takes("-r,--reverse", arguments->reverse, "The other way round")
         .takes_json()
         .runs([arguments](bool json) { return ls(*arguments, json); });

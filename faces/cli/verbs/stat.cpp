@@ -180,7 +180,10 @@ int stat(const Arguments& arguments, bool json) {
     }
     Summary summary = info.kind == VariableKind::array ? stat_array(pmem, info, arguments)
                                                        : stat_value(pmem, info, arguments);
-    if (!arguments.raw) summary.unit = unit_of(pmem, info.id);
+    if (!arguments.raw) {
+        summary.unit = unit_of(pmem, info.id);
+        summary.times = times_of(pmem, info);
+    }
     fmt::print("{}", json ? dump(stat_json(info, summary)) + "\n" : stat_text(info, summary));
     return exit_ok;
 }
@@ -209,7 +212,8 @@ void add_stat(CLI::App& command, Invocation& invocation) {
             "are of the "
             "finite numbers, taken in long doubles from 1024 numbers at a time, which are merged as Chan, "
             "Golub and LeVeque "
-            "do. Of complex numbers it is the magnitude that counts; times count in their ticks; text is "
+            "do. Of complex numbers it is the magnitude that counts; times count in their ticks; numbers "
+            "whose `units` say since when they count are shown as dates by their `calendar`; text is "
             "left out. "
             "Elements that nobody has stored are counted and left out.\n"
             "\n"
