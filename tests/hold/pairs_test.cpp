@@ -32,20 +32,26 @@ TEST(HeldPair, behind_the_page_cache_comes_to_the_same) {
 }
 
 // Payloads in files of their own, whose making, names and removal are calls to the kernel, before each of which a process is held too.
+std::vector<Scenario> in_a_directory(const std::vector<Turn>& turns, Model model, std::size_t one_in) {
+    return choices({all_verbs()}, 2, turns, model, one_in, Layout::directory);
+}
+
 TEST(HeldPair, in_a_directory_comes_to_the_same) {
-    const auto drawn = [](const std::vector<Turn>& turns, Model model, std::size_t one_in) {
-        return choices({all_verbs()}, 2, turns, model, one_in, Layout::directory);
-    };
-    const auto pairs = [&](const std::vector<Turn>& turns, Model model, std::size_t one_in) {
-        return explore_all(drawn(turns, model, one_in));
-    };
-    tell("one hold in a directory, line", pairs(one_hold, Model::line, 8), 1'500);
-    tell("one hold in a directory, page", pairs(one_hold, Model::page, 64), 100);
-    tell("one hold and a death in a directory, line", pairs(held_and_killed, Model::line, 64), 500);
-    tell("one hold and a death in a directory, page", pairs(held_and_killed, Model::page, 256), 50);
-    std::vector<Scenario> of_a_death = drawn(other_killed, Model::line, 100);
-    if (!is_long()) thin_out(of_a_death, 6);
-    tell("one hold in a directory, the other dies", explore_all(of_a_death), 100);
+    tell("one hold in a directory, line", explore_all(in_a_directory(one_hold, Model::line, 8)), 1'500);
+    tell("one hold in a directory, page", explore_all(in_a_directory(one_hold, Model::page, 64)), 100);
+}
+
+TEST(HeldPair, in_a_directory_of_which_the_one_that_is_held_is_killed_loses_nothing) {
+    tell("one hold and a death in a directory, line",
+         explore_all(in_a_directory(held_and_killed, Model::line, 64)), 500);
+    tell("one hold and a death in a directory, page",
+         explore_all(in_a_directory(held_and_killed, Model::page, 256)), 50);
+}
+
+TEST(HeldPair, in_a_directory_of_which_the_other_is_killed_meanwhile_loses_nothing) {
+    std::vector<Scenario> pairs = in_a_directory(other_killed, Model::line, 100);
+    if (!is_long()) thin_out(pairs, 6);
+    tell("one hold in a directory, the other dies", explore_all(pairs), 100);
 }
 
 TEST(HeldPair, of_which_the_one_that_is_held_is_killed_loses_nothing) {
