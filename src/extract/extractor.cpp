@@ -15,6 +15,7 @@
 #include "extract/changes.hpp"
 #include "index/evaluation.hpp"
 #include "os/fork.hpp"
+#include "os/thread.hpp"
 #include "pmem/sides.hpp"
 
 namespace pmemcpy {
@@ -54,7 +55,7 @@ public:
         options.mode = Mode::update;
         pool_.mmap(path, options);
         changes_.emplace(pool_);
-        thread_ = std::thread([this] { work(); });
+        thread_ = os::start_thread([this] { work(); });
     }
 
     bool is_of_another_process() const { return fork_generation_ != os::fork_generation(); }

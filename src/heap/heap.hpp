@@ -282,6 +282,7 @@ private:
     std::uint64_t punch_free(bool holes_too);
     void make_touched(std::uint64_t begin, std::uint64_t end);
     void wipe(std::uint64_t offset, std::uint64_t length);
+    void wipe_claimed(std::uint64_t chunk);
     void wipe_unit(const Slab& slab, std::uint64_t offset);
     /// Calls f(offset, length) for what is nobody's, and for what lies behind the last byte that its owner uses.
     void for_each_idle(bool also_holes, const std::function<void(std::uint64_t, std::uint64_t)>& f) const;
@@ -305,6 +306,7 @@ private:
     void sweep_record(std::uint64_t offset, UnitState state, Reachability& reachable);
     void sweep_runs(std::uint64_t owner);
     void sweep_run(std::uint64_t head, ChunkWord word);
+    void sweep_claimed(std::uint64_t i, ChunkWord word);
     void empty_hole(std::uint64_t i, ChunkWord word);
     bool owns_extent(std::uint64_t record_offset, std::uint64_t extent_offset) const;
 

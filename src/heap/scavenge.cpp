@@ -125,7 +125,7 @@ void Heap::sweep_runs(std::uint64_t owner) {
         } else if (word.kind() == ChunkKind::hole) {
             empty_hole(i, word);
         } else if (word.kind() == ChunkKind::run_head || word.kind() == ChunkKind::run_body) {
-            exchange_chunk(i, word, {});
+            sweep_claimed(i, word);
         }
     }
 }
@@ -137,6 +137,17 @@ void Heap::sweep_run(std::uint64_t head, ChunkWord word) {
     if (!exchange_chunk(head, word, word.with_owner(is_kept ? 0 : pool_.owner())) || is_kept) return;
     if (wipes()) wipe_run(head, record_offset);
     free_run(head, record_offset);
+}
+
+// Its owner died before it said what it becomes; or while it wiped what it had been.
+void Heap::sweep_claimed(std::uint64_t i, ChunkWord word) {
+    if (!wipes()) {
+        exchange_chunk(i, word, {});
+        return;
+    }
+    if (!exchange_chunk(i, word, ChunkWord::claimed(pool_.owner(), 0))) return;
+    wipe(pool_.chunk_offset(i), pool_.super().chunk_bytes);
+    set_chunk(i, {}, {});
 }
 
 // Its owner died while memory was made for it, or given back.

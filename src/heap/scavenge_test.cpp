@@ -73,6 +73,25 @@ TEST_F(heap_that_wipes_after_deaths, wipes_of_a_run_that_is_half_freed_only_what
     EXPECT_TRUE(std::all_of(begin, begin + others.length, [&](std::byte each) { return each == stored; }));
 }
 
+// A slab in which nothing is left was wiped with its head while the table still called it one. A death in between left a damaged slab, which
+// gave nothing and took nothing back.
+TEST_F(heap_that_wipes_after_deaths, wipes_a_slab_that_the_dead_had_begun_to_give_back) {
+    Attached survivor(path_);
+    dies_after([](Attached& dying) {
+        const Extent unit = dying.heap.allocate_extent(1000, 64 * 1000);
+        dying.heap.free_extent(unit, 64 * 1000);
+        const std::uint64_t slab = dying.pool.chunk_of(unit.offset);
+        dying.pool.medium().store(&dying.heap.chunk(slab).word,
+                                  ChunkWord::claimed(dying.pool.owner(), 0).word);
+        dying.pool.medium().store(&dying.pool.state().search_hint.value, slab);
+    });
+    const std::uint64_t chunk = survivor.pool.state().search_hint.value;
+    EXPECT_TRUE(survivor.heap.damaged_slabs().empty());
+    EXPECT_TRUE(survivor.pool.scavenge_dead(survivor));
+    EXPECT_TRUE(ChunkWord{survivor.heap.chunk(chunk).word}.is_idle());
+    EXPECT_FALSE(survivor.heap.find_unwiped());
+}
+
 // The dead process had meant a slot of an array whose space is another array's by now. Emptied with the tag of that one, the
 // slot would be open to a store that comes late to the first.
 TEST_F(heap_after_deaths, empties_a_slot_with_the_tag_of_the_segment_that_it_is_in) {

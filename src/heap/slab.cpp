@@ -227,7 +227,7 @@ bool Heap::is_empty_slab(std::uint64_t chunk) const {
 void Heap::give_back_slabs() {
     const auto give_back = [this](std::uint64_t i) {
         if (!is_empty_slab(i)) return false;
-        if (wipes()) wipe(pool_.chunk_offset(i), pool_.super().chunk_bytes);
+        if (wipes()) wipe_claimed(i);
         set_chunk(i, {}, {});
         return true;
     };

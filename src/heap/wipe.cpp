@@ -26,6 +26,13 @@ void Heap::wipe(std::uint64_t offset, std::uint64_t length) {
     m.flush(begin, length);
 }
 
+// Of a chunk that is the caller's. It is no slab any more before its head goes: else others see a damaged one meanwhile, and a death
+// would leave it so for good. Whoever cleans up after that wipes it again.
+void Heap::wipe_claimed(std::uint64_t chunk) {
+    set_chunk(chunk, ChunkWord::claimed(pool_.owner(), 0), {});
+    wipe(pool_.chunk_offset(chunk), pool_.super().chunk_bytes);
+}
+
 // All but the word by which it is taken, which is exchanged next.
 void Heap::wipe_unit(const Slab& slab, std::uint64_t offset) {
     if (!slab.is_meta()) return wipe(offset, slab.unit_bytes);

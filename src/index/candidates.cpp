@@ -196,7 +196,7 @@ std::optional<Candidates> Index::candidates(Asked& asked, Steps steps, Surroundi
                 return because(
                     "the index has missed some changes; whoever opens the pool for writing completes it");
             }
-            if (changes.next == about.position + most_changes_to_look_at) {
+            if (changes.left > 0) {
                 if (!is_first || !keeps() || !try_follow()) return because("the index is too far behind");
                 continue;
             }

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <pmemcpy/error.hpp>
+
 #include "index/fact.hpp"
 #include "os/directory.hpp"
 #include "os/names.hpp"
@@ -9,6 +11,8 @@
 namespace pmemcpy::index {
 
 namespace {
+
+constexpr int most_tries = 8;
 
 // Whoever may read a directory may also enter it.
 unsigned directory_mode(unsigned pool_mode) { return (pool_mode & 0666) | 0700 | (pool_mode & 0444) >> 2; }
@@ -37,13 +41,24 @@ std::string Generations::path(std::uint64_t generation) const {
     return directory_ + "/" + std::to_string(generation);
 }
 
+// Others may remove it at any moment: then it is made again.
 void Generations::make(std::uint64_t generation) const {
-    for (const std::string& path : {directory_, this->path(generation)}) {
-        const bool is_new = os::make_directory(path, 0700);
-        os::File made = os::File::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-        store_->refuse_foreign(made);
-        if (is_new) store_->share_like(made, directory_mode(store_->permissions()));
+    for (int tries = 1;; ++tries) {
+        try {
+            for (const std::string& path : {directory_, this->path(generation)}) make_one(path);
+            return;
+        } catch (const Error& error) {
+            const bool was_removed = error.kind() == Code::not_found || error.kind() == Code::already_exists;
+            if (!was_removed || tries == most_tries) throw;
+        }
     }
+}
+
+void Generations::make_one(const std::string& path) const {
+    os::make_directory(path, 0700);
+    os::File made = os::File::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    store_->refuse_foreign(made);
+    store_->keep_like(made, directory_mode(store_->permissions()));
 }
 
 void Generations::remove_all_before(std::uint64_t generation) const {

@@ -26,6 +26,7 @@ public:
 
 private:
     std::optional<os::File> root() const;
+    void make_one(const std::string& path) const;
     const store::Store* store_;
     std::string directory_;
 };

@@ -12,6 +12,7 @@
 #include "index/posted.hpp"
 #include "os/fork.hpp"
 #include "os/names.hpp"
+#include "os/thread.hpp"
 
 namespace pmemcpy {
 
@@ -168,7 +169,7 @@ void Index::start() {
     has_own_modes_ = store_->has_own_index_words();
     mode_ = mode;
     worker_->stops = false;
-    worker_->thread = std::thread([this] { work(); });
+    worker_->thread = os::start_thread([this] { work(); });
 }
 
 void Index::stop() {
@@ -349,7 +350,7 @@ IndexInfo Index::info() {
             const pool::Changes changes = store_->feed().since(about.position, 0);
             info.is_complete = about.is_complete != 0 && !changes.lost;
             info.objects = reading->size(Table::objects);
-            info.changes_behind = changes.lost ? 0 : store_->feed().position() - about.position;
+            info.changes_behind = changes.lost ? 0 : changes.left;
             info.bytes = engine->bytes();
         }
     } catch (const Error& error) {

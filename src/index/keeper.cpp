@@ -32,13 +32,20 @@ unsigned file_mode(unsigned pool_mode) { return (pool_mode & 0666) | 0600; }
 void share(const store::Store& store, os::File file) {
     store.share_like(file, file_mode(store.permissions()));
 }
-// Before the engine opens it.
+// Before the engine opens it. One that is there gets the rights that the pool has now.
 void make_file(const store::Store& store, const std::string& path) {
-    if (os::exists(path)) return;
+    if (!os::exists(path)) {
+        try {
+            return share(store, os::File::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+        } catch (const Error&) {
+            if (!os::exists(path)) throw;  // else somebody else has just made it
+        }
+    }
     try {
-        share(store, os::File::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+        auto there = os::File::open_if_exists(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+        if (there && there->is_regular()) store.keep_like(*there, file_mode(store.permissions()));
     } catch (const Error&) {
-        if (!os::exists(path)) throw;  // else somebody else has just made it
+        // It is another user's, who has not let this one in: that is told when it is opened.
     }
 }
 
@@ -125,11 +132,15 @@ std::shared_ptr<Engine> Keeper::begin(std::uint64_t generation) {
     const std::string path = generations_.path(generation);
     make_file(store_, path + "/" + tree_file);
     auto engine = open_engine(path, at_most_bytes_, file_mode(store_.permissions()));
-    const auto writing = engine->write();
-    if (!writing->get(Table::about, about_key)) {
-        // What is published after this position is heard of; what was before, the first look at all finds.
-        put_about(*writing, {index_format, 0, store_.feed().position(), 1, reader_.info().uuid});
-        writing->commit();
+    const auto is_begun = [](const Reading& there) { return there.get(Table::about, about_key).has_value(); };
+    // Another process may be stopped in the middle of a change, and this one is only about to open the pool.
+    if (!is_begun(*engine->read())) {
+        const auto writing = engine->write();
+        if (!is_begun(*writing)) {
+            // What is published after this position is heard of; what was before, the first look at all finds.
+            put_about(*writing, {index_format, 0, store_.feed().position(), 1, reader_.info().uuid});
+            writing->commit();
+        }
     }
     generations_.remove_all_before(generation);
     return engine;
@@ -278,7 +289,8 @@ void Keeper::look_at(Writing& writing, std::uint64_t place) {
             } catch (const Error& error) {
                 if (error.kind() == Code::not_found) {
                     id.reset();  // erased just now
-                } else if (error.kind() == Code::corrupt || error.kind() == Code::io_error) {
+                } else if (error.kind() == Code::corrupt || error.kind() == Code::io_error ||
+                           is_of_another_meanwhile(error)) {
                     fresh.postings = {posting_of_more(number_of(writing, std::string(unposted_key)))};
                 } else {
                     throw;

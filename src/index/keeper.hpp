@@ -26,7 +26,7 @@ struct About {
     std::uint64_t losses = 0;    // times that changes were missed, so that everything had to be looked at
     std::array<std::uint8_t, 16> uuid{};  // of the pool
 };
-inline constexpr std::uint32_t index_format = 9;
+inline constexpr std::uint32_t index_format = 10;
 
 About about_in(const Reading& reading);
 std::string key_of(std::uint64_t place);

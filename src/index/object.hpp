@@ -21,8 +21,13 @@ struct Ranges {
         seen{};  // of which this is all that is to be said; else elements tell
 };
 
+/// Whether an object has become another thing while it was looked at, such as an array where there was a value.
+inline bool is_of_another_meanwhile(const Error& error) {
+    return error.kind() == Code::type_mismatch || error.kind() == Code::out_of_range;
+}
+
 /// A variable or group, or the pool, while it is looked at: reads from the pool what is asked for, once.
-/// Errors: not_found by any call, when somebody erases it meanwhile.
+/// Errors: not_found by any call, when somebody erases it meanwhile; type_mismatch, out_of_range, when another thing comes in its place.
 class Object {
 public:
     /// What is asked of what it lies in `around` is asked for, too.

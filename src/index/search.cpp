@@ -21,6 +21,20 @@ std::string common(const std::string& a, const std::string& b) {
     return {a.begin(), std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first};
 }
 
+/// A look at one object. One that is erased meanwhile is passed over; one that becomes another thing is looked at anew.
+template <class F>
+void look_while_it_changes(F&& look) {
+    constexpr int most_looks = 8;
+    for (int looks = 1;; ++looks) {
+        try {
+            return look();
+        } catch (const Error& error) {
+            if (error.kind() == Code::not_found) return;
+            if (!is_of_another_meanwhile(error) || looks == most_looks) throw;
+        }
+    }
+}
+
 /// Of the name, and of nothing that an attribute could be.
 std::string prefix_of_test(const Node& node) {
     if (!is_known(*node.key, Known::name) || node.key->means() != Key::Means::known) return {};
@@ -150,20 +164,20 @@ bool Search::gather(Asked& asked, Steps steps, Index& index) {
 std::optional<Meant> Search::next_unranked() {
     while (at_ < candidates_.size()) {
         const std::size_t at = at_++;
-        Object object(*pool_, std::string(candidates_.id(at)), around_);
-        Meant meant;
-        try {
+        std::optional<Meant> found;
+        look_while_it_changes([&] {
+            Object object(*pool_, std::string(candidates_.id(at)), around_);
+            Meant meant;
             const bool is_it = candidates_.is_sure(at) ? is_there(object.id())
                                                        : evaluation().meets(object, meant.found.boxes);
-            if (!is_it) continue;
+            if (!is_it) return;
             for (const Key& key : wanted_)
                 meant.facts.push_back(object.is_elements(key) ? Facts{} : object.facts(key));
             meant.found.id = object.id();
             meant.found.pool = pool_;
-            return meant;
-        } catch (const Error& error) {
-            if (error.kind() != Code::not_found) throw;  // erased since it was listed
-        }
+            found = std::move(meant);
+        });
+        if (found) return found;
     }
     finish();
     return {};
@@ -219,12 +233,10 @@ void Search::settle_doubts() {
 }
 
 void Search::look(Evaluation& evaluation, std::string_view id) {
-    Object object(*pool_, std::string(id), around_);
-    try {
+    look_while_it_changes([&] {
+        Object object(*pool_, std::string(id), around_);
         evaluation.look_at(object);
-    } catch (const Error& error) {
-        if (error.kind() != Code::not_found) throw;  // erased since it was listed
-    }
+    });
 }
 
 std::string Search::explain() const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include <pmemcpy/pmemcpy.hpp>
 #include <pmemcpy/query.hpp>
 #include <pmemcpy/struct.hpp>
+#include <thread>
 
 #include "tests/folder.hpp"
 
@@ -495,6 +497,32 @@ TEST_P(QueryTest, takes_values_where_it_has_question_marks) {
     EXPECT_EQ(code_of("bytes > ?", {"a"}), Code::type_mismatch);
     EXPECT_EQ(code_of("name ~ ?", {"[a"}), Code::invalid_argument);
     EXPECT_THROW(count(pool_, "n < ? count"), Error);
+}
+
+// An array came into the place of a value between the look at what it is and that at what is in it: the query, or the call that keeps the index,
+// was told that it is an array.
+TEST_P(QueryTest, passes_no_error_on_of_what_becomes_another_thing_meanwhile) {
+    std::atomic<bool> stops = false;
+    std::thread other([&] {
+        PMEM pool;
+        pool.mmap(folder_ / "pool");
+        const std::vector<std::uint64_t> all(4, 1);
+        while (!stops) {
+            pool.store("deep", 1);
+            pool.erase("deep");
+            pool.alloc<std::uint64_t>("deep", {4});
+            pool.store<std::uint64_t>("deep", all.data(), Box{{0}, {4}});
+            pool.erase("deep");
+        }
+    });
+    for (int i = 0; i < 3000; ++i) {
+        EXPECT_NO_THROW(ids(pool_, "value = 1")) << i;
+        if (GetParam() != IndexMode::none && i % 10 == 0) {
+            EXPECT_NO_THROW(flush_index(pool_)) << i;
+        }
+    }
+    stops = true;
+    other.join();
 }
 
 INSTANTIATE_TEST_SUITE_P(index, QueryTest,

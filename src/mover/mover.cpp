@@ -6,6 +6,7 @@
 #include "mover/requests.hpp"
 #include "os/fork.hpp"
 #include "os/process.hpp"
+#include "os/thread.hpp"
 #include "store/store.hpp"
 #include "tier/bursts.hpp"
 #include "tier/cores.hpp"
@@ -65,14 +66,14 @@ public:
         : path_(program.path()),
           fork_generation_(os::fork_generation()),
           program_(&program),
-          thread_([this] { work(); }) {}
+          thread_(os::start_thread([this] { work(); })) {}
     Worker(std::string path, std::vector<unsigned> cores)
         : path_(std::move(path)),
           fork_generation_(os::fork_generation()),
           own_cores_(std::move(cores)),
           store_(open()),
           organizes_(organize(*store_)),
-          thread_([this] { work(); }) {}
+          thread_(os::start_thread([this] { work(); })) {}
 
     bool is_of_another_process() const { return fork_generation_ != os::fork_generation(); }
 

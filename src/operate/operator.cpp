@@ -3,6 +3,7 @@
 #include "operate/hints.hpp"
 #include "os/fork.hpp"
 #include "os/process.hpp"
+#include "os/thread.hpp"
 #include "store/changes.hpp"
 
 #include <pmemcpy/error.hpp>
@@ -37,7 +38,7 @@ public:
         : path_(std::move(path)),
           fork_generation_(os::fork_generation()),
           cores_(std::move(cores)),
-          thread_([this] { work(); }) {}
+          thread_(os::start_thread([this] { work(); })) {}
 
     bool is_of_another_process() const { return fork_generation_ != os::fork_generation(); }
 

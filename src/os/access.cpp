@@ -88,13 +88,30 @@ bool give_group_of(File& file, const File& model) {
     return group != unknown_id && file.try_give_to(unchanged_id, group);
 }
 
+namespace {
+
+bool is_roots_for_another(const File& file, const File& model) {
+    return user_id() == 0 && file.owner() != model.owner() && model.owner() != unknown_id;
+}
+
+}  // namespace
+
 void share_like(File& file, const File& model, unsigned bits) {
+    if (is_roots_for_another(file, model)) file.try_give_to(model.owner(), unchanged_id);
     bool has_group = file.owning_group() == model.owning_group();
     if (!has_group) {
         const auto acl = acl_of(file);
         has_group = (acl && acl->is_extended()) || give_group_of(file, model);
     }
     file.set_mode_bits(has_group ? bits : bits_without_group(bits));
+}
+
+void keep_like(File& file, const File& model, unsigned bits) {
+    if (!is_mine_to_change(file)) return;
+    const bool has_group = file.owning_group() == model.owning_group();
+    const unsigned wanted = has_group ? bits : bits_without_group(bits);
+    if (is_roots_for_another(file, model) || !has_group || (file.mode_bits() & 0777) != wanted)
+        share_like(file, model, bits);
 }
 
 bool is_mine_to_change(const File& file) { return file.owner() == user_id() || user_id() == 0; }

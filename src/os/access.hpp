@@ -61,9 +61,11 @@ void set_acl(const File& file, const Acl& acl);
 void set_default_acl(const File& directory, const Acl& acl);
 
 /// Gives a file or directory of this process's user the group of another one, and these bits, whatever the umask says and which
-/// groups the process is in. Where it may not give that group, the group that the file has is let in as all others are. A list
-/// of users that the directory has given it stays.
+/// groups the process is in. What root has made becomes that of the other's owner. Where it may not give that group, the group that
+/// the file has is let in as all others are. A list of users that the directory has given it stays.
 void share_like(File& file, const File& model, unsigned bits);
+/// The same of one that was made earlier, if that has another owner, group or bits since, and this process may change it.
+void keep_like(File& file, const File& model, unsigned bits);
 
 /// What the group's bits of a file are where its group is not the one that they are meant for.
 constexpr unsigned bits_without_group(unsigned bits) { return (bits & ~070U) | (bits & 07U) << 3; }

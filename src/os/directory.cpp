@@ -44,8 +44,9 @@ std::vector<std::string> names_in(const File& directory) {
     alignas(struct dirent64) std::array<std::byte, 32768> buffer;
     for (;;) {
         const ssize_t got = calls().getdents64(reading->fd(), buffer.data(), buffer.size());
+        if (got == 0 || (got < 0 && errno == ENOENT))
+            return names;  // removed meanwhile: there is nothing in it
         if (got < 0) throw_failure("list", directory.path(), errno);
-        if (got == 0) return names;
         for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
             const auto* entry = reinterpret_cast<const struct dirent64*>(buffer.data() + at);
             std::string name(entry->d_name);

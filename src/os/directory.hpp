@@ -24,7 +24,7 @@ struct Named {
 };
 std::optional<Named> look_in(const File& directory, const std::string& name);
 
-/// All names but `.` and `..`, in no order.
+/// All names but `.` and `..`, in no order; none of a directory that was removed meanwhile.
 std::vector<std::string> names_in(const File& directory);
 /// False if there was no such name.
 bool remove_in(const File& directory, const std::string& name);

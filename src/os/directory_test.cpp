@@ -29,6 +29,22 @@ TEST_F(directory, lists_every_name_of_a_large_directory_twice) {
     EXPECT_EQ(names_in(here_).size(), 3000u);
 }
 
+// Another process removed it between its opening and its listing, and that was an error of whoever had done nothing wrong.
+TEST_F(directory, has_nothing_in_it_when_it_is_removed_while_it_is_listed) {
+    static std::string removed;
+    removed = folder_ / "removed";
+    std::filesystem::create_directory(removed);
+    const File there = File::open(removed, O_RDONLY | O_DIRECTORY);
+    Calls calls = system_calls();
+    calls.getdents64 = [](int fd, void* entries, size_t size) {
+        std::filesystem::remove(removed);
+        return system_calls().getdents64(fd, entries, size);
+    };
+    const ScopedCalls scoped(calls);
+    EXPECT_TRUE(names_in(there).empty());
+    EXPECT_FALSE(std::filesystem::exists(removed));
+}
+
 // MooseFS and NFS know no RENAME_NOREPLACE: nothing could be flushed there.
 TEST_F(directory, gives_a_new_name_also_where_the_file_system_cannot_refuse_a_taken_one) {
     Calls calls = system_calls();

@@ -54,6 +54,12 @@ bool is_state_of_stopped(char state) { return state == 'T' || state == 't'; }
 
 }  // namespace
 
+std::string described(std::uint64_t process) {
+    const std::string number = std::to_string(process);
+    const auto program = read_text("/proc/" + number + "/comm");
+    return "process " + number + (program ? " (" + *program + ")" : "");
+}
+
 bool is_stopped(std::uint64_t process) {
     const std::string folder = "/proc/" + std::to_string(process);
     const char state = state_in(folder);

@@ -14,6 +14,8 @@ std::uint64_t pid_namespace();
 std::uint64_t boot_id();
 /// Whether a process of this one's namespace is stopped: by a signal or a debugger. False where it cannot be told.
 bool is_stopped(std::uint64_t process);
+/// "process 1234 (climate)": for people who look for it.
+std::string described(std::uint64_t process);
 /// Whom the kernel takes this process for when it opens files.
 unsigned user_id();
 std::string host_name();

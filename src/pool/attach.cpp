@@ -224,9 +224,10 @@ void Pool::take_slot(Lifecycle& lifecycle) {
 }
 
 bool Pool::try_slot(std::uint64_t i, Lifecycle& lifecycle) {
+    // Before all else that is in it: on a full tmpfs a word of one without space is a signal.
+    if (i >= persist::Medium::load(&runtime_->header().slots_used)) runtime_->allocate_slot(i);
     const Estate estate(*this, i, Estate::Others::pass);
     if (!estate) return false;
-    if (i >= persist::Medium::load(&runtime_->header().slots_used)) runtime_->allocate_slot(i);
     Slot& slot = runtime_->slot(i);
     slot_ = i;
     owner_ = owner_of(i, slot.incarnation);  // a dead owner's work is finished under its own name

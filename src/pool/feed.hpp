@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Changes {
     std::uint64_t next = 0;  ///< the position to go on from
     /// Some are not known any more, or a process died that may have published without saying so: anything may have changed.
     bool lost = false;
+    std::uint64_t left = 0;  ///< how many came behind these
     bool committed = false;  ///< a step was: what was changed in it before is seen now
     std::vector<std::uint64_t>
         offsets{};  ///< of the entries that changed, in order; an entry as often as it did
@@ -71,8 +73,9 @@ public:
     /// Called after each append with its offset, or 0 where it was none, by the thread that did it; must not throw. To be set while no other thread uses the pool.
     void set_after_append(std::function<void(std::uint64_t)> f) { after_append_ = std::move(f); }
 
-    /// Where the feed is: behind the newest change. It goes on there when the pool is opened again, if it was closed in an
-    /// orderly way; else somewhere else.
+    /// Where the feed is: behind the newest change. It is still there when the pool is opened again, if that was closed in an orderly
+    /// way; else somewhere else. Positions grow with each change, the first of a session by a number that is drawn: so of two sessions
+    /// that begin with the same bytes, one of them with a backup, neither comes by a position of the other.
     std::uint64_t position();
     /// What has changed since the feed was at `position`, the first `at_most` of it. Where nobody follows nothing is known of changes
     /// since; but after an orderly close, that there were none.
@@ -99,11 +102,17 @@ private:
     struct Ring {
         std::uint64_t number;  // which ring this is; the same in the pool's state
         std::uint64_t first;   // the position that it began at
+        std::uint64_t base;    // behind it come this and one, this and two, ...
         alignas(64) std::uint64_t head;
         alignas(64) std::uint64_t uncounted;  // changes on their way for which there was no word
         alignas(64) std::uint64_t under_way[words_under_way];
         alignas(4096) std::uint64_t slots[feed_slots];
     };
+    static std::uint64_t position_of(const Ring& ring, std::uint64_t changes) {
+        return changes == 0 ? ring.first : ring.base + changes;
+    }
+    /// How many changes the ring had at a position, if it was ever there.
+    static std::optional<std::uint64_t> changes_at(const Ring& ring, std::uint64_t position);
     struct Joined {
         std::uint64_t number = 0;
         os::Mapping map;

@@ -88,12 +88,41 @@ TEST_F(feed, tells_all_changes_in_order_to_writers_and_readers) {
         EXPECT_EQ(changes.offsets, (std::vector<std::uint64_t>{place(1), place(2), place(1)}));
         EXPECT_TRUE(changes.committed);
         EXPECT_FALSE(changes.lost);
-        EXPECT_EQ(changes.next, begin + 4);
+        EXPECT_EQ(changes.next, follower->feed().position());
+        EXPECT_EQ(changes.left, 0U);
         EXPECT_TRUE(follower->feed().since(changes.next, all).offsets.empty());
     }
     const Changes first = one.feed().since(begin, 1);
     EXPECT_EQ(first.offsets, (std::vector<std::uint64_t>{place(1)}));
-    EXPECT_EQ(first.next, begin + 1);
+    EXPECT_EQ(first.left, 3U);
+    EXPECT_EQ(one.feed().since(first.next, 1).offsets, (std::vector<std::uint64_t>{place(2)}));
+    EXPECT_EQ(one.feed().since(first.next, 0).left, 3U);
+}
+
+// A pool that was restored from a backup had as many changes as before; the index of those that were given up was taken for its own.
+TEST_F(feed, of_two_sessions_that_begin_alike_is_at_no_position_of_the_other) {
+    const std::string backup = folder_ / "backup";
+    std::uint64_t before = 0;
+    const auto run = [&] {
+        Attached one(path_);
+        one.feed().start();
+        before = one.feed().position();
+        one.feed().append(place(1));
+        return one.feed().position();
+    };
+    run();
+    std::filesystem::copy_file(path_, backup);
+    const std::uint64_t given_up = run();
+    const std::uint64_t began = before;
+    std::filesystem::copy_file(backup, path_, std::filesystem::copy_options::overwrite_existing);
+    const std::uint64_t other = run();
+    EXPECT_EQ(before, began) << "they begin alike";
+    EXPECT_NE(other, given_up);
+    Attached one(path_);
+    EXPECT_TRUE(one.feed().since(given_up, all).lost);
+    one.feed().start();
+    EXPECT_TRUE(one.feed().since(given_up, all).lost);
+    EXPECT_FALSE(one.feed().since(other, all).lost);
 }
 
 TEST_F(feed, goes_on_where_it_was_after_an_orderly_close_only) {
@@ -132,11 +161,13 @@ TEST_F(feed, says_when_it_could_not_keep_all) {
     Attached one(path_);
     one.feed().start();
     const std::uint64_t begin = one.feed().position();
-    for (std::uint64_t i = 0; i < feed_slots; ++i) one.feed().append(place(i));
+    one.feed().append(place(0));
+    const std::uint64_t second = one.feed().position();
+    for (std::uint64_t i = 1; i < feed_slots; ++i) one.feed().append(place(i));
     EXPECT_FALSE(one.feed().since(begin, all).lost);
     one.feed().append(place(0));
     EXPECT_TRUE(one.feed().since(begin, all).lost);
-    const Changes changes = one.feed().since(begin + 1, all);
+    const Changes changes = one.feed().since(second, all);
     EXPECT_FALSE(changes.lost);
     EXPECT_EQ(changes.offsets.size(), feed_slots);
     EXPECT_EQ(changes.offsets.back(), place(0));

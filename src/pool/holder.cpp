@@ -6,7 +6,6 @@
 #include <pmemcpy/error.hpp>
 
 #include "os/lock.hpp"
-#include "os/names.hpp"
 #include "os/process.hpp"
 
 namespace pmemcpy::pool {
@@ -17,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
 constexpr std::uint64_t longest_short_ns = 60 * second_ns;
-constexpr std::uint64_t shortest_nap_ns = 20'000;
-constexpr std::uint64_t longest_nap_ns = 5'000'000;
+constexpr std::uint64_t shortest_wait_ns = 20'000;
+constexpr std::uint64_t longest_wait_ns = 5'000'000;
 
 // Of a holder in another PID namespace, or that the kernel does not show, nothing is known.
 struct Held {
@@ -37,12 +36,7 @@ Held held_by(const Holder& note) {
 }
 
 [[noreturn]] void throw_held(const std::string& path, const std::string& what, const Held& held) {
-    std::string holder = "another process";
-    if (held.process != 0) {
-        const std::string number = std::to_string(held.process);
-        const auto program = os::read_text("/proc/" + number + "/comm");
-        holder = "process " + number + (program ? " (" + *program + ")" : "");
-    }
+    const std::string holder = held.process != 0 ? os::described(held.process) : "another process";
     throw Error(Code::busy, path + ": " + holder + (held.is_stopped ? " is stopped in " : " has been in ") +
                                 what + " for " + std::to_string(held.ns / second_ns) +
                                 " s, and this waits for it; continue it (kill -CONT) or end it (kill -KILL), "
@@ -67,7 +61,7 @@ Patience::Patience(std::string path, std::string what, const os::File& file, std
       holding_(holding),
       began_(os::monotonic_ns()),
       looked_(began_),
-      nap_ns_(shortest_nap_ns) {}
+      nap_ns_(shortest_wait_ns) {}
 
 void Patience::look() {
     const std::uint64_t now = os::monotonic_ns();
@@ -89,7 +83,7 @@ bool Patience::says_it_is_stopped() const { return note_ != nullptr && held_by(*
 
 void Patience::nap() {
     os::sleep_ns(nap_ns_);
-    nap_ns_ = std::min(nap_ns_ * 2, longest_nap_ns);
+    nap_ns_ = std::min(nap_ns_ * 2, longest_wait_ns);
     look();
 }
 

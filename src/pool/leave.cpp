@@ -74,10 +74,10 @@ void Pool::close_alone(Lifecycle& lifecycle) {
     slot_ = slot_count;  // nobody's: even our own slot may need cleaning up now
     const bool step_open = state().begun_step.value > committed_step();
     bool is_empty = scavenge_dead(lifecycle);
-    if (step_open) return;
     // The dead may have stored words that all have seen and that they did not come to flush. Who could tell which?
     const bool died = persist::Medium::load(&runtime_->header().scavenges) != 0;
-    if (died && probe_.durability == Durability::line) {
+    // Of a step that nobody can commit any more nothing stays, and mere readers need not wait for a writer who sees to that.
+    if (step_open || (died && probe_.durability == Durability::line)) {
         recover(lifecycle);
         slot_ = slot_count;
         is_empty = scavenge_dead(lifecycle);

@@ -30,8 +30,7 @@ void Changed::take_all(std::vector<std::string>& ids) {
 void Changed::take(std::vector<std::string>& ids) {
     if (!has_begun_) return take_all(ids);
     pool::Changes changes = store_->feed().since(position_, most_changes);
-    const bool are_all = changes.next != position_ + most_changes;
-    if (changes.lost || !are_all || (changes.committed && is_all_pending_)) return take_all(ids);
+    if (changes.lost || changes.left > 0 || (changes.committed && is_all_pending_)) return take_all(ids);
     position_ = changes.next;
     take_each_once(changes.offsets);
     // Asked before the looks: what is not committed by then has its commit said behind these changes.

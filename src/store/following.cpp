@@ -114,6 +114,7 @@ std::uint64_t Store::content_fingerprint(std::string_view id) const { return fin
 
 std::uint64_t Store::fingerprint(std::string_view id) const { return fingerprint_of(id, true); }
 
+// With the times, too: two runs that begin with the same bytes, one of them with a backup, give the same places and versions.
 std::uint64_t Store::fingerprint_of(std::string_view id, bool with_attributes) const {
     check_readable();
     std::vector<std::uint64_t> words;
@@ -134,20 +135,25 @@ std::uint64_t Store::fingerprint_of(std::string_view id, bool with_attributes) c
             }
             std::uint64_t blocks = 0;  // in whatever order they come
             for (const auto& [handle, block] : directory->blocks()) {
-                if (is_visible(block.block.step))
-                    blocks += base::xxh3_64(&block.version, sizeof block.version);
+                const std::uint64_t both[] = {block.version, block.block.written_ns};
+                if (is_visible(block.block.step)) blocks += base::xxh3_64(both, sizeof both);
             }
-            words = {named->definition.word, blocks};
+            catalog::Array definition;
+            pool_.guarded([&] {
+                heap::racy_copy(&definition, pool_.at(named->definition.offset()), sizeof definition);
+            });
+            words = {named->definition.word, definition.written_ns, blocks};
         } else {
             const auto value = visible_value(*named);
             if (!value) return 0;
-            words = {value->link.word};
+            words = {value->link.word, value->record.written_ns};
         }
         if (with_attributes) {
             catalog_.for_each_attribute(named->entry, [&](const std::string& name, Link attribute) {
                 const auto value = read_value(attribute);
                 words.push_back(base::xxh3_64(name));
                 words.push_back(value ? value->link.word : 0);
+                words.push_back(value ? value->record.written_ns : 0);
             });
         }
         return base::xxh3_64(words.data(), words.size() * sizeof words[0]) | 1;

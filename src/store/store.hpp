@@ -208,6 +208,8 @@ public:
     /// Errors: permission_denied for what is beside the pool and somebody's who may not write it.
     void refuse_foreign(const os::File& file) const { pool::refuse_foreign(file, pool_.file()); }
     void share_like(os::File& file, unsigned bits) const { os::share_like(file, pool_.file(), bits); }
+    /// The same of a file that an earlier process may have made: the pool's rights may be others since.
+    void keep_like(os::File& file, unsigned bits) const { os::keep_like(file, pool_.file(), bits); }
 
     // targets.cpp, move.cpp, room.cpp
     /// Nothing where the pool has none.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -29,7 +30,11 @@ void together(std::size_t threads, std::size_t count, F&& f) {
         }
     };
     std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < threads && i < count; ++i) others.emplace_back(work);
+    try {
+        for (std::size_t i = 1; i < threads && i < count; ++i) others.emplace_back(work);
+    } catch (const std::system_error&) {
+        // Where no more threads can be had, those that there are do it.
+    }
     work();
     others.clear();
     if (first_error) std::rethrow_exception(first_error);

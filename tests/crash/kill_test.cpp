@@ -389,6 +389,14 @@ std::vector<Verb> verbs() {
         wiping({"overwrite_and_wipe", values, nothing, [](PMEM& p) { p.store("v", 2); }}),
         wiping({"erase_large_and_wipe", values, nothing, [](PMEM& p) { p.erase("w"); }}),
         wiping({"erase_array_and_wipe", array, nothing, [](PMEM& p) { p.erase("A"); }}),
+        // The head of a slab went before the table said that it was none any more: a death in between left a damaged one for good.
+        wiping({"give_back_and_wipe", values,
+                [](PMEM& p) {
+                    for (int i = 0; i < 4; ++i) p.store("small/" + std::to_string(i), std::string(700, 's'));
+                    for (int i = 0; i < 4; ++i) p.erase("small/" + std::to_string(i));
+                    p.erase("small");
+                },
+                [](PMEM& p) { p.trim(); }}),
     };
 }
 

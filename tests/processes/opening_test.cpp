@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include <pmemcpy/index.hpp>
+#include <pmemcpy/query.hpp>
 #include <pmemcpy/tiers.hpp>
 
 #include "os/calls.hpp"
@@ -77,7 +78,11 @@ int open_with_little_room(const Arguments& arguments) {
     }
     int opened = 0;
     int refused = 0;
-    for (const bool is_new : {true, false}) {
+    // A slot of <pool>.rt was written by the second process that had the pool open before there was space for it.
+    PMEM first;
+    const bool is_second = arguments[2] == "second";
+    if (is_second) first.mmap(path);
+    for (const bool is_new : {!is_second, false}) {
         for (int room = 0; room < 12; ++room) {
             if (is_new) fs::remove(runtime);
             fs::remove(where + "/filled");
@@ -106,6 +111,7 @@ int open_with_little_room(const Arguments& arguments) {
     }
     std::cerr << opened << " opened, " << refused << " refused\n";
     if (opened == 0 || refused == 0) return 3;
+    first.munmap();
     fs::remove(where + "/filled");
     PMEM pmem;
     pmem.mmap(path);
@@ -127,10 +133,14 @@ TEST_P(LittleRoom, opens_a_pool_or_says_no_space_and_readers_come_and_go) {
     EXPECT_EQ(status, 0);
 }
 INSTANTIATE_TEST_SUITE_P(pools, LittleRoom,
-                         ::testing::Values(std::pair{"", ""}, std::pair{"/", ""}, std::pair{"", "index"}),
+                         ::testing::Values(std::pair{"", ""}, std::pair{"/", ""}, std::pair{"", "index"},
+                                           std::pair{"", "second"}, std::pair{"/", "second"}),
                          [](const auto& one) {
                              const std::string layout = *one.param.first == '\0' ? "file" : "directory";
-                             return layout + (*one.param.second == '\0' ? "" : "_with_an_index");
+                             const std::string how = one.param.second;
+                             return layout + (how.empty()      ? ""
+                                              : how == "index" ? "_with_an_index"
+                                                               : "_that_another_has_open");
                          });
 
 // A hole in a file that is mapped is a signal where the device is full.
@@ -257,6 +267,80 @@ TEST(Opening, to_read_what_was_not_closed_cleanly_is_refused) {
         Code::busy, [&] { can_read(path); }, "not closed cleanly");
     PMEM().mmap(path);
     EXPECT_TRUE(can_read(path));
+}
+
+// An orderly close inside a step that nobody commits any more left the pool to the next writer, and mere readers were refused, though nothing
+// had to be stored in the step for that.
+TEST(Opening, to_read_what_was_closed_in_a_step_shows_what_was_before_it) {
+    const std::vector<std::function<void(PMEM&)>> works = {
+        [](PMEM&) {}, [](PMEM& p) { p.store("x", 2); }, [](PMEM& p) { p.store("y", 2); },
+        [](PMEM& p) { p.set_attribute("x", "units", "K"); },
+        [](PMEM& p) {
+            p.store("a", std::vector<double>(3, 7.0).data(), pmemcpy::Box{{0}, {3}});
+        }};
+    for (std::size_t i = 0; i < works.size(); ++i) {
+        const Folder folder;
+        const std::string path = folder / "pool";
+        {
+            PMEM pmem;
+            pmem.mmap(path, small_pool());
+            pmem.store("x", 1);
+            pmem.alloc<double>("a", {3});
+            pmem.store("a", std::vector<double>(3, 1.0).data(), pmemcpy::Box{{0}, {3}});
+        }
+        {
+            PMEM pmem;
+            pmem.mmap(path);
+            pmem.begin(1);
+            works[i](pmem);
+        }
+        EXPECT_TRUE(can_read(path)) << i;
+        PMEM pmem;
+        pmem.mmap(path, small_pool(Mode::read));
+        std::vector<double> found(3);
+        pmem.load("a", found.data(), pmemcpy::Box{{0}, {3}});
+        EXPECT_EQ(found, std::vector<double>(3, 1.0)) << i;
+        EXPECT_FALSE(pmem.exists("y"));
+        EXPECT_TRUE(pmem.verify().empty());
+    }
+}
+
+// ---- what the kernel gives no threads to ----
+
+// A user who may have no more threads got an exception that is not the library's.
+TEST(Opening, where_no_thread_is_to_be_had_is_opening_without_what_needs_one) {
+    if (::geteuid() != 0) GTEST_SKIP() << "root alone can become a user who has no thread";
+    const Folder folder("/dev/shm");
+    fs::permissions(folder.path(), fs::perms(0777));
+    const std::string path = folder / "pool";
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const struct rlimit one = {1, 1};
+        constexpr unsigned nobody_else = 54321;
+        if (::setrlimit(RLIMIT_NPROC, &one) != 0 || ::setuid(nobody_else) != 0) ::_exit(not_permitted);
+        const auto wants_an_index = error_of([&] {
+            Options options = small_pool();
+            options.index = pmemcpy::IndexMode::sync;
+            PMEM().mmap(path, options);
+        });
+        if (!wants_an_index || std::string(wants_an_index->what()).find("threads") == std::string::npos)
+            ::_exit(1);
+        const auto error = error_of([&] {
+            PMEM pmem;
+            pmem.mmap(path, small_pool());
+            if (pmemcpy::index_info(pmem).trouble.find("threads") == std::string::npos)
+                throw std::runtime_error("nobody is told");
+            pmem.store("x", 1);
+            if (pmemcpy::ids(pmem, "value = 1") != std::vector<std::string>{"x"})
+                throw std::runtime_error("x is not found");
+        });
+        if (error) std::cerr << error->what() << "\n";
+        ::_exit(error ? 1 : 0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == not_permitted) GTEST_SKIP() << "there are no limits here";
+    EXPECT_EQ(status, 0);
 }
 
 // ---- what the kernel forbids with fs.protected_regular ----

@@ -210,6 +210,53 @@ TEST_P(Rights, follow_the_pool_into_another_group) {
     EXPECT_EQ(open_and_close({bob, {project}}), "");
 }
 
+// The index that root had made stayed root's, and those whose pool it was could never keep it nor use it.
+TEST_P(Rights, of_the_index_follow_the_pool_to_another_user_and_group) {
+    const User root{0, {}, 077};
+    const auto with_index = [&] {
+        PMEM pmem;
+        Options options = small_pool(0600);
+        options.index = pmemcpy::IndexMode::sync;
+        pmem.mmap(path(), options);
+        pmem.store("x", 1);
+        pmemcpy::flush_index(pmem);
+    };
+    ASSERT_EQ(As(root, with_index).said(), "");
+    ASSERT_EQ(::chown(records().c_str(), ada, project), 0);
+    fs::permissions(records(), fs::perms(0660));
+    if (is_directory()) {
+        for (const char* name : {"", "/.data"}) {
+            ASSERT_EQ(::chown((folder_ / "pool" + name).c_str(), ada, project), 0);
+            fs::permissions(folder_ / "pool" + name, fs::perms(0770));
+        }
+        for (const auto& entry : fs::recursive_directory_iterator(folder_ / "pool")) {
+            if (entry.path().native().find("/.data/") == std::string::npos) continue;
+            ASSERT_EQ(::chown(entry.path().c_str(), ada, project), 0);
+        }
+    }
+    ASSERT_EQ(open_and_close(root), "");
+    for (const auto& entry : fs::recursive_directory_iterator(records() + ".idx")) {
+        EXPECT_EQ(status_of(entry.path()).st_uid, ada) << entry.path();
+        EXPECT_EQ(status_of(entry.path()).st_gid, project) << entry.path();
+        EXPECT_EQ(mode_of(entry.path()), entry.is_directory() ? 0770u : 0660u) << entry.path();
+    }
+    int number = 1;
+    for (const User& user : {User{ada, {}, 077}, User{bob, {project}, 077}, root}) {
+        ++number;
+        const auto keeps_it = [&] {
+            PMEM pmem;
+            pmem.mmap(path());
+            pmem.store("x", number);
+            pmemcpy::flush_index(pmem);
+            if (pmemcpy::ids(pmem, "value = " + std::to_string(number)) != std::vector<std::string>{"x"})
+                throw std::runtime_error("x is not found");
+            if (const auto info = pmemcpy::index_info(pmem); !info.is_complete || !info.trouble.empty())
+                throw std::runtime_error("the index is of no use: " + info.trouble);
+        };
+        EXPECT_EQ(As(user, keeps_it).said(), "") << number;
+    }
+}
+
 // While ada has the pool open, her next opening is enough.
 TEST_P(Rights, are_put_right_by_the_next_process_of_the_owner_also_while_the_pool_is_open) {
     ASSERT_EQ(make({ada}, 0644), "");

@@ -311,6 +311,25 @@ TEST_P(StoppedAtWork, is_told_of_by_what_waits_for_the_index) {
     flush_index(pmem_);
 }
 
+// It opened the index to write at once, and waited for a second; and a call that had to wait named nobody.
+TEST_P(StoppedAtWork, in_the_index_delays_no_newcomer_and_is_told_of) {
+    set_index_mode(pmem_, pmemcpy::IndexMode::async);
+    flush_index(pmem_);
+    pmem_.munmap();
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "pool.idx")) {
+        if (entry.is_directory())
+            hold_file(entry.path() / "tree");  // as a process that is stopped in a commit
+    }
+    const auto began = std::chrono::steady_clock::now();
+    pmem_.mmap(folder_ / "pool");
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(900));
+    pmem_.store("newcomer", small);
+    expect_told([&] { flush_index(pmem_); });
+    holder_->go_on();
+    EXPECT_EQ(holder_->wait(), 0);
+    flush_index(pmem_);
+}
+
 TEST_P(StoppedAtWork, is_told_of_by_what_waits_for_a_copy) {
     const std::string below = folder_ / "below";
     std::filesystem::create_directory(below);

@@ -192,6 +192,15 @@ void Pages::make_room(std::uint64_t pages) {
     pages_in_file_ = file_.size() / page_bytes;
 }
 
+void Pages::throw_held() const {
+    const std::uint64_t process = os::stopped_holder(file_, published_at);
+    if (process == 0)
+        throw Error(Code::busy, path() + ": another process has been changing the index for a second");
+    throw Error(Code::busy, path() + ": " + os::described(process) +
+                                " is stopped in changing the index; continue it (kill -CONT) or end it "
+                                "(kill -KILL), then try again");
+}
+
 // Not in the kernel's queue, which nobody can leave: a process may be stopped in the middle of a commit, and nobody needs an index.
 void Pages::lock_writing() {
     writing_.lock();
@@ -199,9 +208,7 @@ void Pages::lock_writing() {
         const std::uint64_t began = os::monotonic_ns();
         std::uint64_t nap = shortest_nap_ns;
         while (!os::try_lock(file_, os::LockKind::exclusive, published_at, 1)) {
-            if (os::monotonic_ns() - began > longest_wait_ns)
-                throw Error(Code::busy,
-                            path() + ": another process has been changing the index for a second");
+            if (os::monotonic_ns() - began > longest_wait_ns) throw_held();
             os::sleep_ns(nap);
             nap = std::min(nap * 2, longest_nap_ns);
         }

@@ -69,6 +69,7 @@ public:
 
     /// One at a time among all processes and threads.
     void lock_writing();
+    [[noreturn]] void throw_held() const;
     void unlock_writing();
 
     /// Where a reader says what it reads: nobody uses the space of what was replaced after that.
