@@ -26,6 +26,20 @@ inline bool is_of_another_meanwhile(const Error& error) {
     return error.kind() == Code::type_mismatch || error.kind() == Code::out_of_range;
 }
 
+/// A look at one object. One that is erased meanwhile is passed over; one that becomes another thing is looked at anew.
+template <class F>
+void look_while_it_changes(F&& look) {
+    constexpr int most_looks = 8;
+    for (int looks = 1;; ++looks) {
+        try {
+            return look();
+        } catch (const Error& error) {
+            if (error.kind() == Code::not_found) return;
+            if (!is_of_another_meanwhile(error) || looks == most_looks) throw;
+        }
+    }
+}
+
 /// A variable or group, or the pool, while it is looked at: reads from the pool what is asked for, once.
 /// Errors: not_found by any call, when somebody erases it meanwhile; type_mismatch, out_of_range, when another thing comes in its place.
 class Object {

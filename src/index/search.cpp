@@ -21,20 +21,6 @@ std::string common(const std::string& a, const std::string& b) {
     return {a.begin(), std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first};
 }
 
-/// A look at one object. One that is erased meanwhile is passed over; one that becomes another thing is looked at anew.
-template <class F>
-void look_while_it_changes(F&& look) {
-    constexpr int most_looks = 8;
-    for (int looks = 1;; ++looks) {
-        try {
-            return look();
-        } catch (const Error& error) {
-            if (error.kind() == Code::not_found) return;
-            if (!is_of_another_meanwhile(error) || looks == most_looks) throw;
-        }
-    }
-}
-
 /// Of the name, and of nothing that an attribute could be.
 std::string prefix_of_test(const Node& node) {
     if (!is_known(*node.key, Known::name) || node.key->means() != Key::Means::known) return {};

@@ -1,4 +1,5 @@
 // Who may open a pool, and when: beside others who come and go, on a full file system, and under a limit.
+// Length: each thing that an opening may lack, with one small pool.
 
 #include "worker.hpp"
 

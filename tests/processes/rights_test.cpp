@@ -1,5 +1,6 @@
 // Users who share a pool: whoever may write it can open it, whatever umask and groups the one had who came first, and also after the pool's
 // rights were changed. All of it wants root, who can become others.
+// Length: the rights of each file beside a pool, with one cast of users.
 
 #include "worker.hpp"
 
