@@ -52,6 +52,7 @@ struct Verb {
     bool changes_hierarchy = false;      // which is looked at as the content is
     std::function<void(PMEM&)> meet{};   // by the survivor, who sees what the dead one's hierarchy shows
     bool has_private = false;            // there is a private side, too
+    std::uint64_t chunk_bytes = 4096;    // of the pool
 };
 
 std::vector<double> numbers(std::size_t n, double first) {
@@ -181,6 +182,12 @@ os::Calls without_syncs() {
 
 Verb wiping(Verb verb) {
     verb.wipes = true;
+    return verb;
+}
+
+// So large that slabs for data have heads.
+Verb in_large_chunks(Verb verb) {
+    verb.chunk_bytes = 32 * 1024;
     return verb;
 }
 
@@ -390,13 +397,14 @@ std::vector<Verb> verbs() {
         wiping({"erase_large_and_wipe", values, nothing, [](PMEM& p) { p.erase("w"); }}),
         wiping({"erase_array_and_wipe", array, nothing, [](PMEM& p) { p.erase("A"); }}),
         // The head of a slab went before the table said that it was none any more: a death in between left a damaged one for good.
-        wiping({"give_back_and_wipe", values,
-                [](PMEM& p) {
-                    for (int i = 0; i < 4; ++i) p.store("small/" + std::to_string(i), std::string(700, 's'));
-                    for (int i = 0; i < 4; ++i) p.erase("small/" + std::to_string(i));
-                    p.erase("small");
-                },
-                [](PMEM& p) { p.trim(); }}),
+        in_large_chunks(wiping({"give_back_and_wipe", values,
+                                [](PMEM& p) {
+                                    for (int i = 0; i < 4; ++i)
+                                        p.store("small/" + std::to_string(i), std::string(700, 's'));
+                                    for (int i = 0; i < 4; ++i) p.erase("small/" + std::to_string(i));
+                                    p.erase("small");
+                                },
+                                [](PMEM& p) { p.trim(); }})),
     };
 }
 
@@ -411,6 +419,7 @@ public:
             PMEM pmem;
             Options options = small_pool();
             options.wipe = verb_.wipes;
+            options.chunk_bytes = verb_.chunk_bytes;
             pmem.mmap(path_, options);
             verb_.setup(pmem);
         }
