@@ -27,7 +27,7 @@ void Heap::wipe(std::uint64_t offset, std::uint64_t length) {
 }
 
 // Of a chunk that is the caller's. It is no slab any more before its head goes: else others see a damaged one meanwhile, and a death
-// would leave it so for good. Whoever cleans up after that wipes it again.
+// would leave it so for good. The process that cleans up after a death wipes it again.
 void Heap::wipe_claimed(std::uint64_t chunk) {
     set_chunk(chunk, ChunkWord::claimed(pool_.owner(), 0), {});
     wipe(pool_.chunk_offset(chunk), pool_.super().chunk_bytes);

@@ -45,7 +45,7 @@ void make_file(const store::Store& store, const std::string& path) {
         auto there = os::File::open_if_exists(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
         if (there && there->is_regular()) store.keep_like(*there, file_mode(store.permissions()));
     } catch (const Error&) {
-        // It is another user's, who has not let this one in: that is told when it is opened.
+        // Another user owns it, and this one may not open it: the engine says so when it opens it.
     }
 }
 

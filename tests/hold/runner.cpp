@@ -10,11 +10,11 @@
 #include <string_view>
 
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/process.hpp"
 #include "persist/trace.hpp"
 
 namespace pmemcpy::hold {
@@ -100,28 +100,6 @@ Found explore(const Scenario& scenario) {
     ::_exit(0);
 }
 
-// Those that this process may use: `taskset` leaves others to those who work beside a long run.
-std::vector<std::size_t> cores_of_this_process() {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    std::vector<std::size_t> cores;
-    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
-        for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
-            if (CPU_ISSET(core, &allowed)) cores.push_back(core);
-        }
-    }
-    if (cores.empty()) cores.push_back(0);
-    return cores;
-}
-
-// All threads of a process take turns, so that one core serves them best.
-void keep_to_core(std::size_t core) {
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    CPU_SET(core, &cores);
-    ::sched_setaffinity(0, sizeof cores, &cores);
-}
-
 }  // namespace
 
 Found explore_all(const std::vector<Scenario>& scenarios, const Run& run) {
@@ -129,14 +107,16 @@ Found explore_all(const std::vector<Scenario>& scenarios, const Run& run) {
     void* place = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (place == MAP_FAILED) throw std::bad_alloc();
     auto& shared = *new (place) Shared;
-    const std::vector<std::size_t> cores = cores_of_this_process();
+    // Those that this process may use: `taskset` leaves others to work that goes on beside a long run.
+    std::vector<unsigned> cores = os::cores();
+    if (cores.empty()) cores.push_back(0);
     std::vector<pid_t> workers(cores.size(), -1);
     const std::string results = ::testing::TempDir() + "held." + std::to_string(::getpid()) + ".";
     const auto start = [&](std::size_t worker) {
         std::fflush(nullptr);
         workers[worker] = ::fork();
         if (workers[worker] != 0) return;
-        keep_to_core(cores[worker]);
+        os::run_on({cores[worker]});  // its threads take turns, so that one core serves them best
         work(scenarios, run, shared, results + std::to_string(worker));
     };
     for (std::size_t worker = 0; worker < workers.size(); ++worker) start(worker);

@@ -308,9 +308,9 @@ TEST(Opening, to_read_what_was_closed_in_a_step_shows_what_was_before_it) {
 
 // ---- what the kernel gives no threads to ----
 
-// A user who may have no more threads got an exception that is not the library's.
+// At a user's limit of threads the opening of a pool threw an exception that is not the library's.
 TEST(Opening, where_no_thread_is_to_be_had_is_opening_without_what_needs_one) {
-    if (::geteuid() != 0) GTEST_SKIP() << "root alone can become a user who has no thread";
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can become a user without threads";
     const Folder folder("/dev/shm");
     fs::permissions(folder.path(), fs::perms(0777));
     const std::string path = folder / "pool";

@@ -5,6 +5,8 @@
 #include <array>
 #include <chrono>
 
+#include "cli/element/floor_divide.hpp"
+
 namespace pmemcpy::cli {
 
 namespace {
@@ -12,17 +14,6 @@ namespace {
 constexpr std::array unit_names = {
     "years",        "months",       "weeks",       "days",        "hours",        "minutes",    "seconds",
     "milliseconds", "microseconds", "nanoseconds", "picoseconds", "femtoseconds", "attoseconds"};
-
-struct Divided {
-    std::int64_t quotient;
-    std::int64_t rest;  // never negative
-};
-
-Divided floor_divide(std::int64_t value, std::int64_t by) {
-    const std::int64_t rest = value % by;
-    if (rest < 0) return {value / by - 1, rest + by};
-    return {value / by, rest};
-}
 
 std::string date(std::int64_t days, bool& is_printable) {
     constexpr std::int64_t most = 2'900'000;  // days to the year 9910; ISO 8601 has four digits for a year

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "cli/element/floor_divide.hpp"
 #include "cli/element/letters.hpp"
 
 namespace pmemcpy::cli {
@@ -20,8 +21,6 @@ constexpr std::int64_t a_minute = 60 * a_second;
 constexpr std::int64_t an_hour = 60 * a_minute;
 constexpr std::int64_t a_day = 24 * an_hour;
 constexpr double farthest = 8e18;  // what 64 bits count
-
-std::int64_t whole_of(std::int64_t value, std::int64_t by) { return value / by - (value % by < 0 ? 1 : 0); }
 
 // Days are counted from the first of January of a year 0, which the calendars of astronomers have.
 
@@ -40,7 +39,7 @@ bool is_leap(std::int64_t year, Calendar calendar) {
 }
 
 std::int64_t days_before(std::int64_t year, Calendar calendar) {
-    const std::int64_t fourths = whole_of(year + 3, 4);
+    const std::int64_t fourths = floor_divide(year + 3, 4).quotient;
     switch (calendar) {
         case Calendar::julian:
             return 365 * year + fourths;
@@ -51,7 +50,8 @@ std::int64_t days_before(std::int64_t year, Calendar calendar) {
         case Calendar::thirty_days:
             return 360 * year;
         default:
-            return 365 * year + fourths - whole_of(year + 99, 100) + whole_of(year + 399, 400);
+            return 365 * year + fourths - floor_divide(year + 99, 100).quotient +
+                   floor_divide(year + 399, 400).quotient;
     }
 }
 
@@ -316,8 +316,7 @@ std::string TimeSince::text(double number) const {
     const std::int64_t moment =
         from_ +
         std::llround(static_cast<long double>(number) * each_ / static_cast<long double>(unit)) * unit;
-    const std::int64_t days = whole_of(moment, a_day);
-    const std::int64_t clock = moment - days * a_day;
+    const auto [days, clock] = floor_divide(moment, a_day);
     const Date date = date_of(days, calendar_);
     std::string text = fmt::format("{}{:04}-{:02}-{:02}", date.year < 0 ? "-" : "", std::abs(date.year),
                                    date.month, date.day);

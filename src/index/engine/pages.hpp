@@ -69,7 +69,6 @@ public:
 
     /// One at a time among all processes and threads.
     void lock_writing();
-    [[noreturn]] void throw_held() const;
     void unlock_writing();
 
     /// Where a reader says what it reads: nobody uses the space of what was replaced after that.
@@ -82,6 +81,7 @@ public:
     std::uint64_t oldest_read();
 
 private:
+    [[noreturn]] void throw_held() const;
     static constexpr std::size_t known_at_once = 8192;
     using Known = std::array<std::atomic<std::uint64_t>, known_at_once>;
 
