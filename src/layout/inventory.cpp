@@ -149,6 +149,15 @@ std::uint64_t PayloadFiles::inventoried() const {
     return persist::Medium::load(&heap_.pool().state().targets.at(seat_.target - 2).inventoried);
 }
 
+std::optional<Inventory> PayloadFiles::inventory() const {
+    for (;;) {
+        const std::uint64_t said = inventoried();
+        auto lying = Inventory::newest_in(data_);
+        if (!lying || said == is_being_made || said == lying->number()) return lying;
+        if (inventoried() == said) return std::nullopt;
+    }
+}
+
 void PayloadFiles::keep_below(std::uint64_t number) {
     heap_.pool().medium().store(&heap_.pool().state().targets.at(seat_.target - 2).inventoried, number);
 }

@@ -16,6 +16,8 @@
 
 namespace pmemcpy::layout {
 
+class Inventory;
+
 /// Whose files they are.
 struct Seat {
     std::uint32_t target = 1;  // that extents name
@@ -80,6 +82,10 @@ public:
     // any more, but kept under another name until there is a newer inventory.
     /// Files with numbers below this one: of copies, the version counts. All, while somebody looks what there is for a new one.
     void keep_below(std::uint64_t number);
+    static constexpr std::uint64_t is_being_made = ~std::uint64_t{0};
+    /// The newest that this pool has put there. One that lies there of a history which was given up, when a backup of the pool was put
+    /// back, is none.
+    std::optional<Inventory> inventory() const;
     /// Removes what is kept and has none of these numbers.
     void drop_kept(const std::unordered_set<std::uint64_t>& numbers);
     bool has_kept() const;

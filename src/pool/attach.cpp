@@ -17,6 +17,7 @@
 #include "base/hash.hpp"
 #include "os/lock.hpp"
 #include "os/process.hpp"
+#include "pool/draw.hpp"
 #include "pool/estate.hpp"
 #include "pool/geometry.hpp"
 #include "pool/locks.hpp"
@@ -119,7 +120,20 @@ void Pool::enter_alone(Lifecycle& lifecycle) {
         medium_.store(&state().recovery_count.value, recovery_count() + 1);
     if (!clean) recover(lifecycle);
     end_changes_of_names();
-    medium_.store(&runtime_->header().began_at, persist::Medium::load(&state().next_version.value));
+    begin_versions();
+}
+
+// What lies beside a pool, such as copies of its blocks and an inventory, is known to be its own by versions. After a backup was put back,
+// or the power failed, a pool that counted on would draw those again that lie there from the history that was given up. So each session
+// leaves out a drawn number of them: of all that are left never more than a 2^26th, so that a billion sessions do not use them up.
+void Pool::begin_versions() {
+    constexpr std::uint64_t end = 1ULL << 63;
+    const std::uint64_t left_off = persist::Medium::load(&state().next_version.value);
+    const std::uint64_t at_most = left_off < end ? (end - left_off) >> 26 : 0;
+    const std::uint64_t begins = left_off + (at_most != 0 ? draw() % at_most : 0);
+    medium_.store(&state().next_version.value, begins);
+    medium_.store(&runtime_->header().left_off, left_off);
+    medium_.store(&runtime_->header().began_at, begins);
 }
 
 // The kernel closes the files of a dead process one after the other, so its slot may be locked for a moment longer than the pool. Who stays

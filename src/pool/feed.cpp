@@ -1,9 +1,9 @@
 #include "pool/feed.hpp"
 
-#include "base/hash.hpp"
 #include "os/access.hpp"
 #include "os/names.hpp"
 #include "os/process.hpp"
+#include "pool/draw.hpp"
 #include "pool/pool.hpp"
 #include "pool/runtime.hpp"
 
@@ -27,13 +27,8 @@ constexpr std::uint64_t lap_mask = (1ULL << lap_bits) - 1;
 // Of the nth change of a ring. No slot that was never filled, or is of the lap before, looks filled.
 std::uint64_t lap_of(std::uint64_t n) { return (n / feed_slots + 1) & lap_mask; }
 
-// So that a follower who knows a position of a session that was cut short does not take it for one of a later session. Not
-// from std::random_device, whose constructor asks the processor what it can: in a virtual machine that takes as long as the
-// rest of an attachment.
-std::uint64_t draw_position() {
-    const std::array<std::uint64_t, 3> moment{os::wall_ns(), os::monotonic_ns(), os::process_id()};
-    return base::xxh3_64(moment.data(), sizeof moment) & ((1ULL << 62) - 1);
-}
+// So that a follower who knows a position of a session that was cut short does not take it for one of a later session.
+std::uint64_t draw_position() { return draw() & ((1ULL << 62) - 1); }
 
 // Where a session's changes are counted from: above all positions before it, as far as is drawn. Ten changes a second for a thousand years
 // come nowhere near the next drawn one, nor 2^22 sessions to the end.

@@ -214,6 +214,11 @@ void Pool::throw_latched() const {
 
 std::uint64_t Pool::draw_version() { return medium_.fetch_add(&state().next_version.value, 1); }
 
+std::uint64_t Pool::versions_drawn() const {
+    const std::uint64_t next = persist::Medium::load(&state().next_version.value);
+    return next == session_began_at() ? persist::Medium::load(&runtime_->header().left_off) : next;
+}
+
 // Both sides exchange what they store before they look for what the other has stored, so one of them sees it.
 Pool::GroupErasure::GroupErasure(Pool& pool) : pool_(pool) {
     std::uint64_t* word = &pool.runtime_->header().group_erasures;

@@ -232,6 +232,9 @@ public:
 
     /// A version no record had before, higher than all drawn so far.
     std::uint64_t draw_version();
+    /// Another one whenever a version was drawn since, in this session or a later one, and in each history of a pool: also when a backup
+    /// was put back and as many were drawn again.
+    std::uint64_t versions_drawn() const;
 
     /// Makes at least `chunks` more chunks usable, unless another makes some at the same time: the caller looks again. Throws no_space.
     /// On tmpfs nothing is promised of them yet: who takes one calls promise(). `note_fresh(first, count, are_holes)` is
@@ -554,6 +557,7 @@ private:
     void note_death_in_step(std::uint64_t i);
     bool somebody_waits();
     void end_changes_of_names();
+    void begin_versions();
     void note_durable_chunks(std::uint64_t chunks);
     std::uint64_t check_headroom(std::uint64_t chunks) const;
     void allocate(std::uint64_t first, std::uint64_t chunks);

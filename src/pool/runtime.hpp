@@ -87,6 +87,7 @@ struct RuntimeHeader {
     std::uint64_t renaming;      // Link: the entry that a process renames, which holds the name lock; 0: none
     std::array<LockNote, noted_locks> locks;
     alignas(64) std::uint64_t uncounted;  // times that somebody has begun to be: see Pool::Uncounted
+    std::uint64_t left_off;               // the version that would have been drawn next when the session before ended
 };
 static_assert(sizeof(RuntimeHeader) <= page_bytes);
 // Another one when processes of an older release could not share a session: the last time when the boot came to stand beside it.

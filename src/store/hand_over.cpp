@@ -95,7 +95,7 @@ FlushProgress Store::unstaged() const {
         return left;
     const auto files = targets_.files_of(t->numbers[t->flush_level]);
     const Handed handed(files->directory());
-    const auto inventory = Inventory::newest_in(files->directory());
+    const auto inventory = files->inventory();
     if (!inventory) return left;
     for (const Parcel& each : parcels_of(*inventory)) {
         if (handed.has(each.name, each.crc)) continue;
@@ -117,7 +117,7 @@ bool Store::hand_over(const std::function<bool()>& is_wanted) {
     const auto files = targets_.files_of(target);
     const os::File& directory = files->directory();
     const unsigned mode_bits = pool_.file().mode_bits();
-    const auto inventory = Inventory::newest_in(directory);
+    const auto inventory = files->inventory();
     if (!inventory) return true;
     Handed handed(directory);
     std::vector<Parcel> parcels = parcels_of(*inventory);

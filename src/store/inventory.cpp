@@ -58,7 +58,7 @@ bool has_unflushed(const Inventory& inventory, std::string_view asked) {
 class Keeping {
 public:
     Keeping(layout::PayloadFiles& files, std::uint64_t old) : files_(files), old_(old) {
-        files_.keep_below(~std::uint64_t{0});
+        files_.keep_below(layout::PayloadFiles::is_being_made);
     }
     ~Keeping() {
         if (!is_done_) files_.keep_below(old_);
@@ -446,7 +446,7 @@ void Store::drop_kept(const Tiering& t) const {
     const auto files = targets_.files_of(t.numbers[t.flush_level]);
     if (!files->has_kept()) return;
     const pool::Pool::InventoryLock one_at_a_time(pool_);
-    if (const auto inventory = Inventory::newest_in(files->directory()))
+    if (const auto inventory = files->inventory())
         files->drop_kept(inventory->numbers());
 }
 
@@ -459,8 +459,8 @@ bool Store::take_inventory(std::string_view id, bool for_modes,
     const std::uint64_t began_ns = os::monotonic_ns();
     std::uint64_t copying_ns = 0;
     const auto files = targets_.files_of(target);
-    const auto old = Inventory::newest_in(files->directory());
-    const std::uint64_t version = newest_version();
+    const auto old = files->inventory();
+    const std::uint64_t version = pool_.versions_drawn();
     const std::uint64_t recoveries = persist::Medium::load(&pool_.state().recovery_count.value);
     // What nobody had to flush then may have been flushed since, by who asks now: so it is not enough that nothing was stored since.
     const auto is_asked_for_more = [&] { return !for_modes && has_unflushed(*old, id.empty() ? "/" : id); };

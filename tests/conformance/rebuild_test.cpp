@@ -413,6 +413,34 @@ TEST_F(rebuilding, can_be_done_again_of_what_was_flushed_of_the_rebuilt_pool) {
     EXPECT_EQ(found, 2u);
 }
 
+// Both histories count as far, so whatever is matched by a count is taken for the other's.
+TEST_F(rebuilding, of_a_pool_that_was_restored_from_a_backup_brings_back_nothing_that_was_given_up) {
+    {
+        PMEM pool = open();
+        set_hierarchy(pool, hierarchy());
+        alloc(pool);
+        store(pool, 0, 1);
+        pool.store("answer", 1);
+    }
+    fs::copy_file(here_ / "pool", here_ / "backup");
+    const auto go_on = [&](double first) {
+        PMEM pool = open();
+        store(pool, 1, first);
+        pool.store("answer", static_cast<int>(first));
+        flush(pool);
+        EXPECT_EQ(flushed(pool), 2U);
+    };
+    go_on(100);
+    lose();
+    fs::copy_file(here_ / "backup", here_ / "pool");
+    go_on(200);
+    lose();
+    PMEM pool = rebuilt();
+    EXPECT_EQ(first_of(pool, 0), 1);
+    EXPECT_EQ(first_of(pool, 1), 200);
+    EXPECT_EQ(pool.load<int>("answer"), 200);
+}
+
 TEST_F(rebuilding, what_is_compressed_after_it_was_flushed_is_as_it_was_or_as_it_is) {
     {
         PMEM pool = open();
