@@ -90,6 +90,7 @@ std::optional<ArrayDefinition> read_array(const pool::Pool& pool, Link link) {
         return std::nullopt;
     ArrayDefinition d = decode_array({copy.data(), copy.size()});
     d.link = link;
+    d.version = reinterpret_cast<const heap::RecordHeader*>(copy.data())->version;
     return d;
 }
 

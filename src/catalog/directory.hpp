@@ -23,6 +23,7 @@ namespace pmemcpy::catalog {
 /// What an array's record says, decoded once.
 struct ArrayDefinition {
     Link link;
+    std::uint64_t version = 0;  // of its record
     std::uint64_t incarnation = 0;
     std::uint64_t step = 0;
     Type type;
@@ -32,6 +33,7 @@ struct ArrayDefinition {
     SerializerType serializer = SerializerType::bp4;
     Codec codec;
     std::vector<std::byte> fill;
+    heap::Seen seen() const { return {link, version}; }
 };
 
 /// Nothing when the record is no longer the one that `link` names. Throws corrupt when it makes no sense.
@@ -47,6 +49,7 @@ struct BlockRecord {
     std::uint64_t version = 0;  // of the store that produced it: a block that was moved keeps it
     Selection box;
     Block block{};
+    heap::Seen seen() const { return {link, block.header.version}; }
 };
 /// Nothing when the record is no longer the one that `link` names. Throws corrupt when no store into that array can have
 /// made it; so whoever gets one need not ask whether its box lies in the array and its bytes are as many as its elements.
@@ -132,6 +135,8 @@ private:
     std::uint64_t* last_word() const;
     void check_memory() const;
     bool find_segments();
+    class Tags;
+    bool is_another(const SegmentSeen& segment, std::uint32_t i) const;
     void take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t word);
     void forget(std::uint64_t handle);
     void count(const BlockRecord& block);
@@ -143,6 +148,7 @@ private:
     ArrayDefinition definition_;
     std::mutex mutex_;
     std::vector<SegmentSeen> segments_;
+    std::uint64_t looked_at_ = 0;  // the version that would have been drawn next when the last refresh began
     std::unordered_map<std::uint64_t, BlockRecord> blocks_;
     std::unordered_multimap<std::uint64_t, std::uint64_t> by_box_;  // hash of box -> handle
     std::unordered_set<std::uint64_t> damaged_;

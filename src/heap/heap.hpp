@@ -108,13 +108,13 @@ public:
     void shrink_extent(Extent& extent, std::uint64_t length, std::uint64_t record_offset);
 
     /// Takes `record` out of `word`, which becomes `after`, and retires it. False if the word held something else.
-    bool unlink(std::uint64_t* word, Link record, std::uint64_t after);
+    bool unlink(std::uint64_t* word, const Seen& record, std::uint64_t after);
     /// The same of a block, out of the slot that it was published in.
-    bool unlink_block(Link block);
+    bool unlink_block(const Seen& block);
     /// Puts `fresh` where `old` was, atomically, and retires `old`. False if the word held something else.
     /// `fresh` is sealed, and its header.word is old.dead(), unless it has been published before.
     /// `older`: the newest of the versions before `old` that nobody needs any more then either; they are retired too.
-    bool replace(std::uint64_t* word, Link old, Link fresh, Link older = {});
+    bool replace(std::uint64_t* word, const Seen& old, Link fresh, Link older = {});
     /// Retires a record that is no longer, or was never, published, if nobody else has.
     void retire(Link record);
     /// The same of a version of a value and all versions before it.
@@ -300,6 +300,22 @@ private:
     bool may_free(const RecordHeader& record, Link link);
     void claim(Link record, Reachability* reachable = nullptr);
     void unlist(Link record);
+    /// What an exchange takes out of a word, from just before it until it is over. The caller holds retire_mutex_.
+    class Expecting {
+    public:
+        Expecting(Heap& heap, const Seen& record);
+        ~Expecting();
+        Expecting(const Expecting&) = delete;
+        Expecting& operator=(const Expecting&) = delete;
+        /// False: it is not in use any more, and no word leads to it.
+        explicit operator bool() const { return is_there_; }
+
+    private:
+        Heap& heap_;
+        bool is_announced_ = false;
+        bool is_there_ = false;
+    };
+    bool may_be_pinned(const RecordHeader& record) const;
     void begin_step(pool::Intent intent, std::uint64_t a, std::uint64_t b);
     void end_step();
     void sweep_slabs(std::uint64_t owner, Reachability& reachable);

@@ -12,14 +12,14 @@ namespace pmemcpy::heap {
 /// that recovers pins what it reads.
 class Pin {
 public:
-    Pin(Heap& heap, Link record) : heap_(heap), record_(record) {
+    Pin(Heap& heap, const Seen& record) : heap_(heap), record_(record.link) {
         const auto& header = heap_.pool().as<RecordHeader>(record_.offset());
         heap_.pool().check_memory(&header, sizeof header);
         heap_.pins().pin(record_);
         const bool is_recovering = heap_.pool().read_only() && heap_.pool().recovery_count() % 2 != 0;
         const UnitState state{persist::Medium::load(&header.state)};
         held_ = persist::still(!is_recovering && state.kind() == UnitState::owned &&
-                               is_current(heap_.pool(), record_));
+                               is_current(heap_.pool(), record));
         if (!held_) heap_.pins().unpin(record_);
     }
     ~Pin() {

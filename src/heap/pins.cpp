@@ -80,11 +80,13 @@ bool Pins::is_pinned(Link record) {
     const std::uint64_t used = persist::Medium::load(&pool_.runtime().header().slots_used);
     for (std::uint64_t i = 0; i < used; ++i) {
         const pool::Slot& slot = pool_.runtime().slot(i);
-        if (persist::Medium::load(&slot.pin_count) == 0) continue;
+        const bool is_expected = persist::Medium::load(&slot.expects) == record.word;
+        if (!is_expected && persist::Medium::load(&slot.pin_count) == 0) continue;
         // The pins of the dead stay where they are until the slot has another owner.
         if (i != pool_.slot_index() &&
             (persist::Medium::load(&slot.attached) == 0 || pool_.runtime().is_dead(i)))
             continue;
+        if (is_expected) return true;
         for (const std::uint64_t& word : slot.pins) {
             if (persist::Medium::load(&word) == record.word) return true;
         }

@@ -84,6 +84,21 @@ bool is_current_unguarded(const pool::Pool& pool, Link link, RecordKind kind, st
     return copy_current(pool, link, h) && static_cast<RecordKind>(h.kind) == kind && h.length >= bytes;
 }
 
+bool is_current(const pool::Pool& pool, const Seen& seen, persist::LookSite site) {
+    if (persist::is_left_out(site)) return true;
+    bool is_it = false;
+    pool.guarded([&] {
+        RecordHeader h;
+        is_it = copy_current(pool, seen.link, h) && h.version == seen.version;
+    });
+    return is_it;
+}
+
+bool is_still_current(const pool::Pool& pool, const Seen& seen, persist::LookSite site) {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return is_current(pool, seen, site);
+}
+
 bool is_current(const pool::Pool& pool, Link link, persist::LookSite site) {
     if (persist::is_left_out(site)) return true;
     bool is_it = false;

@@ -46,6 +46,16 @@ bool is_plausible(const pool::Pool& pool, Link link);
 /// checksum.
 bool is_current(const pool::Pool& pool, Link link, persist::LookSite site = persist::LookSite::current());
 
+/// A record as it was seen. Its place may be another's later, whose link is the same once in 2^23 times: the version never is.
+struct Seen {
+    Link link;
+    std::uint64_t version = 0;
+};
+bool is_current(const pool::Pool& pool, const Seen& seen,
+                persist::LookSite site = persist::LookSite::current());
+bool is_still_current(const pool::Pool& pool, const Seen& seen,
+                      persist::LookSite site = persist::LookSite::current());
+
 /// The second look (law 13): whether all that was read of the record since it was found current was the record's own. What has been read
 /// may be acted on only after it, and only by an exchange that expects what was read.
 bool is_still_current(const pool::Pool& pool, Link link,

@@ -36,27 +36,48 @@ Heap::InName::~InName() {
 pool::Slot& Heap::retire_slot() { return retire_slot_ != nullptr ? *retire_slot_ : pool_.slot(); }
 std::uint64_t Heap::retire_owner() const { return retire_slot_ != nullptr ? retire_owner_ : pool_.owner(); }
 
-bool Heap::unlink(std::uint64_t* word, Link record, std::uint64_t after) {
+// What is expected stays where it is until the exchange is over, or the word could lead to another record by then and look the same: a
+// link's 23 bits come again. As with a pin, one that frees the record sees this, or this sees that the record is retired.
+Heap::Expecting::Expecting(Heap& heap, const Seen& record) : heap_(heap) {
+    pool::Pool& pool = heap_.pool_;
+    const auto& header = pool.as<RecordHeader>(record.link.offset());
+    pool.guarded(
+        [&] { is_announced_ = pool.slot_index() != pool::slot_count && heap_.may_be_pinned(header); });
+    if (is_announced_) {
+        pool.medium().store(&pool.slot().expects, record.link.word);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+    const UnitState state{Medium::load(&header.state)};
+    is_there_ = persist::still(state.kind() == UnitState::owned && is_current(pool, record));
+}
+
+Heap::Expecting::~Expecting() {
+    if (is_announced_) heap_.pool_.medium().store(&heap_.pool_.slot().expects, 0);
+}
+
+bool Heap::unlink(std::uint64_t* word, const Seen& record, std::uint64_t after) {
     const std::lock_guard one_at_a_time(retire_mutex_);
     const Medium& m = pool_.medium();
+    const Expecting expecting(*this, record);
+    if (!expecting) return false;
     begin_step(pool::Intent::unlink, pool_.offset_of(word), 0);
-    std::uint64_t expected = record.word;
-    const bool unlinked = m.compare_exchange(word, expected, record.dead().word);
+    std::uint64_t expected = record.link.word;
+    const bool unlinked = m.compare_exchange(word, expected, record.link.dead().word);
     if (unlinked) {
-        claim(record);
-        finish_unlink(word, record, after);
+        claim(record.link);
+        finish_unlink(word, record.link, after);
     }
     end_step();
     return unlinked;
 }
 
-bool Heap::unlink_block(Link block) {
+bool Heap::unlink_block(const Seen& block) {
     RecordHeader header;
-    pool_.guarded([&] { racy_copy(&header, pool_.at(block.offset()), sizeof header); });
+    pool_.guarded([&] { racy_copy(&header, pool_.at(block.link.offset()), sizeof header); });
     if (header.home % sizeof(std::uint64_t) != 0 || !pool_.contains(header.home, sizeof(std::uint64_t)))
         return false;
     auto* slot = &pool_.as<std::uint64_t>(header.home);
-    if (Medium::load(slot) != block.word) return false;
+    if (Medium::load(slot) != block.link.word) return false;
     const auto empty = empty_word_of(header.home);
     return empty && unlink(slot, block, *empty);
 }
@@ -93,19 +114,21 @@ std::optional<std::uint64_t> Heap::empty_word_of(std::uint64_t slot) const {
     return Link::mark(mark_empty, segment.version).word;
 }
 
-bool Heap::replace(std::uint64_t* word, Link old, Link fresh, Link older) {
+bool Heap::replace(std::uint64_t* word, const Seen& old, Link fresh, Link older) {
     const std::lock_guard one_at_a_time(retire_mutex_);
     const Medium& m = pool_.medium();
+    const Expecting expecting(*this, old);
+    if (!expecting) return false;
     m.store(&retire_slot().step_c, older.word);
-    begin_step(pool::Intent::replace, fresh.word, old.word);
-    std::uint64_t expected = old.word;
+    begin_step(pool::Intent::replace, fresh.word, old.link.word);
+    std::uint64_t expected = old.link.word;
     const bool replaced = m.compare_exchange(word, expected, fresh.word);
     if (replaced) {
         m.persist(word, sizeof *word);
-        claim(old);
+        claim(old.link);
         // Somebody may have replaced `fresh` too, and its unit may be another record by now.
         auto& header = pool_.as<RecordHeader>(fresh.offset());
-        expected = old.dead().word;
+        expected = old.link.dead().word;
         // Flushed, or a pool that was closed cleanly could still lead from here to what is gone, and only the 23 bits of a tag would
         // tell it from what has come into its place.
         if (m.compare_exchange(&header.word, expected, 0)) m.flush(&header.word, sizeof header.word);
@@ -283,9 +306,11 @@ bool Heap::may_free(const RecordHeader& record, Link link) {
         const std::uint64_t epoch = UnitState{record.state}.epoch();
         if (Medium::load(&pool_.runtime().header().sync_completed) <= epoch) return false;
     }
-    const bool may_be_pinned =
-        extent_of_(record).length != 0 || static_cast<RecordKind>(record.kind) == RecordKind::array;
-    return !may_be_pinned || persist::still(!pins_.is_pinned(link));
+    return !may_be_pinned(record) || persist::still(!pins_.is_pinned(link));
+}
+
+bool Heap::may_be_pinned(const RecordHeader& record) const {
+    return extent_of_(record).length != 0 || static_cast<RecordKind>(record.kind) == RecordKind::array;
 }
 
 void Heap::begin_step(pool::Intent intent, std::uint64_t a, std::uint64_t b) {

@@ -272,6 +272,7 @@ void Pool::begin_slot(Slot& slot) {
     m.fill(slot.reserved.data(), 0, sizeof slot.reserved);
     m.store(&slot.uncounted, 0);
     m.fill(slot.placing.data(), 0, sizeof slot.placing);
+    m.store(&slot.expects, 0);
     m.store(&slot.pin_count, 0);
     m.fill(slot.pins.data(), 0, sizeof slot.pins);
     m.store(&slot.pid, self_.pid);
@@ -285,8 +286,19 @@ void Pool::lock_alone(os::File& file) {
     throw Error(Code::busy, file.path() + " is in use by another process; close it there first");
 }
 
-Pool::Alone::Alone(Pool& pool) : pool_(pool) {
-    if (os::try_lock(pool_.file_, os::LockKind::exclusive, attach_byte, 1)) return;
+bool Pool::Alone::try_alone() {
+    if (!os::try_lock(pool_.file_, os::LockKind::exclusive, attach_byte, 1)) return false;
+    note_holder(pool_.medium_, pool_.state().alone, pool_.self_);
+    return true;
+}
+
+Pool::Alone::Alone(Pool& pool, std::try_to_lock_t)
+    : pool_(pool),
+      one_thread_(pool.alone_mutex_, std::try_to_lock),
+      is_alone_(one_thread_.owns_lock() && try_alone()) {}
+
+Pool::Alone::Alone(Pool& pool) : pool_(pool), one_thread_(pool.alone_mutex_), is_alone_(try_alone()) {
+    if (is_alone_) return;
     throw Error(Code::busy,
                 pool_.path() +
                     " is open for writing elsewhere, and this call needs it alone; close it there and "
@@ -294,6 +306,7 @@ Pool::Alone::Alone(Pool& pool) : pool_(pool) {
 }
 
 Pool::Alone::~Alone() {
+    if (!is_alone_) return;
     try {
         os::lock(pool_.file_, os::LockKind::shared, attach_byte, 1);
     } catch (const Error&) {

@@ -215,7 +215,7 @@ void Pool::throw_latched() const {
 std::uint64_t Pool::draw_version() { return medium_.fetch_add(&state().next_version.value, 1); }
 
 std::uint64_t Pool::versions_drawn() const {
-    const std::uint64_t next = persist::Medium::load(&state().next_version.value);
+    const std::uint64_t next = next_version();
     return next == session_began_at() ? persist::Medium::load(&runtime_->header().left_off) : next;
 }
 

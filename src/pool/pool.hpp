@@ -147,16 +147,23 @@ public:
     std::uint64_t count_attached() const;
 
     /// Of those who have the pool open for writing this process is the only one, and by way of this object, as long as this lives:
-    /// who wants to open it waits. Errors: busy.
+    /// who wants to open it waits. To count who is there is not enough for an act that nobody may come beside.
     class Alone {
     public:
+        /// Errors: busy.
         explicit Alone(Pool& pool);
+        /// False, where the other one says busy; and also while another thread is alone.
+        Alone(Pool& pool, std::try_to_lock_t);
         ~Alone();
         Alone(const Alone&) = delete;
         Alone& operator=(const Alone&) = delete;
+        explicit operator bool() const { return is_alone_; }
 
     private:
+        bool try_alone();
         Pool& pool_;
+        std::unique_lock<std::mutex> one_thread_;
+        bool is_alone_ = false;
     };
     /// Whether space is wiped before it is free: feature_wipes.
     bool wipes() const { return wipes_.load(std::memory_order_relaxed); }
@@ -232,6 +239,7 @@ public:
 
     /// A version no record had before, higher than all drawn so far.
     std::uint64_t draw_version();
+    std::uint64_t next_version() const { return persist::Medium::load(&state().next_version.value); }
     /// Another one whenever a version was drawn since, in this session or a later one, and in each history of a pool: also when a backup
     /// was put back and as many were drawn again.
     std::uint64_t versions_drawn() const;
@@ -602,6 +610,7 @@ private:
     std::atomic<std::uint64_t> looked_ns_ = 0;
     std::atomic<bool> others_wait_ = false;  // as seen then
     std::mutex scavenge_mutex_;  // threads share the locks of their descriptors, so those do not part them
+    std::mutex alone_mutex_;     // see Alone
 };
 
 }  // namespace pmemcpy::pool

@@ -49,7 +49,8 @@ struct Slot {
     std::uint64_t pin_count;  // 0: no pin need be looked at
     std::uint64_t pid;        // for people; means nothing to the library
     std::uint64_t rank;
-    std::uint64_t attached_ns;
+    std::uint64_t
+        expects;  // Link: the record that its owner's exchange is about to take out of a word; 0: none
     std::uint64_t claiming;  // Link: the record that is being retired, until it is in the list
     std::uint64_t step;      // the newest that its owner has begun, unless it has committed it; 0: none
     std::uint64_t
@@ -60,7 +61,8 @@ struct Slot {
     Holder heir;                           // the process that cleans up after this slot's dead owner
     std::uint64_t uncounted;               // see Pool::Uncounted: how many there are
     std::array<std::uint64_t, 2> placing;  // see Pool::Placing: how many there are, by the hierarchy's word
-    std::array<std::uint64_t, 24> unused;
+    std::uint64_t attached_ns;
+    std::array<std::uint64_t, 23> unused;
     std::array<std::uint64_t, pins_per_slot> pins;  // Links of pinned blocks, 0: free
 };
 static_assert(sizeof(Slot) == 4096);
@@ -87,11 +89,11 @@ struct RuntimeHeader {
     std::uint64_t renaming;      // Link: the entry that a process renames, which holds the name lock; 0: none
     std::array<LockNote, noted_locks> locks;
     alignas(64) std::uint64_t uncounted;  // times that somebody has begun to be: see Pool::Uncounted
-    std::uint64_t left_off;               // the version that would have been drawn next when the session before ended
+    std::uint64_t left_off;  // the version that would have been drawn next when the session before ended
 };
 static_assert(sizeof(RuntimeHeader) <= page_bytes);
-// Another one when processes of an older release could not share a session: the last time when the boot came to stand beside it.
-inline constexpr std::uint64_t runtime_valid = 0x2e72742d6c697634ULL;
+// Another one when processes of an older release could not share a session: the last time when exchanges came to say what they expect.
+inline constexpr std::uint64_t runtime_valid = 0x2e72742d6c697635ULL;
 inline constexpr std::uint64_t runtime_bytes = page_bytes + slot_count * sizeof(Slot);
 // Whole huge pages, as hugetlbfs wants it; elsewhere what nobody touches takes no space.
 inline constexpr std::uint64_t runtime_file_bytes = base::align_up(runtime_bytes, os::huge_page_bytes);

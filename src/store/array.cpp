@@ -103,7 +103,8 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
     array::validate_new_id(id);
     ArrayDefinition asked = definition_of(type, dims, options, default_serializer());
     check(id, asked);
-    asked.step = step_.load();
+    const InStep in_step(*this);
+    asked.step = in_step.step();
     if (is_scratch(id)) asked.flags |= catalog::array_scratch;
     pool::Feed::UnderWay under_way(feed());
     announce(with_space([&] {
@@ -127,6 +128,11 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
                 if (!directory) {
                     retry.doubt(pool_, there);
                     continue;
+                }
+                if (const std::uint64_t step = directory->definition().step; !is_visible(step)) {
+                    throw Error(Code::busy, "array '" + std::string(id) + "' is being made in step " +
+                                                std::to_string(step) + ", which is not committed; begin(" +
+                                                std::to_string(step) + ") first, or wait for its commit");
                 }
                 if (!is_same(directory->definition(), asked)) {
                     throw Error(Code::already_exists, "array '" + std::string(id) + "' exists as " +

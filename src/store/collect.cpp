@@ -2,8 +2,9 @@
 // one block, which is published beside them, and then they are retired, as blocks are that a newer one covers.
 //
 // The joined block is as old as the newest of its parts, so what is stored over it later covers it. What somebody stored over a part before,
-// or is about to publish with a version that was drawn before, would be older than that too, and lost. So it is published only while no
-// other attachment is there, and under the directory's mutex, under which this one draws its versions; and if nothing but the parts is there.
+// or is about to publish with a version that was drawn before, would be older than that too, and lost; and of a part that somebody takes out
+// meanwhile the elements would come back. So it is published only while no other attachment is there or can come, and under the directory's
+// mutex, under which this one draws its versions; and if nothing but the parts is there.
 
 #include "array/selection.hpp"
 #include "catalog/directory.hpp"
@@ -157,8 +158,8 @@ void Store::join(std::string_view id, Directory& directory, const std::vector<Bl
     std::uint64_t version = 0;
     std::vector<std::byte> raw(box.elements() * d.type.size());
     for (const BlockRecord& part : parts) {
-        if (!pins.emplace_back(heap_, part.link)) return;  // somebody has stored it anew
-        check_block(id, part);                             // no damage gets a fresh checksum
+        if (!pins.emplace_back(heap_, part.seen())) return;  // somebody has stored it anew
+        check_block(id, part);                               // no damage gets a fresh checksum
         copy_part(id, d, part, box, *array::covered(box, part.box), raw.data());
         if (version >= part.version) continue;
         version = part.version;
@@ -180,7 +181,8 @@ void Store::join(std::string_view id, Directory& directory, const std::vector<Bl
 void Store::publish_joined(Directory& directory, const std::vector<BlockRecord>& parts, const Selection& box,
                            catalog::Draft& draft) {
     const std::lock_guard one_thread(directory.mutex());
-    if (!may_collect(directory.definition()) || !directory.refresh()) return;
+    const pool::Pool::Alone alone(pool_, std::try_to_lock);
+    if (!alone || !may_collect(directory.definition()) || !directory.refresh()) return;
     std::vector<std::uint64_t> handles;
     bool is_as_seen = true;
     directory.index().query(array::bounding_box(box), [&](std::uint64_t handle) {

@@ -125,12 +125,12 @@ bool Store::flush_claimed(const std::string& id, const BlockRecord& block,
     const pool::Pool::Placing placing(pool_);
     const auto t = tiering();
     if (!t || t->flush_level == 0) return false;
-    const Pin pin(heap_, block.link);
+    const Pin pin(heap_, block.seen());
     if (!pin) return false;
     const auto called = [&] { return "block " + to_string(block.box) + " of '" + id + "'"; };
     const heap::Bytes source = heap_.bytes(block.block.extent);
     if (source.data == nullptr) {
-        if (!heap::is_current(pool_, block.link)) return false;
+        if (!heap::is_current(pool_, block.seen())) return false;
         throw layout::SourceDamage(Code::corrupt,
                                    called() + " has lost its payload file; it cannot be flushed");
     }

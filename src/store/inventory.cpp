@@ -304,7 +304,7 @@ private:
             const bool is_copied = (block.block.flags & catalog::block_in_place) == 0 &&
                                    is_copied_now(thing.id, tiering_.mode_of(thing.id, block));
             if (!is_copied || pins.size() == most_pins) continue;
-            if (!pins.emplace_back(store_.heap_, block.link)) return false;  // overwritten since
+            if (!pins.emplace_back(store_.heap_, block.seen())) return false;  // overwritten since
         }
         thing.version = incarnation_of(entry);
         const auto head = item(ItemKind::array, thing.version, kept_since);
@@ -428,7 +428,7 @@ layout::CopyMark Store::mark_of(const ValueSeen& value) {
 }
 
 bool Store::flush_value(const Tiering& t, const ValueSeen& value) {
-    const Pin pin(heap_, value.link);
+    const Pin pin(heap_, value.seen());
     if (!pin) return false;
     const heap::Bytes source = heap_.bytes(value.record.extent);
     const std::uint32_t target = t.numbers[t.flush_level];
@@ -446,8 +446,7 @@ void Store::drop_kept(const Tiering& t) const {
     const auto files = targets_.files_of(t.numbers[t.flush_level]);
     if (!files->has_kept()) return;
     const pool::Pool::InventoryLock one_at_a_time(pool_);
-    if (const auto inventory = files->inventory())
-        files->drop_kept(inventory->numbers());
+    if (const auto inventory = files->inventory()) files->drop_kept(inventory->numbers());
 }
 
 bool Store::take_inventory(std::string_view id, bool for_modes,

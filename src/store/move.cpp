@@ -34,7 +34,7 @@ bool Store::move_block(const std::string& id, Directory& directory, const BlockR
                        std::uint32_t target, IfBusy if_busy) {
     if (from.block.extent.length == 0) return false;
     if ((from.block.flags & catalog::block_in_place) != 0 || !is_committed(from.block.step)) return false;
-    const Pin pin(heap_, from.link);
+    const Pin pin(heap_, from.seen());
     if (!pin) return false;
     const pool::Pool::Placing placing(pool_);
     const auto t = tiering();
@@ -146,7 +146,7 @@ bool Store::put_in_place(Directory& directory, const BlockRecord& from, const Bl
         std::uint64_t* const slot = directory.slot_word(handle);
         directory.vouch();
         const Link fresh = seal_for(draft, slot, from.link);
-        if (!heap_.replace(slot, from.link, fresh)) return false;
+        if (!heap_.replace(slot, from.seen(), fresh)) return false;
         draft.keep();
         if (!directory.is_published()) heap_.retire(fresh);  // erased meanwhile, see publish_block
         count_move(from, block.extent.target);

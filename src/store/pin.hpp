@@ -10,7 +10,7 @@ using heap::Pin;
 /// A pin that keeps the mapping too, so that a view survives munmap.
 class HeldPin {
 public:
-    HeldPin(std::shared_ptr<Store> store, heap::Heap& heap, Link record)
+    HeldPin(std::shared_ptr<Store> store, heap::Heap& heap, const heap::Seen& record)
         : store_(std::move(store)), pin_(heap, record) {}
     bool holds() const { return static_cast<bool>(pin_); }
     heap::Bytes bytes;

@@ -214,7 +214,7 @@ bool Store::read_at_once(Directory& directory, const Wanted& what, Reading& read
     for (const auto& piece : reading.pieces) {
         // A decoder follows what the bytes say, so they must not change under it.
         if (!is_packed(piece.block) && !options_.verify_loads) continue;
-        if (!pins.emplace_back(heap_, piece.block.link))
+        if (!pins.emplace_back(heap_, piece.block.seen()))
             return doubt_if_there(directory, piece.handle, piece.block.link, retry);
     }
     for (const auto& piece : reading.pieces) {
@@ -224,7 +224,7 @@ bool Store::read_at_once(Directory& directory, const Wanted& what, Reading& read
     reading.effort.blocks += reading.pieces.size();
     // A block whose magic is still there had not been given to somebody else while we copied.
     for (const auto& piece : reading.pieces) {
-        if (!heap::is_still_current(pool_, piece.block.link))
+        if (!heap::is_still_current(pool_, piece.block.seen()))
             return doubt_if_there(directory, piece.handle, piece.block.link, retry);
     }
     return true;
@@ -236,12 +236,12 @@ bool Store::read_one_by_one(Directory& directory, const Wanted& what, Reading& r
                             catalog::Retry& retry) const {
     const ArrayDefinition& d = directory.definition();
     const auto read = [&](Reading::Piece& piece) {
-        const Pin pin(heap_, piece.block.link);
+        const Pin pin(heap_, piece.block.seen());
         if (!pin) return false;
         if (options_.verify_loads) check_block(what.id, piece.block);
         copy_part(what.id, d, piece.block, reading.wanted, piece.part, what.data);
         ++reading.effort.blocks;
-        return piece.is_read = heap::is_current(pool_, piece.block.link);
+        return piece.is_read = heap::is_current(pool_, piece.block.seen());
     };
     // A block that has come into the place of one in the same box, with nothing above it, may stand for it at once: wherever it
     // lies nothing older is seen. Where its record is gone again the slot names another one by now, and that is as good. A record
@@ -295,7 +295,7 @@ void Store::copy_part(std::string_view id, const ArrayDefinition& array, const B
     const Block& b = block.block;
     const heap::Bytes there = heap_.bytes(b.extent);
     if (there.data == nullptr) {
-        if (!heap::is_current(pool_, block.link))
+        if (!heap::is_current(pool_, block.seen()))
             return;  // gone with its record, which the look afterwards notices
         throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) +
                                        "' has lost its payload file; "
@@ -324,7 +324,7 @@ void Store::check_block(std::string_view id, const BlockRecord& block) const {
     const heap::Bytes there = heap_.bytes(b.extent);
     const std::byte* bytes = there.data;
     if (bytes == nullptr) {
-        if (!heap::is_current(pool_, block.link)) return;  // as in copy_part
+        if (!heap::is_current(pool_, block.seen())) return;  // as in copy_part
         throw Error(Code::corrupt, "block " + to_string(block.box) + " of '" + std::string(id) +
                                        "' has lost its payload file");
     }

@@ -20,7 +20,7 @@ bool Store::recode_block(const std::string& id, Directory& directory, const Bloc
     const Block& b = from.block;
     if (b.extent.length == 0 || is_below(from) || (b.flags & catalog::block_in_place) != 0) return false;
     if (b.codec == static_cast<std::uint8_t>(codec.kind) || !is_committed(b.step)) return false;
-    const Pin pin(heap_, from.link);
+    const Pin pin(heap_, from.seen());
     if (!pin) return false;
     check_block(id, from);  // no damage gets a fresh checksum
     // All of it, as it lies: one row.

@@ -46,6 +46,7 @@ void Store::begin(std::uint64_t step) {
     check_may_begin(step);
     // Of one that has stored something in a step that is not committed: it never looks as if it were in none.
     const bool is_in_one = step_.load() != 0 && !is_committed(step_);
+    if (is_in_one && step != step_) check_is_not_broken(step_);
     if (is_in_one) pool_.enter_step(step);
     if (is_in_one ? pool_.broken_step() == 0 : pool_.enter_step_unless_broken(step)) {
         go_on_in(step);
@@ -68,6 +69,16 @@ void Store::check_may_leave_step_for(std::uint64_t next) const {
     throw Error(Code::invalid_argument, "step " + std::to_string(next) + " cannot begin inside step " +
                                             std::to_string(step) + ", which is not committed; commit(" +
                                             std::to_string(step) + ") or abandon() comes first");
+}
+
+// What this process has stored in it would be dropped without a word.
+void Store::check_is_not_broken(std::uint64_t step) const {
+    const std::uint64_t broken = pool_.broken_step();
+    if (broken == 0 || broken > step) return;
+    throw Error(Code::busy, "step " + std::to_string(step) +
+                                ", which this process is in, cannot be committed: a process gave up step " +
+                                std::to_string(broken) + ", or ended in it without closing the pool; begin(" +
+                                std::to_string(step) + ") again and store it anew, or abandon() it");
 }
 
 void Store::go_back_to(std::uint64_t step) {
@@ -175,8 +186,9 @@ void Store::leave_committed_step() {
     pool_.feed().append_commit();
     pool_.tell();
     count_change();
-    step_ = 0;
-    pool_.enter_step(0);
+    // It may have gone on to a later one, which stays as it is.
+    std::uint64_t step = step_.load();
+    if (is_committed(step) && step_.compare_exchange_strong(step, 0)) pool_.enter_step(0);
     settle_names();
     if (Medium::load(&pool_.state().hierarchy.value) != 0) flush_step();
 }
@@ -235,6 +247,31 @@ void Store::tell_of_deaths() {
     pool_.notice_deaths_in_step();
 }
 
+// What a thread stores in a step is in it before another thread of the process abandons the step, or is in none. It says that it stores and
+// then looks which step that is; abandon() takes the step away and then looks for stores.
+Store::InStep::InStep(Store& store) : store_(store) {
+    if (store_.step_.load() == 0) return;
+    store_.stores_in_step_.fetch_add(1);
+    step_ = store_.step_.load();
+    if (step_ == 0) end();
+    is_counted_ = step_ != 0;
+}
+
+Store::InStep::~InStep() {
+    if (is_counted_) end();
+}
+
+void Store::InStep::end() {
+    if (store_.stores_in_step_.fetch_sub(1) == 1) store_.stores_in_step_.notify_all();
+}
+
+std::uint64_t Store::take_step_away() {
+    const std::uint64_t step = step_.exchange(0);
+    for (std::uint32_t stores = stores_in_step_.load(); stores != 0; stores = stores_in_step_.load())
+        stores_in_step_.wait(stores);
+    return step;
+}
+
 // Others in the step would commit half of it. So it is as broken as by a death: what was stored in it goes when the last of
 // them has left, or now.
 void Store::abandon() {
@@ -242,8 +279,8 @@ void Store::abandon() {
     if (step_.load() == 0) {
         throw Error(Code::invalid_argument, "no step can be abandoned: none was begun here");
     }
+    const std::uint64_t step = take_step_away();
     const pool::Pool::StepLock lock(pool_);
-    const std::uint64_t step = step_.exchange(0);
     if (is_committed(step)) {
         pool_.enter_step(0);
         throw Error(Code::invalid_argument,
@@ -274,7 +311,7 @@ void Store::drop_from(std::uint64_t step) {
     const pool::Pool::NamesChange change(pool_);
     for_each_from(step, [&](Link record, const heap::RecordHeader& header) {
         if (static_cast<heap::RecordKind>(header.kind) == heap::RecordKind::block) {
-            heap_.unlink_block(record);
+            heap_.unlink_block({record, header.version});
         } else if (const auto entry = catalog_.entry_at_home(header)) {
             drop_from(step, *entry, catalog_.name_of(*entry).value_or("a variable"));
         }
@@ -331,7 +368,7 @@ void Store::drop_from(std::uint64_t step, Link entry, std::string_view name) {
                 if (!hops.take(*definition))
                     throw Error(Code::corrupt,
                                 "the older versions of '" + std::string(name) + "' lead to each other");
-                static_cast<void>(heap_.replace(catalog_.value_word(entry), *definition, previous));
+                static_cast<void>(heap_.replace(catalog_.value_word(entry), seen->seen(), previous));
                 continue;
             }
         }

@@ -147,8 +147,7 @@ public:
     /// What readers see under an id, as far as it tells one version from another.
     struct Seen {
         Link link{};
-        std::uint64_t newest = 0;  // of the blocks of an array
-        bool operator==(const Seen&) const = default;
+        std::vector<std::uint64_t> versions{};  // of a value, or of an array's blocks, sorted
     };
     Seen look(std::string_view id) const;
     /// For whoever keeps something that is derived from the catalog: what has changed.
@@ -354,7 +353,7 @@ public:
     /// Called once for each hierarchy that wants something done in the background, by the thread that first meets it.
     void set_on_hierarchy(std::function<void()> f) { on_hierarchy_ = std::move(f); }
     /// Rises with every store; where there is a hierarchy, again when that or another change can be seen.
-    std::uint64_t newest_version() const { return persist::Medium::load(&pool_.state().next_version.value); }
+    std::uint64_t newest_version() const { return pool_.next_version(); }
     std::uint64_t committed_step() const { return pool_.committed_step(); }
     /// Another one when somebody has set another hierarchy.
     std::uint64_t hierarchy_number() const { return persist::Medium::load(&pool_.state().hierarchy.value); }
@@ -431,6 +430,7 @@ private:
         Link link;
         catalog::Value record{};
         heap::RecordCopy copy;
+        heap::Seen seen() const { return {link, record.header.version}; }
         /// Errors: corrupt.
         Type type() const;
         /// Of a small value all its bytes.
@@ -531,7 +531,25 @@ private:
                         const Selection& selection);
     void publish_block(std::string_view id, Directory& directory, catalog::Draft& draft,
                        const Selection& box);
-    void retire_covered(Directory& directory, const Selection& box, std::uint64_t version);
+    /// A store of this process, from before it says in which step it is until it is published.
+    class InStep {
+    public:
+        explicit InStep(Store& store);
+        ~InStep();
+        InStep(const InStep&) = delete;
+        InStep& operator=(const InStep&) = delete;
+        std::uint64_t step() const { return step_; }
+
+    private:
+        void end();
+        Store& store_;
+        std::uint64_t step_ = 0;
+        bool is_counted_ = false;
+    };
+    std::uint64_t take_step_away();
+    void check_is_not_broken(std::uint64_t step) const;
+    void retire_covered(Directory& directory, const Selection& box, std::uint64_t version,
+                        std::uint64_t step);
     void fill_block(const ArrayDefinition& array, const void* data, const Codec& codec, catalog::Draft& draft,
                     catalog::Block& block, std::uint32_t target);
     Link seal_for(catalog::Draft& draft, const std::uint64_t* slot, Link old);
@@ -730,6 +748,7 @@ private:
     std::atomic<std::uint64_t> inventory_took_ns_ = 0;
     InTransit in_transit_{pool_};
     std::atomic<std::uint64_t> step_{0};
+    std::atomic<std::uint32_t> stores_in_step_{0};  // see InStep
     // The other pool's committed step when its notes were looked at.
     std::atomic<std::uint64_t> settled_with_{0};
     mutable Unpacked unpacked_;

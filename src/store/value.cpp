@@ -54,7 +54,8 @@ Link Store::put_value(const std::function<Link()>& entry_of, std::string_view id
                       SerializerType serializer, const Encoder& encoder, std::uint32_t flags) {
     const std::vector<std::byte> type_bytes = type.encode();
     Value value{};
-    value.step = step_.load();
+    const InStep in_step(*this);
+    value.step = in_step.step();
     value.bytes = encoder.size_bytes();
     value.written_ns = os::wall_ns();
     value.writer_pid = static_cast<std::uint32_t>(pool_.process_id());
@@ -194,12 +195,15 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
         // Drawn after the look at the word, so that it is higher than the version it replaces (law 1).
         const Link fresh = draft.seal(pool_.draw_version());
         if (retires_older) catalog_.retire_versions_before(old);
+        // For others a name is new with its first version, and with the first behind one of a step that is not committed.
+        const bool is_new_to_others =
+            !old.is_record() || (value.step == 0 && !is_committed(seen->record.step));
+        std::optional<pool::Pool::NamesChange> change;
+        if (is_new_to_others && !is_attribute) change.emplace(pool_);
         if (replaced.is_record()) {
-            if (!heap_.replace(word, old, fresh, takes_all ? seen->record.previous : Link{})) continue;
+            if (!heap_.replace(word, seen->seen(), fresh, takes_all ? seen->record.previous : Link{}))
+                continue;
         } else {
-            // A new version is no new name, and neither is an attribute.
-            std::optional<pool::Pool::NamesChange> change;
-            if (!old.is_record() && !is_attribute) change.emplace(pool_);
             std::uint64_t expected = old.word;
             if (!m.compare_exchange(word, expected, fresh.word)) continue;
             m.persist(word, sizeof *word);
@@ -312,7 +316,7 @@ bool Store::decode_value(std::string_view id, const ValueSeen& seen, const PMEM:
         decode(seen.type(), serializer, seen.inline_bytes());
         return true;
     }
-    const Pin pin(heap_, seen.link);
+    const Pin pin(heap_, seen.seen());
     if (!pin) return false;
     const heap::Bytes there = heap_.bytes(seen.record.extent);
     if (there.data == nullptr)
@@ -361,7 +365,8 @@ Pinned Store::view_value(std::string_view id) const {
             std::byte* data = copy->data();
             return {std::move(copy), data, bytes.size()};
         }
-        auto pin = std::make_shared<HeldPin>(const_cast<Store*>(this)->shared_from_this(), heap_, seen->link);
+        auto pin =
+            std::make_shared<HeldPin>(const_cast<Store*>(this)->shared_from_this(), heap_, seen->seen());
         if (!pin->holds()) {
             retry.doubt(pool_, seen->link);
             continue;

@@ -177,7 +177,7 @@ private:
         check_space(id, {}, definition);
         for (const BlockRecord& block : *blocks) {
             try {
-                const Pin pin(store_.heap_, block.link);
+                const Pin pin(store_.heap_, block.seen());
                 if (!pin) continue;  // replaced meanwhile
                 store_.check_block(id, block);
                 check_space(id, block.block.extent, block.link);
@@ -282,7 +282,7 @@ void Store::check_value(const ValueSeen& seen) const {
     if (v.extent.length == 0) {
         crc = base::crc32c(0, seen.inline_bytes().data(), v.bytes);
     } else {
-        const Pin pin(heap_, seen.link);
+        const Pin pin(heap_, seen.seen());
         if (!pin) return;  // replaced meanwhile
         const heap::Bytes there = heap_.bytes(v.extent);
         const std::byte* bytes = there.data;

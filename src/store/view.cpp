@@ -92,7 +92,7 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
             throw Error(Code::invalid_argument,
                         "array '" + std::string(id) + "' is frozen and takes no more updates");
         }
-        auto pin = std::make_shared<HeldPin>(shared_from_this(), heap_, found.link);
+        auto pin = std::make_shared<HeldPin>(shared_from_this(), heap_, found.seen());
         if (!pin->holds()) {
             doubt_if_there(*directory, slot, found.link, retry);
             continue;
@@ -100,7 +100,7 @@ PMEM::RawView Store::view(std::string_view id, const Type& type, const Selection
         pin->bytes = heap_.bytes(found.block.extent);
         targets_.pace(found.block.extent.target, layout::Throttle::Way::read, found.block.stored_bytes);
         std::byte* begin = pin->bytes.data;
-        if (begin == nullptr && !heap::is_current(pool_, found.link)) {  // erased before it was pinned
+        if (begin == nullptr && !heap::is_current(pool_, found.seen())) {  // erased before it was pinned
             doubt_if_there(*directory, slot, found.link, retry);
             continue;
         }
@@ -130,7 +130,7 @@ void Store::freeze(std::string_view id) {
     directory->refresh();
     if (directory->blocks().empty()) return;  // an array without elements
     const BlockRecord& block = directory->blocks().begin()->second;
-    const Pin pin(heap_, block.link);
+    const Pin pin(heap_, block.seen());
     if (!pin) throw Error(Code::not_found, "array '" + std::string(id) + "' was erased meanwhile");
     std::uint64_t* word = &pool_.as<heap::RecordHeader>(block.link.offset()).word;
     std::uint64_t expected = 0;

@@ -22,7 +22,7 @@ Store::Seen Store::look(std::string_view id) const {
         if (!named) return {};
         if (!is_array(named->definition)) {
             const auto seen = visible_value(*named);
-            return {seen ? seen->link : Link{}, 0};
+            return seen ? Seen{seen->link, {seen->seen().version}} : Seen{};
         }
         const auto directory = directory_of(named->definition);
         if (!directory) {
@@ -34,10 +34,11 @@ Store::Seen Store::look(std::string_view id) const {
             retry.doubt(pool_, named->definition);
             continue;
         }
-        Seen seen{is_visible(directory->definition().step) ? named->definition : Link{}, 0};
+        Seen seen{is_visible(directory->definition().step) ? named->definition : Link{}, {}};
         for (const auto& [handle, block] : directory->blocks()) {
-            if (is_visible(block.block.step)) seen.newest = std::max(seen.newest, block.version);
+            if (is_visible(block.block.step)) seen.versions.push_back(block.version);
         }
+        std::sort(seen.versions.begin(), seen.versions.end());
         return seen;
     }
 }
@@ -55,12 +56,13 @@ bool Watching::wait(std::optional<std::chrono::nanoseconds> at_most) {
         store_->check_readable();  // a forked child has no memory of the pool
         const std::uint64_t news = waiting_.news();
         const Store::Seen now = store_->look(id_);
-        // A block that went because somebody has read it is no news.
-        const bool is_news = now.link != seen_.link || now.newest > seen_.newest;
-        if (is_news) {
-            seen_ = now;
-            return true;
-        }
+        // A block that went because somebody has read it is no news. One that came may have a lower version than others that were there
+        // before: its store, or the commit of its step, was slower.
+        const bool is_news =
+            now.link != seen_.link || !std::includes(seen_.versions.begin(), seen_.versions.end(),
+                                                     now.versions.begin(), now.versions.end());
+        seen_ = now;
+        if (is_news) return true;
         std::uint64_t left = a_day_ns;
         if (at_most) {
             const auto all = static_cast<std::uint64_t>(std::max<std::int64_t>(at_most->count(), 0));

@@ -79,7 +79,8 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
         std::optional<pool::Pool::Placing> placing;
         if (Medium::load(&pool_.state().hierarchy.value) != 0) placing.emplace(pool_);
         Block block{};
-        block.step = step_.load();
+        const InStep in_step(*this);
+        block.step = in_step.step();
         block.raw_bytes = selection.elements() * d.type.size();
         block.written_ns = os::wall_ns();
         block.writer_pid = static_cast<std::uint32_t>(pool_.process_id());
@@ -211,12 +212,12 @@ void Store::publish_block(std::string_view id, Directory& directory, catalog::Dr
         // An older block of the same box gives up its slot, unless readers still need it because this one's
         // step is not committed.
         std::uint64_t* slot = nullptr;
-        Link old{};
+        heap::Seen old{};
         for (const std::uint64_t handle : directory.same_box(box)) {
             const BlockRecord& there = directory.block(handle);
             if (there.block.step != step && (step != 0 || !is_committed(there.block.step))) continue;
             slot = directory.slot_word(handle);
-            old = there.link;
+            old = there.seen();
         }
         std::uint64_t expected = 0;
         if (slot == nullptr) {
@@ -225,8 +226,8 @@ void Store::publish_block(std::string_view id, Directory& directory, catalog::Dr
             expected = empty.empty;
         }
         directory.vouch();
-        const Link fresh = seal_for(draft, slot, old);
-        if (old.is_record()) {
+        const Link fresh = seal_for(draft, slot, old.link);
+        if (old.link.is_record()) {
             if (!heap_.replace(slot, old, fresh)) continue;
         } else {
             if (!publish_in({slot, expected}, fresh)) continue;
@@ -238,15 +239,15 @@ void Store::publish_block(std::string_view id, Directory& directory, catalog::Dr
             heap_.retire(fresh);
             throw_erased();
         }
-        retire_covered(directory, box, header.version);
+        retire_covered(directory, box, header.version, step);
         return;
     }
 }
 
 // What this block covers whole is garbage (law 3), unless an uncommitted step stands between.
-void Store::retire_covered(Directory& directory, const Selection& box, std::uint64_t version) {
+void Store::retire_covered(Directory& directory, const Selection& box, std::uint64_t version,
+                           std::uint64_t step) {
     if (!box.is_dense() || !directory.refresh()) return;
-    const std::uint64_t step = step_.load();
     const Box mine = array::bounding_box(box);
     std::vector<std::uint64_t> covered;  // in favour of this block, or of one of the same step
     directory.index().query(mine, [&](std::uint64_t handle) {
@@ -281,7 +282,7 @@ void Store::store_in_place(std::string_view id, Directory& directory, const void
     if (directory.blocks().empty())
         throw Error(Code::not_found, "array '" + std::string(id) + "' was erased meanwhile");
     const BlockRecord& block = directory.blocks().begin()->second;
-    const Pin pin(heap_, block.link);  // else the space may be another's while it is being filled
+    const Pin pin(heap_, block.seen());  // else the space may be another's while it is being filled
     if (!pin) throw Error(Code::not_found, "array '" + std::string(id) + "' was erased meanwhile");
     if (Medium::load(&pool_.as<heap::RecordHeader>(block.link.offset()).word) != 0) {
         throw Error(Code::invalid_argument,
@@ -292,7 +293,7 @@ void Store::store_in_place(std::string_view id, Directory& directory, const void
     const heap::Bytes there = heap_.bytes(block.block.extent);
     std::byte* to = there.data;
     if (to == nullptr) {
-        const bool is_there = heap::is_current(pool_, block.link);
+        const bool is_there = heap::is_current(pool_, block.seen());
         throw Error(is_there ? Code::corrupt : Code::not_found,
                     "array '" + std::string(id) +
                         (is_there ? "' has lost its payload file" : "' was erased meanwhile"));
