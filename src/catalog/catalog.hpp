@@ -134,6 +134,8 @@ public:
 
     /// Errors: not_found when somebody else was faster; busy for a group that is not empty.
     void erase(Link entry, std::string_view id);
+    /// Of a variable, while this is what defines it. False when another has stored over it, or erased it.
+    bool erase_only(Link entry, Link definition);
     /// The same of a variable that was found by this id: if it was renamed since, it is left alone.
     void erase(const Named& named, std::string_view id);
     void erase_attribute(Link attribute, std::string_view name);

@@ -238,6 +238,7 @@ void Catalog::walk(const std::uint64_t* head,
 }
 
 void Catalog::for_each(const std::function<void(const std::string&, Link)>& f, const Trouble& trouble) const {
+    const WholeLook look(pool_);
     const auto tell = [&](const std::string& id, const char* what) {
         if (trouble) trouble(id, what);
     };
@@ -310,10 +311,12 @@ void Catalog::for_each(const std::function<void(const std::string&, Link)>& f, c
         }
         for (std::size_t i = 0; i < count; ++i) walk(bucket(used[i]), tell_entry, {}, broken);
     }
+    look.check();
 }
 
 void Catalog::for_each_attribute(Link owner, const std::function<void(const std::string&, Link)>& f,
                                  const std::function<void()>& broken) const {
+    const WholeLook look(pool_);
     const std::uint64_t incarnation = pool_.as<Entry>(owner.offset()).header.incarnation;
     walk(
         attributes_word(owner),
@@ -321,6 +324,7 @@ void Catalog::for_each_attribute(Link owner, const std::function<void(const std:
             if (entry.parent == incarnation && definition(link)) f(key, link);
         },
         owner, broken);
+    look.check();
 }
 
 // Each attribute that is set is counted first, and each look at a variable counts them: so nothing is copied or summed for it.

@@ -34,6 +34,17 @@ void Catalog::erase(Link entry, std::string_view id, Link name) {
                     "'" + std::string(id) + "' was erased by another process or thread just now");
 }
 
+bool Catalog::erase_only(Link entry, Link definition) {
+    const std::lock_guard one_verb(verb_mutex_);
+    finish_verb(pool_.slot_index());
+    const bool erased = take_away(entry, [&] {
+        std::uint64_t expected = definition.word;
+        return pool_.medium().compare_exchange(value_word(entry), expected, definition.dead().word);
+    });
+    heap_.reclaim();
+    return erased;
+}
+
 // Caller has the verb's mutex, and no verb of this process is unfinished.
 bool Catalog::take_away(Link entry, const std::function<bool()>& flag) {
     const Medium& m = pool_.medium();

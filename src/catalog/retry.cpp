@@ -49,6 +49,15 @@ void Retry::again() {
     throw Error(Code::corrupt, "the records of '" + std::string(id_) + "' make no sense; run pmemcpy verify");
 }
 
+WholeLook::WholeLook(const pool::Pool& pool) : pool_(pool), recoveries_(pool.recovery_count()) {
+    if (pool_.read_only() && recoveries_ % 2 != 0) throw_being_recovered(pool_);
+}
+
+void WholeLook::check() const {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (pool_.read_only() && pool_.recovery_count() != recoveries_) throw_being_recovered(pool_);
+}
+
 void throw_being_recovered(const pool::Pool& pool) {
     throw Error(
         Code::busy,

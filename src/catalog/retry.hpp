@@ -45,4 +45,18 @@ private:
 
 [[noreturn]] void throw_being_recovered(const pool::Pool& pool);
 
+/// A look of a mere reader at all of something. A process that recovers the pool meanwhile writes all words anew, and part of what is there
+/// looks as if it were all.
+class WholeLook {
+public:
+    /// Errors: busy, while the pool is being recovered.
+    explicit WholeLook(const pool::Pool& pool);
+    /// Errors: busy, if a recovery has begun since.
+    void check() const;
+
+private:
+    const pool::Pool& pool_;
+    std::uint64_t recoveries_;
+};
+
 }  // namespace pmemcpy::catalog

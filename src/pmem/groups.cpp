@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/groups.hpp>
+#include <tuple>
 #include <utility>
 
 namespace pmemcpy {
@@ -19,6 +21,48 @@ bool erase_if_there(PMEM& pool, const std::string& id) {
         if (error.kind() != Code::not_found) throw;
         return false;
     }
+}
+
+/// A member of a group as it was seen: another that was made under its name since is not erased for it.
+struct MemberSeen {
+    std::uint64_t created_ns;
+    std::string id;
+    Oid oid;
+};
+
+// Nothing if it has gone meanwhile.
+std::optional<MemberSeen> seen_now(const PMEM& pool, const std::string& id) {
+    try {
+        for (Oid oid = pool.oid(id);;) {
+            const std::uint64_t created_ns = pool.creation(id).created_ns;
+            const Oid still = pool.oid(id);
+            if (still == oid) return MemberSeen{created_ns, id, oid};
+            oid = still;
+        }
+    } catch (const Error& error) {
+        if (error.kind() != Code::not_found) throw;
+        return std::nullopt;
+    }
+}
+
+bool erase_if_same(PMEM& pool, const MemberSeen& member) {
+    return pmem::Sides::of(pool).of(member.id)->erase_if(member.id, member.oid);
+}
+
+// What is in a group was there before the look that finds the group itself the same: it is this one's.
+bool erase_member(PMEM& pool, const MemberSeen& member) {
+    std::vector<MemberSeen> inside;
+    const auto look = [&](const std::vector<std::string>& ids) {
+        for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
+            if (auto seen = seen_now(pool, *id)) inside.push_back(std::move(*seen));
+        }
+    };
+    look(pool.ids(member.id + "/"));
+    look(pool.groups(member.id + "/"));  // each behind those in it
+    const auto now = seen_now(pool, member.id);
+    if (!now || now->oid != member.oid) return false;
+    for (const MemberSeen& each : inside) erase_if_same(pool, each);
+    return erase_if_same(pool, member);
 }
 
 }  // namespace
@@ -65,19 +109,16 @@ std::vector<std::string> keep_newest(PMEM& pool, std::string_view group, std::si
     if (!is_pool && pool.info(group).kind != VariableKind::group)
         throw Error(Code::type_mismatch,
                     "'" + std::string(group) + "' is no group, so nothing in it is kept");
-    std::vector<std::pair<std::uint64_t, std::string>> by_age;
+    std::vector<MemberSeen> by_age;
     for (const std::string& name : members(pool, group)) {
-        try {
-            by_age.emplace_back(pool.creation(prefix + name).created_ns, name);
-        } catch (const Error& error) {
-            if (error.kind() != Code::not_found) throw;
-        }
+        if (auto seen = seen_now(pool, prefix + name)) by_age.push_back(std::move(*seen));
     }
-    std::sort(by_age.begin(), by_age.end());
+    std::sort(by_age.begin(), by_age.end(), [](const MemberSeen& a, const MemberSeen& b) {
+        return std::tie(a.created_ns, a.id) < std::tie(b.created_ns, b.id);
+    });
     std::vector<std::string> erased;
     for (std::size_t i = 0; i + count < by_age.size(); ++i) {
-        erase_all(pool, prefix + by_age[i].second);
-        erased.push_back(std::move(by_age[i].second));
+        if (erase_member(pool, by_age[i])) erased.push_back(by_age[i].id.substr(prefix.size()));
     }
     return erased;
 }

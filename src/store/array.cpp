@@ -141,7 +141,7 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
                 try {
                     if (options.contiguous) ensure_in_place(*directory);
                 } catch (...) {
-                    if (made) catalog_.erase(entry, id);
+                    if (made) take_back(entry, id, *directory);
                     throw;
                 }
                 catalog_.vouch_for(entry);  // whether another has made it or this call, just now
@@ -161,6 +161,14 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
         }
     }));
     if (options.contiguous) name_changed(id);
+}
+
+// Of an array that this call has made and has no space for. Another may have been told that it is there, and give it the space: beside others
+// it stays, as an array without elements, which a later store gives its space.
+void Store::take_back(Link entry, std::string_view id, Directory& directory) {
+    const pool::Pool::Alone alone(pool_, std::try_to_lock);
+    const std::lock_guard one_thread(directory.mutex());
+    if (alone && directory.refresh() && directory.blocks().empty()) catalog_.erase(entry, id);
 }
 
 // False when somebody else has given the entry a definition, or erased it.

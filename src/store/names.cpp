@@ -36,14 +36,16 @@ void Store::make_group(std::string_view id) {
     count_change();
 }
 
-void Store::erase(std::string_view id) {
+void Store::check_may_erase(std::string_view id) const {
     check_writable();
     array::validate_id(id);
-    if (step_.load() != 0) {
-        throw Error(Code::unsupported,
-                    "erase of '" + std::string(id) +
-                        "' inside a step: it would be seen at once; erase it after commit");
-    }
+    if (step_.load() == 0) return;
+    throw Error(Code::unsupported, "erase of '" + std::string(id) +
+                                       "' inside a step: it would be seen at once; erase it after commit");
+}
+
+void Store::erase(std::string_view id) {
+    check_may_erase(id);
     const auto named = catalog_.find_named(id);
     if (!named) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
     erase_named(*named, id);
@@ -59,9 +61,9 @@ bool Store::erase_this(const Oid& oid) {
 }
 
 bool Store::erase_if(std::string_view id, const Oid& oid) {
-    check_writable();
+    check_may_erase(id);
     const auto named = catalog_.find_named(id);
-    if (!named || named->entry.word != oid.place) return false;  // renamed or erased just then
+    if (!named || oid_of(*named) != oid) return false;  // renamed or erased just then
     try {
         erase_named(*named, id);
         return true;
@@ -275,7 +277,11 @@ Oid Store::oid(std::string_view id) const {
     check_readable();
     const auto named = defined(id);
     if (!named) throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool_.path());
-    return {named->entry.word, pool_.as<catalog::Entry>(named->entry.offset()).header.incarnation};
+    return oid_of(*named);
+}
+
+Oid Store::oid_of(const catalog::Catalog::Named& named) const {
+    return {named.entry.word, pool_.as<catalog::Entry>(named.entry.offset()).header.incarnation};
 }
 
 std::string Store::name_of(const Oid& oid) const {

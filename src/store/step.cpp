@@ -372,6 +372,11 @@ void Store::drop_from(std::uint64_t step, Link entry, std::string_view name) {
                 continue;
             }
         }
+        if (!nature->is_group) {
+            // Only that: what another has stored over it meanwhile, in no step, is not of this one.
+            if (catalog_.erase_only(entry, *definition)) return;
+            continue;
+        }
         try {
             return catalog_.erase(entry, name);
         } catch (const Error& error) {

@@ -497,7 +497,9 @@ private:
     Info describe_value(std::string_view id, const ValueSeen& seen) const;
     bool makes_sense(Link definition) const;
     std::optional<Info> describe(std::string_view id, const catalog::Catalog::Named& named) const;
+    void check_may_erase(std::string_view id) const;
     void erase_named(const catalog::Catalog::Named& named, std::string_view id);
+    Oid oid_of(const catalog::Catalog::Named& named) const;
     void check_value(const ValueSeen& seen) const;
     void discard_block(const std::string& id, Link block);
     Link make_owner_of_attributes(std::string_view id);
@@ -525,6 +527,7 @@ private:
     std::shared_ptr<Directory> array(std::string_view id) const;
     [[noreturn]] void throw_no_array(std::string_view id, std::optional<Link> definition) const;
     Dimensions dims_now(const Directory& directory) const;
+    void take_back(Link entry, std::string_view id, Directory& directory);
     bool define_array(Link entry, Link empty_word, const ArrayDefinition& asked);
     void ensure_in_place(Directory& directory);
     void store_in_place(std::string_view id, Directory& directory, const void* data,

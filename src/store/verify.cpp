@@ -2,6 +2,7 @@
 
 #include "array/selection.hpp"
 #include "base/crc32c.hpp"
+#include "catalog/retry.hpp"
 #include "heap/hops.hpp"
 #include "os/guard.hpp"
 #include "store/pin.hpp"
@@ -242,9 +243,11 @@ private:
 
 std::vector<Damage> Store::verify(const std::function<void(std::uint64_t, std::uint64_t)>& progress) const {
     check_readable();
+    const catalog::WholeLook look(pool_);
     std::vector<Damage> damages;
     for (Inspection::Finding& finding : Inspection(*this, progress).run())
         damages.push_back(std::move(finding.damage));
+    look.check();
     return damages;
 }
 

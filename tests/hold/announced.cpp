@@ -159,10 +159,74 @@ Scenario a_store_in_a_group_that_is_erased() {
     return scenario;
 }
 
+// Rows that are appended one by one are joined by a process that is alone. Another came in between and stored over one of them, and it was
+// the other's block that was taken out. So it waits until the rows are joined, or comes when they are.
+Scenario rows_that_are_joined() {
+    Scenario scenario;
+    scenario.name = "rows that are joined";
+    scenario.options.max_bytes = std::uint64_t{512} << 10;
+    const auto append = [](PMEM& pmem, std::size_t row) {
+        pmem.store<double>("L", numbers(2, 10.0 * static_cast<double>(row)).data(), Box{{row, 0}, {1, 2}});
+    };
+    scenario.setup = [=](PMEM& pmem) {
+        pmem.alloc<double>("L", Dimensions{unlimited, 2});
+        for (std::size_t row = 0; row < 15; ++row) append(pmem, row);
+    };
+    const Call last = {"append row 15", [=](PMEM& pmem) {
+                           append(pmem, 15);
+                           return std::string("ok");
+                       }};
+    Call open = open_pool();
+    open.may_be_busy = true;  // behind one that is stopped while it is alone
+    scenario.actors = {{"A", {last, load_box("L", Box{{3, 0}, {1, 2}})}},
+                       {"B", {open, store_box("L", Box{{3, 0}, {1, 2}}, 777)}, {}, true}};
+    scenario.turns = {held(0), ends(1), ends(0)};
+    return scenario;
+}
+
+// A process drops what it has stored in a step, and is held before it takes a name away that was new in it. Another stores something under
+// that name, in no step, which went with it.
+Scenario a_name_that_is_dropped() {
+    Scenario scenario;
+    scenario.name = "a name that is dropped";
+    scenario.setup = [](PMEM& pmem) { pmem.store("u", 1); };
+    const auto in_step = [](PMEM& pmem) {
+        pmem.begin(5);
+        pmem.store("x", 1);
+    };
+    scenario.actors = {{"A", {abandon()}, in_step}, {"B", {store_int("x", 2)}}};
+    scenario.turns = {held(0), ends(1), ends(0)};
+    return scenario;
+}
+
+// A mere reader lists what there is while another process is held in a recovery, which writes all links anew: to the reader the pool was empty.
+Scenario a_list_beside_a_recovery() {
+    Scenario scenario;
+    scenario.name = "a list beside a recovery";
+    scenario.setup = [](PMEM& pmem) { pmem.store("u", 1); };
+    const auto opens_to_read = [](PMEM& pmem) {
+        Options options;
+        options.mode = Mode::read;
+        pmem.mmap(Node::path, options);
+    };
+    Call list = {"list", [](PMEM& pmem) {
+                     std::string all;
+                     for (const std::string& id : pmem.ids()) all += id + " ";
+                     return all;
+                 }};
+    list.may_be_busy = true;
+    scenario.actors = {{"W", {store_int("v", 1)}, [](PMEM& pmem) { pmem.store("w", 1); }},
+                       {"R", {list}, opens_to_read, true},
+                       {"N", {open_pool(), load_int("u")}, {}, true}};
+    scenario.turns = {held(0), dies(0), held_in(2, "Scan::put_in_chain"), ends(1), ends(2)};
+    return scenario;
+}
+
 std::vector<Scenario> announced() {
     return {a_block_in_a_slot_that_was_passed(), a_pin_that_comes_late(),    a_free_of_what_is_pinned(),
             a_pin_beside_a_recovery(),           chunks_that_are_reserved(), a_block_behind_an_eraser(),
-            a_store_in_a_group_that_is_erased()};
+            a_store_in_a_group_that_is_erased(), rows_that_are_joined(), a_name_that_is_dropped(),
+            a_list_beside_a_recovery()};
 }
 
 }  // namespace pmemcpy::hold

@@ -58,7 +58,15 @@ Scenario a_pin_beside_a_recovery();
 Scenario chunks_that_are_reserved();
 Scenario a_block_behind_an_eraser();
 Scenario a_store_in_a_group_that_is_erased();
+Scenario rows_that_are_joined();
+Scenario a_name_that_is_dropped();
+Scenario a_list_beside_a_recovery();
 std::vector<Scenario> announced();
+
+// again.cpp
+Scenario a_slot_that_looks_the_same();
+Scenario a_block_that_looks_the_same();
+std::vector<Scenario> of_tags_that_come_again();
 
 // chunks.cpp
 Scenario a_freed_unit_of_another();

@@ -136,6 +136,23 @@ TEST(HeldStory, a_reader_sees_a_block_that_goes_into_a_slot_that_was_passed) {
     tell("a block in a slot that was passed", explore_all({a_block_in_a_slot_that_was_passed()}), 3);
 }
 
+TEST(HeldStory, what_looks_the_same_is_not_taken_for_it) {
+    tell("a slot that looks the same", explore_all({a_slot_that_looks_the_same()}), 20);
+    tell("a block that looks the same", explore_all({a_block_that_looks_the_same()}), 20);
+}
+
+TEST(HeldStory, nobody_comes_beside_one_that_is_alone) {
+    tell("rows that are joined", explore_all({rows_that_are_joined()}), 10);
+}
+
+TEST(HeldStory, a_drop_of_a_step_takes_nothing_that_is_in_none) {
+    tell("a name that is dropped", explore_all({a_name_that_is_dropped()}), 20);
+}
+
+TEST(HeldStory, a_list_beside_a_recovery_is_whole_or_an_error) {
+    tell("a list beside a recovery", explore_all({a_list_beside_a_recovery()}), 5);
+}
+
 TEST(HeldStory, a_pin_and_a_free_see_each_other) {
     tell("a pin that comes late", explore_all({a_pin_that_comes_late()}), 1);
     tell("a free of what is pinned", explore_all({a_free_of_what_is_pinned()}), 1);
