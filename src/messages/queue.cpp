@@ -291,6 +291,9 @@ bool Queue::recover(std::uint32_t n, const Word& word) {
         members_.throw_corrupt("has a message of priority " + std::to_string(priority));
     const std::uint64_t found = slot(priority, position).load();
     const bool is_in_slot = found == filled(n, position);
+    // Another process may have recovered the message before we looked at the aim. Then the slot is the one that it has put the message into, and
+    // nobody is to empty it. While the word is the dead owner's, the aim and the slot are too. The other acts below are exchanges of the word.
+    if (claims_.load(n) != word) return false;
     switch (state_of(word)) {
         case NodeState::filling:
             if (is_in_slot) {

@@ -2,6 +2,7 @@
 // makes a difference it is killed, or left where it is while a survivor goes on, and then goes on itself.
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -85,13 +86,20 @@ protected:
         hands.queue = MessageQueue::open(messages_);
     }
 
-    void set_up_files() {
+    // The seat of the process that dies is the first, which the survivor takes again; or it stays empty, and only the kernel knows of the death.
+    enum class Seat { taken_again, empty };
+
+    void set_up_files(Seat seat) {
         {
             BucketPool::create(buckets_, {.bucket_bytes = page, .count = bucket_count});
             MessageQueue queue = MessageQueue::create(messages_, {.capacity = capacity, .priorities = 2});
             for (std::uint64_t i = 1; i <= 3; ++i) queue.push(numbered(i));
         }
         if (!GetParam().die) return;
+        std::array<Hands, 2> before;  // in the seats that the survivor and the stepped process take later
+        if (seat == Seat::empty) {
+            for (Hands& hands : before) open(hands);
+        }
         const pid_t child = ::fork();
         if (child == 0) {
             static Hands hands;
@@ -140,8 +148,7 @@ protected:
         if (position.place != 0) {
             child.run_to(position.place, position.occurrence);
         } else {
-            while (child.step()) {
-            }
+            child.finish();
         }
     }
 
@@ -213,11 +220,35 @@ protected:
         std::vector<std::uint64_t> popped;
         if (fate == Fate::stopped) {
             popped = live(survivor);
-            while (child->step()) {
-            }
+            child->finish();
         }
         child->kill();
         return judge(survivor, std::move(popped));
+    }
+
+    void sweep(Seat seat) {
+        for (const std::string& path : {buckets_, messages_}) ::unlink(path.c_str());
+        set_up_files(seat);
+        const Original buckets(buckets_), messages(messages_);
+        std::size_t failures = 0;
+        const std::vector<Position> positions = find_positions(buckets, messages);
+        for (const Position& position : positions) {
+            for (const Fate fate : {Fate::killed, Fate::stopped}) {
+                buckets.restore();
+                messages.restore();
+                std::string wrong;
+                try {
+                    wrong = meet(position, fate);
+                } catch (const std::exception& error) {
+                    wrong = error.what();
+                }
+                if (wrong.empty() || ++failures > 5) continue;
+                ADD_FAILURE() << (fate == Fate::killed ? "killed at " : "stopped at ")
+                              << name_of_place(position.place) << ", time " << position.occurrence << ": "
+                              << wrong;
+            }
+        }
+        std::printf("%-30s killed and stopped at %zu places\n", GetParam().name.c_str(), positions.size());
     }
 
     Folder folder_;
@@ -225,27 +256,8 @@ protected:
 };
 
 TEST_P(SharedSweep, loses_nothing_and_gives_nothing_twice) {
-    set_up_files();
-    const Original buckets(buckets_), messages(messages_);
-    const std::vector<Position> positions = find_positions(buckets, messages);
-    std::size_t failures = 0;
-    for (const Position& position : positions) {
-        for (const Fate fate : {Fate::killed, Fate::stopped}) {
-            buckets.restore();
-            messages.restore();
-            std::string wrong;
-            try {
-                wrong = meet(position, fate);
-            } catch (const std::exception& error) {
-                wrong = error.what();
-            }
-            if (wrong.empty() || ++failures > 5) continue;
-            ADD_FAILURE() << (fate == Fate::killed ? "killed at " : "stopped at ")
-                          << name_of_place(position.place) << ", time " << position.occurrence << ": "
-                          << wrong;
-        }
-    }
-    std::printf("%-30s killed and stopped at %zu places\n", GetParam().name.c_str(), positions.size());
+    sweep(Seat::taken_again);
+    if (GetParam().die) sweep(Seat::empty);
 }
 
 // Which six are free as one, and this process has it in its memory.
