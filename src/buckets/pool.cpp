@@ -26,6 +26,9 @@ constexpr int most_looks = 450;
 members::Shape shape_of(const Layout& layout) { return {layout.bucket_bytes, layout.count, 0, 0}; }
 
 Layout layout_of(const members::Shape& shape) { return lay_out(shape[0], shape[1]); }
+members::Body body_of(const Layout& layout) {
+    return {layout.file_bytes, layout.words, sizeof(std::uint64_t), layout.count};
+}
 
 }  // namespace
 
@@ -58,16 +61,15 @@ Layout lay_out(std::uint64_t bucket_bytes, std::uint64_t count) {
 std::shared_ptr<Pool> Pool::create(const std::string& path, const BucketOptions& options) {
     const Layout layout = lay_out(options.bucket_bytes, options.count);
     return std::make_shared<Pool>(members::Members::create(
-        {path, members::Kind::buckets, shape_of(layout), layout.file_bytes, options.mode},
+        {path, members::Kind::buckets, shape_of(layout), body_of(layout), options.mode},
         [&](std::byte* base) {
             Runs(base + layout.hints, base + layout.words, static_cast<std::uint32_t>(layout.count)).set_up();
         }));
 }
 
 std::shared_ptr<Pool> Pool::open(const std::string& path) {
-    return std::make_shared<Pool>(
-        members::Members::open(path, members::Kind::buckets,
-                               [](const members::Shape& shape) { return layout_of(shape).file_bytes; }));
+    return std::make_shared<Pool>(members::Members::open(
+        path, members::Kind::buckets, [](const members::Shape& shape) { return body_of(layout_of(shape)); }));
 }
 
 Pool::Pool(members::Members members)
@@ -118,12 +120,14 @@ bool Pool::take_slowly(std::uint64_t want, const Word& as, Buckets& held) {
     return true;
 }
 
-// Who wants a part of a run that a dead process held makes it his, and gives it back to the dead in single ones. Who wants another part
-// waits for him.
+// A process that wants a part of a run that a dead one held owns the run for a moment, and leaves it behind in single ones, which are nobody's:
+// a process writes no name but its own, so that no life of the dead one's seat meets its name again (`Members::forget_lives`). Another process
+// that wants another part waits meanwhile.
 void Pool::part_left_behind(std::uint32_t i, members::Roll& roll) const {
     for (int looks = 0; looks < most_looks; ++looks) {
         const std::uint32_t first = runs_.first_of(i);
         const Word head = checked(first);
+        if (Runs::follows(head)) continue;  // another process has changed the run between these looks
         if (head.state == state_parting && !members_.is_dead(head.owner)) {
             std::this_thread::sleep_for(std::chrono::microseconds(looks));
             continue;
@@ -133,7 +137,10 @@ void Pool::part_left_behind(std::uint32_t i, members::Roll& roll) const {
         Word mine = head;
         mine.owner = members_.me();
         mine.state = state_parting;
-        if (runs_.change(first, head, mine)) runs_.cut_run(first, runs_.length(first), head);
+        if (!runs_.change(first, head, mine)) continue;
+        Word left = head;
+        left.owner = members::nobody;
+        runs_.cut_run(first, runs_.length(first), left);
     }
 }
 
@@ -160,7 +167,10 @@ void Pool::take(std::span<const BucketId> ids, Buckets& held) {
             continue;
         }
         // Its last owner is not coming back, so it is left behind again as it was.
-        for (const Taken& one : taken) runs_.change(one.index, one.as, one.before);
+        for (Taken& one : taken) {
+            one.before.owner = members::nobody;  // part_left_behind() says why
+            runs_.change(one.index, one.as, one.before);
+        }
         throw Error(Code::not_found,
                     "bucket " + std::to_string(id.index) + " of '" + members_.path() +
                         "' is not on offer by this id: it was taken, given back, or never was");

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <pmemcpy/messages.hpp>
 
+#include "members/format.hpp"
 #include "members/word.hpp"
 #include "messages/format.hpp"
 #include "messages/queue.hpp"
@@ -179,6 +180,22 @@ TEST_F(MessagesOfAFile, that_a_dead_process_had_claimed_come_again) {
     EXPECT_EQ(again->deliveries(), 2U);
     again->done();
     EXPECT_EQ(queue.recover(), 0U);
+}
+
+// The process that sits 2^17 lives later in the seat of the dead one was taken for it.
+TEST_F(MessagesOfAFile, of_the_dead_come_again_also_beside_one_with_the_same_tag) {
+    MessageQueue queue = make(4);
+    queue.push(numbered(1));
+    in_a_process_that_dies([&] {
+        static auto claimed = MessageQueue::open(path_).try_claim();
+        if (!claimed) ::_exit(1);
+    });
+    // Its seat was the second, which has had all lives but the last of its tags since; the next one has the tag of the dead process, its first.
+    overwrite(members::lives_offset + 8, (std::uint64_t{1} << members::life_bits) - 1);
+    MessageQueue same = MessageQueue::open(path_);
+    EXPECT_EQ(queue.claimed(), 1U);
+    EXPECT_EQ(same.recover(), 1U);
+    EXPECT_EQ(same.try_pop(), numbered(1));
 }
 
 // A process that has read the word of a dead one is held; another one recovers the message; then the first one goes on. It emptied the slot into which

@@ -21,6 +21,8 @@
 #include <pmemcpy/buckets.hpp>
 #include <pmemcpy/messages.hpp>
 
+#include "members/format.hpp"
+#include "members/word.hpp"
 #include "stepping.hpp"
 #include "tests/folder.hpp"
 
@@ -44,6 +46,7 @@ struct Verb {
     std::function<void(Hands&)> prepare;  // in the process that is stepped, before
     std::function<void(Hands&)> call;     // stepped; nothing: the opening itself
     std::function<void(Hands&)> die;      // what another process does that died before all this
+    std::uint64_t lives = 0;  // if not 0, the dead process had the second seat, and it has had so many
 };
 
 struct Position {
@@ -97,9 +100,8 @@ protected:
         }
         if (!GetParam().die) return;
         std::array<Hands, 2> before;  // in the seats that the survivor and the stepped process take later
-        if (seat == Seat::empty) {
-            for (Hands& hands : before) open(hands);
-        }
+        if (seat == Seat::empty || GetParam().lives != 0) open(before[0]);
+        if (seat == Seat::empty && GetParam().lives == 0) open(before[1]);
         const pid_t child = ::fork();
         if (child == 0) {
             static Hands hands;
@@ -109,6 +111,15 @@ protected:
         }
         int status = 0;
         ::waitpid(child, &status, 0);
+        if (GetParam().lives != 0) set_lives();
+    }
+
+    void set_lives() const {
+        for (const std::string& path : {buckets_, messages_}) {
+            std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+            file.seekp(members::lives_offset + 8);
+            file.write(reinterpret_cast<const char*>(&GetParam().lives), 8);
+        }
     }
 
     std::unique_ptr<SteppedChild> start() const {
@@ -257,7 +268,7 @@ protected:
 
 TEST_P(SharedSweep, loses_nothing_and_gives_nothing_twice) {
     sweep(Seat::taken_again);
-    if (GetParam().die) sweep(Seat::empty);
+    if (GetParam().die && GetParam().lives == 0) sweep(Seat::empty);
 }
 
 // Which six are free as one, and this process has it in its memory.
@@ -348,6 +359,12 @@ std::vector<Verb> verbs() {
         {"give_back", claim_one, [](Hands& h) { h.delivery->give_back(); }, {}},
         {"recover", {}, [](Hands& h) { h.queue->recover(); }, die_with_all},
         {"attach", [](Hands& h) { h = {}; }, {}, {}},
+        // The life before the last one is that of the preparation.
+        {"attach_when_the_tags_of_a_seat_are_used_up",
+         [](Hands& h) { h = {}; },
+         {},
+         die_with_all,
+         (std::uint64_t{1} << members::life_bits) - 2},
     };
 }
 
