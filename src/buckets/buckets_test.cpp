@@ -185,6 +185,32 @@ TEST_F(BucketsOfAFile, of_which_one_is_gone_are_not_taken_at_all) {
     EXPECT_EQ(code_of([&] { pool.take(std::vector<BucketId>{{7, 0}}); }), Code::not_found);
 }
 
+// The second one makes the call wait for a tenth of a second, and then fail. It held the first one meanwhile, and another process did not get it.
+TEST_F(BucketsOfAFile, of_which_one_is_none_are_not_held_before_the_call_fails) {
+    BucketPool pool = make(4), other = BucketPool::open(path_);
+    const std::vector<BucketId> ids = pool.acquire(page).offer(1, 1);
+    ASSERT_EQ(ids[0].index, 0U);
+    const buckets::Layout layout = buckets::lay_out(page, 4);
+    overwrite(layout.words + 16, members::Word{buckets::state_parting, 1, {0, 1}, 1}.packed());
+    std::atomic<bool> is_over{false};
+    std::thread failing([&] {
+        EXPECT_EQ(code_of([&] { pool.take(std::vector<BucketId>{ids[0], {2, 1}}); }), Code::not_found);
+        is_over = true;
+    });
+    while (!is_over) EXPECT_EQ(other.count(BucketState::offered), 1U);
+    failing.join();
+    EXPECT_EQ(code_of([&] { pool.take(std::vector<BucketId>{ids[0], ids[0]}); }), Code::not_found);
+    EXPECT_EQ(other.take(ids).count(), 1U);
+}
+
+// In the order of the ids, whatever order they are taken in.
+TEST_F(BucketsOfAFile, come_in_the_order_of_the_ids) {
+    BucketPool pool = make(4);
+    std::vector<BucketId> ids = pool.acquire(3 * page).offer(1, 3 * page);
+    std::swap(ids[0], ids[2]);
+    EXPECT_EQ(pool.take(ids).ids(), ids);
+}
+
 // The buckets that were left behind in a seat are nobody's before another process can have the name of the dead one.
 TEST_F(BucketsOfAFile, of_the_dead_are_left_behind_also_beside_one_with_the_same_tag) {
     BucketPool pool = make(8);

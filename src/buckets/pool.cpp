@@ -144,38 +144,61 @@ void Pool::part_left_behind(std::uint32_t i, members::Roll& roll) const {
     }
 }
 
+/// What the word of a bucket says that can be taken by this id; nothing if there is none.
+std::optional<Word> Pool::find_for(const BucketId& id, members::Roll& roll) const {
+    if (id.index >= layout_.count) return std::nullopt;
+    part_left_behind(id.index, roll);
+    const Word found = said_of(id.index);
+    const bool is_to_be_had = state_of(found) == BucketState::offered || is_gone(found, roll);
+    if (!is_to_be_had || found.turn != id.turn) return std::nullopt;
+    return found;
+}
+
+/// Makes one bucket this process's. Says what it was, and what it is.
+std::optional<Pool::Taken> Pool::take_one(const BucketId& id, members::Roll& roll) const {
+    for (int looks = 0; looks < most_looks; ++looks) {
+        const std::optional<Word> found = find_for(id, roll);
+        if (!found) break;
+        Taken one{id.index, *found, *found};
+        const bool is_offered = state_of(*found) == BucketState::offered;
+        one.as.owner = members_.me();
+        one.as.state = static_cast<std::uint8_t>(is_offered ? BucketState::full : state_of(*found));
+        one.before.owner = members::nobody;  // also where a dead process had it: part_left_behind() says why
+        if (runs_.change(id.index, *found, one.as)) return one;
+        // The word has changed between the look and the exchange. The bucket may be there still, as when another process has cut the run.
+    }
+    return std::nullopt;
+}
+
+// First this process looks whether all are there, so that it takes none where one is missing. Then it takes them in the order of their indexes:
+// of several processes that want the same ones, one gets them all.
 void Pool::take(std::span<const BucketId> ids, Buckets& held) {
     members::Roll roll(members_);
-    struct Taken {
-        std::uint32_t index;
-        Word before, as;
-    };
-    std::vector<Taken> taken;
-    taken.reserve(ids.size());
-    held.make_room(ids.size());
-    for (const BucketId& id : ids) {
-        const bool is_one = id.index < layout_.count;
-        if (is_one) part_left_behind(id.index, roll);
-        const Word found = is_one ? said_of(id.index) : Word{};
-        const bool is_offered = state_of(found) == BucketState::offered;
-        Word as = found;
-        as.owner = members_.me();
-        as.state = static_cast<std::uint8_t>(is_offered ? BucketState::full : state_of(found));
-        const bool is_to_be_had = is_one && (is_offered || is_gone(found, roll));
-        if (is_to_be_had && found.turn == id.turn && runs_.change(id.index, found, as)) {
-            taken.push_back({id.index, found, as});
-            continue;
-        }
-        // Its last owner is not coming back, so it is left behind again as it was.
-        for (Taken& one : taken) {
-            one.before.owner = members::nobody;  // part_left_behind() says why
-            runs_.change(one.index, one.as, one.before);
-        }
+    const auto throw_missing = [this](const BucketId& id) {
         throw Error(Code::not_found,
                     "bucket " + std::to_string(id.index) + " of '" + members_.path() +
                         "' is not on offer by this id: it was taken, given back, or never was");
+    };
+    std::vector<BucketId> in_order(ids.begin(), ids.end());
+    std::sort(in_order.begin(), in_order.end(),
+              [](const BucketId& a, const BucketId& b) { return a.index < b.index; });
+    for (std::size_t i = 0; i < in_order.size(); ++i) {
+        const bool is_twice = i > 0 && in_order[i].index == in_order[i - 1].index;
+        if (is_twice || !find_for(in_order[i], roll)) throw_missing(in_order[i]);
     }
-    for (const Taken& one : taken) held.hold({bucket(one.index), one.index, 1});
+    std::vector<Taken> taken;
+    taken.reserve(ids.size());
+    held.make_room(ids.size());
+    for (const BucketId& id : in_order) {
+        if (const auto one = take_one(id, roll)) {
+            taken.push_back(*one);
+            continue;
+        }
+        // Another process was faster after we looked.
+        for (const Taken& one : taken) runs_.change(one.index, one.as, one.before);
+        throw_missing(id);
+    }
+    for (const BucketId& id : ids) held.hold({bucket(id.index), id.index, 1});
 }
 
 Word Pool::checked(std::uint32_t i) const {
@@ -298,8 +321,11 @@ std::uint64_t Pool::reclaim() {
 
 bool Pool::discard(BucketId id) {
     if (id.index >= layout_.count) return false;
-    const Word word = checked(id.index);
-    return state_of(word) == BucketState::offered && word.turn == id.turn && runs_.free(id.index, word);
+    for (;;) {
+        const Word word = checked(id.index);
+        if (state_of(word) != BucketState::offered || word.turn != id.turn) return false;
+        if (runs_.free(id.index, word)) return true;
+    }
 }
 
 }  // namespace pmemcpy::buckets
