@@ -225,13 +225,18 @@ void Pool::change_own(std::uint32_t i, const std::function<void(Word&)>& change)
         members_.throw_corrupt("gave bucket " + std::to_string(i) + " to somebody else");
 }
 
-// A note counts beside a word that says full, so it is changed beside one that does not.
+// A note counts beside a word that says full, so it is changed beside one that does not. The word says the same of one note as of the next, so
+// the note counts its changes: list() tells by them that it has not read the half of each.
 void Pool::fill(std::uint32_t i, const Note& note) const {
     const auto say = [](BucketState state) {
         return [state](Word& word) { word.state = static_cast<std::uint8_t>(state); };
     };
     if (state_of(runs_.load(i)) == BucketState::full) change_own(i, say(BucketState::filling));
-    Note& place = *reinterpret_cast<Note*>(members_.base() + layout_.notes + i * sizeof(Note));
+    Note& place = this->note(i);
+    const std::atomic_ref changes(place.changes);
+    changes.store(changes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    // For list(): a process that reads anything of this note finds the count changed afterwards.
+    std::atomic_thread_fence(std::memory_order_release);
     std::atomic_ref(place.tag).store(note.tag, std::memory_order_relaxed);
     std::atomic_ref(place.bytes).store(note.bytes, std::memory_order_relaxed);
     std::atomic_ref(place.part).store(note.part, std::memory_order_relaxed);
@@ -265,7 +270,7 @@ BucketInfo Pool::describe(std::uint32_t i, const Word& word, members::Roll& roll
     info.state = state_of(word);
     info.is_left_behind = is_gone(word, roll);
     if (info.state == BucketState::filling) return info;
-    Note& place = *reinterpret_cast<Note*>(members_.base() + layout_.notes + i * sizeof(Note));
+    Note& place = note(i);
     info.tag = std::atomic_ref(place.tag).load(std::memory_order_relaxed);
     info.bytes = std::atomic_ref(place.bytes).load(std::memory_order_relaxed);
     info.part = std::atomic_ref(place.part).load(std::memory_order_relaxed);
@@ -278,12 +283,15 @@ std::vector<BucketInfo> Pool::list(const std::function<bool(const BucketInfo&)>&
     members::Roll roll(members_);
     std::vector<BucketInfo> all;
     for (std::uint32_t i = 0; i < layout_.count; ++i) {
+        const std::atomic_ref changes(note(i).changes);
         for (;;) {
+            const std::uint64_t before = changes.load(std::memory_order_acquire);
             const Word word = said_of(i);
             if (word.state == 0) break;
             const BucketInfo info = describe(i, word, roll);
             std::atomic_thread_fence(std::memory_order_acquire);
-            if (said_of(i) != word) continue;  // it is somebody else's by now, and so is the note
+            // Another process may own the bucket by now, or its owner has written another note.
+            if (said_of(i) != word || changes.load(std::memory_order_relaxed) != before) continue;
             if (wanted(info)) all.push_back(info);
             break;
         }

@@ -78,6 +78,9 @@ private:
     std::byte* bucket(std::uint32_t i) const {
         return members_.base() + layout_.data + i * layout_.bucket_bytes;
     }
+    Note& note(std::uint32_t i) const {
+        return *reinterpret_cast<Note*>(members_.base() + layout_.notes + i * sizeof(Note));
+    }
     [[gnu::noinline]] bool take_slowly(std::uint64_t want, const members::Word& as, Buckets& held);
     struct Taken {
         std::uint32_t index;

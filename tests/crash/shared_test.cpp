@@ -271,6 +271,31 @@ TEST_P(SharedSweep, loses_nothing_and_gives_nothing_twice) {
     if (GetParam().die && GetParam().lives == 0) sweep(Seat::empty);
 }
 
+// The owner of a full bucket writes another note, beside the same word, after each instruction of a process that lists the buckets.
+TEST(SharedNotes, are_not_listed_by_halves) {
+    const Folder folder;
+    const std::string path = folder / "b";
+    BucketPool pool = BucketPool::create(path, {.bucket_bytes = page, .count = 1});
+    Buckets held = pool.acquire(page);
+    const auto write_note = [&](std::uint64_t i) { held.set_full(i, i % page); };
+    write_note(1);
+    std::optional<BucketPool> there;
+    SteppedChild child([&] { there = BucketPool::open(path); },
+                       [&] {
+                           for (const BucketInfo& info : there->list()) {
+                               if (info.tag % page != info.bytes)
+                                   throw std::runtime_error("half of one note, half of another\n");
+                           }
+                       });
+    constexpr std::uint64_t notes = 6000;  // enough to come to the bucket, and to look at it many times
+    std::uint64_t i = 1;
+    EXPECT_NO_THROW({
+        while (i < notes && child.step()) write_note(++i);
+        child.finish();
+    });
+    EXPECT_EQ(i, notes) << "the list was made while notes were written";
+}
+
 // Which six are free as one, and this process has it in its memory.
 void free_six(Hands& hands) { hands.pool->acquire(bucket_count * page); }
 void free_and_hold_three(Hands& hands) {
