@@ -159,6 +159,10 @@ private:
 /// Sharing: any number of threads; up to 1024 openings of one pool, over all processes. A process that may
 ///     write the file may use it, and is trusted: if it scribbles over the file or truncates it, it breaks
 ///     the pool for all. A forked child must open it anew.
+///     No call waits longer than a tenth of a second for a stopped process. A process that is stopped inside a
+///     call keeps the buckets that it has taken so far until it goes on or dies, though the call may fail then. If
+///     it wanted a part of a run of up to 64 adjacent buckets, free or left behind, it may keep the whole run.
+///     Other calls then say no_space or not_found, as if it owned these buckets.
 class BucketPool {
 public:
     /// Creates a file and allocates all its memory. Errors: already_exists; invalid_argument; no_space.
@@ -181,8 +185,12 @@ public:
     /// As acquire(), but returns nothing where acquire() throws no_space.
     std::optional<Buckets> try_acquire(std::uint64_t bytes, Region region = Region::ram);
 
-    /// Takes buckets that were offered or left behind, in this order.
-    /// Errors: not_found when one of them is no longer available; then none is taken.
+    /// Takes buckets that were offered or left behind, in this order. Looks for all of them before it takes one.
+    /// Crash: a process that dies inside the call leaves behind the buckets that it had taken; they are no longer
+    ///     offered.
+    /// Sharing: of several calls for the same buckets, one gets them all. A bucket may be taken by another process
+    ///     after the first look. Then the call puts back the ones that it has; until then it keeps them from others.
+    /// Errors: not_found when one of them is no longer available, or is named twice; then none is taken.
     Buckets take(std::span<const BucketId> ids);
 
     /// All buckets in use, by index.

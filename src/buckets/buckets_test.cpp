@@ -16,6 +16,7 @@
 #include <pmemcpy/buckets.hpp>
 
 #include "buckets/format.hpp"
+#include "members/format.hpp"
 #include "members/word.hpp"
 #include "tests/folder.hpp"
 
@@ -182,6 +183,69 @@ TEST_F(BucketsOfAFile, of_which_one_is_gone_are_not_taken_at_all) {
     EXPECT_EQ(pool.count(BucketState::offered), 2U);
     EXPECT_EQ(code_of([&] { pool.take(std::vector<BucketId>{{8, 1}}); }), Code::not_found);
     EXPECT_EQ(code_of([&] { pool.take(std::vector<BucketId>{{7, 0}}); }), Code::not_found);
+}
+
+// The second one makes the call wait for a tenth of a second, and then fail. It held the first one meanwhile, and another process did not get it.
+TEST_F(BucketsOfAFile, of_which_one_is_none_are_not_held_before_the_call_fails) {
+    BucketPool pool = make(4), other = BucketPool::open(path_);
+    const std::vector<BucketId> ids = pool.acquire(page).offer(1, 1);
+    ASSERT_EQ(ids[0].index, 0U);
+    const buckets::Layout layout = buckets::lay_out(page, 4);
+    overwrite(layout.words + 16, members::Word{buckets::state_parting, 1, {0, 1}, 1}.packed());
+    std::atomic<bool> is_over{false};
+    std::thread failing([&] {
+        EXPECT_EQ(code_of([&] { pool.take(std::vector<BucketId>{ids[0], {2, 1}}); }), Code::not_found);
+        is_over = true;
+    });
+    while (!is_over) EXPECT_EQ(other.count(BucketState::offered), 1U);
+    failing.join();
+    EXPECT_EQ(code_of([&] { pool.take(std::vector<BucketId>{ids[0], ids[0]}); }), Code::not_found);
+    EXPECT_EQ(other.take(ids).count(), 1U);
+}
+
+// In the order of the ids, whatever order they are taken in.
+TEST_F(BucketsOfAFile, come_in_the_order_of_the_ids) {
+    BucketPool pool = make(4);
+    std::vector<BucketId> ids = pool.acquire(3 * page).offer(1, 3 * page);
+    std::swap(ids[0], ids[2]);
+    EXPECT_EQ(pool.take(ids).ids(), ids);
+}
+
+// The buckets that were left behind in a seat are nobody's before another process can have the name of the dead one.
+TEST_F(BucketsOfAFile, of_the_dead_are_left_behind_also_beside_one_with_the_same_tag) {
+    BucketPool pool = make(8);
+    in_a_process_that_dies([&] {
+        BucketPool there = BucketPool::open(path_);
+        static Buckets run = there.acquire(5 * page);
+        static Buckets full = there.acquire(2 * page);
+        full.set_full(9, 5);
+    });
+    const std::vector<BucketInfo> before = pool.left_behind();
+    overwrite(members::lives_offset + 8, (std::uint64_t{1} << members::life_bits) - 1);
+    const BucketPool same = BucketPool::open(path_);
+    const std::vector<BucketInfo> left = same.left_behind();
+    ASSERT_EQ(left.size(), 7U);
+    for (std::size_t i = 0; i < left.size(); ++i) EXPECT_EQ(left[i].id, before[i].id);
+    EXPECT_EQ(left[6].tag, 9U);
+    EXPECT_EQ(pool.reclaim(), 7U);
+}
+
+// A process that puts back a bucket of a dead one does not write the name of the dead one: the seat may have another life with that name by then.
+TEST_F(BucketsOfAFile, that_are_put_back_are_nobodys) {
+    BucketPool pool = make(8);
+    in_a_process_that_dies([&] { static Buckets five = BucketPool::open(path_).acquire(5 * page); });
+    const std::vector<BucketInfo> left = pool.left_behind();
+    ASSERT_EQ(left.size(), 5U);
+    const Buckets third = pool.take({&left[2].id, 1});  // which leaves the others in single ones
+    const buckets::Layout layout = buckets::lay_out(page, 8);
+    for (const std::uint64_t i : {0U, 1U, 3U, 4U}) {
+        std::uint64_t bits = 0;
+        std::ifstream file(path_, std::ios::binary);
+        file.seekg(static_cast<std::streamoff>(layout.words + 8 * i));
+        file.read(reinterpret_cast<char*>(&bits), 8);
+        EXPECT_EQ(members::Word::of(bits), (members::Word{1, 1, members::nobody, left[i].id.turn}));
+    }
+    EXPECT_EQ(pool.left_behind().size(), 4U);
 }
 
 TEST_F(BucketsOfAFile, of_the_dead_are_listed_taken_or_free_again) {

@@ -28,7 +28,7 @@ struct Note {
     std::uint64_t bytes;
     std::uint32_t part;
     std::uint32_t parts;
-    std::uint64_t unused;
+    std::uint64_t changes;  // how often this note was written
 };
 static_assert(sizeof(Note) == 32);
 

@@ -26,6 +26,9 @@ constexpr int most_looks = 450;
 members::Shape shape_of(const Layout& layout) { return {layout.bucket_bytes, layout.count, 0, 0}; }
 
 Layout layout_of(const members::Shape& shape) { return lay_out(shape[0], shape[1]); }
+members::Body body_of(const Layout& layout) {
+    return {layout.file_bytes, layout.words, sizeof(std::uint64_t), layout.count};
+}
 
 }  // namespace
 
@@ -58,16 +61,15 @@ Layout lay_out(std::uint64_t bucket_bytes, std::uint64_t count) {
 std::shared_ptr<Pool> Pool::create(const std::string& path, const BucketOptions& options) {
     const Layout layout = lay_out(options.bucket_bytes, options.count);
     return std::make_shared<Pool>(members::Members::create(
-        {path, members::Kind::buckets, shape_of(layout), layout.file_bytes, options.mode},
+        {path, members::Kind::buckets, shape_of(layout), body_of(layout), options.mode},
         [&](std::byte* base) {
             Runs(base + layout.hints, base + layout.words, static_cast<std::uint32_t>(layout.count)).set_up();
         }));
 }
 
 std::shared_ptr<Pool> Pool::open(const std::string& path) {
-    return std::make_shared<Pool>(
-        members::Members::open(path, members::Kind::buckets,
-                               [](const members::Shape& shape) { return layout_of(shape).file_bytes; }));
+    return std::make_shared<Pool>(members::Members::open(
+        path, members::Kind::buckets, [](const members::Shape& shape) { return body_of(layout_of(shape)); }));
 }
 
 Pool::Pool(members::Members members)
@@ -118,12 +120,14 @@ bool Pool::take_slowly(std::uint64_t want, const Word& as, Buckets& held) {
     return true;
 }
 
-// Who wants a part of a run that a dead process held makes it his, and gives it back to the dead in single ones. Who wants another part
-// waits for him.
+// A process that wants a part of a run that a dead one held owns the run for a moment, and leaves it behind in single ones, which are nobody's:
+// a process writes no name but its own, so that no life of the dead one's seat meets its name again (`Members::forget_lives`). Another process
+// that wants another part waits meanwhile.
 void Pool::part_left_behind(std::uint32_t i, members::Roll& roll) const {
     for (int looks = 0; looks < most_looks; ++looks) {
         const std::uint32_t first = runs_.first_of(i);
         const Word head = checked(first);
+        if (Runs::follows(head)) continue;  // another process has changed the run between these looks
         if (head.state == state_parting && !members_.is_dead(head.owner)) {
             std::this_thread::sleep_for(std::chrono::microseconds(looks));
             continue;
@@ -133,39 +137,68 @@ void Pool::part_left_behind(std::uint32_t i, members::Roll& roll) const {
         Word mine = head;
         mine.owner = members_.me();
         mine.state = state_parting;
-        if (runs_.change(first, head, mine)) runs_.cut_run(first, runs_.length(first), head);
+        if (!runs_.change(first, head, mine)) continue;
+        Word left = head;
+        left.owner = members::nobody;
+        runs_.cut_run(first, runs_.length(first), left);
     }
 }
 
+/// What the word of a bucket says that can be taken by this id; nothing if there is none.
+std::optional<Word> Pool::find_for(const BucketId& id, members::Roll& roll) const {
+    if (id.index >= layout_.count) return std::nullopt;
+    part_left_behind(id.index, roll);
+    const Word found = said_of(id.index);
+    const bool is_to_be_had = state_of(found) == BucketState::offered || is_gone(found, roll);
+    if (!is_to_be_had || found.turn != id.turn) return std::nullopt;
+    return found;
+}
+
+/// Makes one bucket this process's. Says what it was, and what it is.
+std::optional<Pool::Taken> Pool::take_one(const BucketId& id, members::Roll& roll) const {
+    for (int looks = 0; looks < most_looks; ++looks) {
+        const std::optional<Word> found = find_for(id, roll);
+        if (!found) break;
+        Taken one{id.index, *found, *found};
+        const bool is_offered = state_of(*found) == BucketState::offered;
+        one.as.owner = members_.me();
+        one.as.state = static_cast<std::uint8_t>(is_offered ? BucketState::full : state_of(*found));
+        one.before.owner = members::nobody;  // also where a dead process had it: part_left_behind() says why
+        if (runs_.change(id.index, *found, one.as)) return one;
+        // The word has changed between the look and the exchange. The bucket may be there still, as when another process has cut the run.
+    }
+    return std::nullopt;
+}
+
+// First this process looks whether all are there, so that it takes none where one is missing. Then it takes them in the order of their indexes:
+// of several processes that want the same ones, one gets them all.
 void Pool::take(std::span<const BucketId> ids, Buckets& held) {
     members::Roll roll(members_);
-    struct Taken {
-        std::uint32_t index;
-        Word before, as;
-    };
-    std::vector<Taken> taken;
-    taken.reserve(ids.size());
-    held.make_room(ids.size());
-    for (const BucketId& id : ids) {
-        const bool is_one = id.index < layout_.count;
-        if (is_one) part_left_behind(id.index, roll);
-        const Word found = is_one ? said_of(id.index) : Word{};
-        const bool is_offered = state_of(found) == BucketState::offered;
-        Word as = found;
-        as.owner = members_.me();
-        as.state = static_cast<std::uint8_t>(is_offered ? BucketState::full : state_of(found));
-        const bool is_to_be_had = is_one && (is_offered || is_gone(found, roll));
-        if (is_to_be_had && found.turn == id.turn && runs_.change(id.index, found, as)) {
-            taken.push_back({id.index, found, as});
-            continue;
-        }
-        // Its last owner is not coming back, so it is left behind again as it was.
-        for (const Taken& one : taken) runs_.change(one.index, one.as, one.before);
+    const auto throw_missing = [this](const BucketId& id) {
         throw Error(Code::not_found,
                     "bucket " + std::to_string(id.index) + " of '" + members_.path() +
                         "' is not on offer by this id: it was taken, given back, or never was");
+    };
+    std::vector<BucketId> in_order(ids.begin(), ids.end());
+    std::sort(in_order.begin(), in_order.end(),
+              [](const BucketId& a, const BucketId& b) { return a.index < b.index; });
+    for (std::size_t i = 0; i < in_order.size(); ++i) {
+        const bool is_twice = i > 0 && in_order[i].index == in_order[i - 1].index;
+        if (is_twice || !find_for(in_order[i], roll)) throw_missing(in_order[i]);
     }
-    for (const Taken& one : taken) held.hold({bucket(one.index), one.index, 1});
+    std::vector<Taken> taken;
+    taken.reserve(ids.size());
+    held.make_room(ids.size());
+    for (const BucketId& id : in_order) {
+        if (const auto one = take_one(id, roll)) {
+            taken.push_back(*one);
+            continue;
+        }
+        // Another process was faster after we looked.
+        for (const Taken& one : taken) runs_.change(one.index, one.as, one.before);
+        throw_missing(id);
+    }
+    for (const BucketId& id : ids) held.hold({bucket(id.index), id.index, 1});
 }
 
 Word Pool::checked(std::uint32_t i) const {
@@ -192,13 +225,18 @@ void Pool::change_own(std::uint32_t i, const std::function<void(Word&)>& change)
         members_.throw_corrupt("gave bucket " + std::to_string(i) + " to somebody else");
 }
 
-// A note counts beside a word that says full, so it is changed beside one that does not.
+// A note counts beside a word that says full, so it is changed beside one that does not. The word says the same of one note as of the next, so
+// the note counts its changes: list() tells by them that it has not read the half of each.
 void Pool::fill(std::uint32_t i, const Note& note) const {
     const auto say = [](BucketState state) {
         return [state](Word& word) { word.state = static_cast<std::uint8_t>(state); };
     };
     if (state_of(runs_.load(i)) == BucketState::full) change_own(i, say(BucketState::filling));
-    Note& place = *reinterpret_cast<Note*>(members_.base() + layout_.notes + i * sizeof(Note));
+    Note& place = this->note(i);
+    const std::atomic_ref changes(place.changes);
+    changes.store(changes.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    // For list(): a process that reads anything of this note finds the count changed afterwards.
+    std::atomic_thread_fence(std::memory_order_release);
     std::atomic_ref(place.tag).store(note.tag, std::memory_order_relaxed);
     std::atomic_ref(place.bytes).store(note.bytes, std::memory_order_relaxed);
     std::atomic_ref(place.part).store(note.part, std::memory_order_relaxed);
@@ -232,7 +270,7 @@ BucketInfo Pool::describe(std::uint32_t i, const Word& word, members::Roll& roll
     info.state = state_of(word);
     info.is_left_behind = is_gone(word, roll);
     if (info.state == BucketState::filling) return info;
-    Note& place = *reinterpret_cast<Note*>(members_.base() + layout_.notes + i * sizeof(Note));
+    Note& place = note(i);
     info.tag = std::atomic_ref(place.tag).load(std::memory_order_relaxed);
     info.bytes = std::atomic_ref(place.bytes).load(std::memory_order_relaxed);
     info.part = std::atomic_ref(place.part).load(std::memory_order_relaxed);
@@ -245,12 +283,15 @@ std::vector<BucketInfo> Pool::list(const std::function<bool(const BucketInfo&)>&
     members::Roll roll(members_);
     std::vector<BucketInfo> all;
     for (std::uint32_t i = 0; i < layout_.count; ++i) {
+        const std::atomic_ref changes(note(i).changes);
         for (;;) {
+            const std::uint64_t before = changes.load(std::memory_order_acquire);
             const Word word = said_of(i);
             if (word.state == 0) break;
             const BucketInfo info = describe(i, word, roll);
             std::atomic_thread_fence(std::memory_order_acquire);
-            if (said_of(i) != word) continue;  // it is somebody else's by now, and so is the note
+            // Another process may own the bucket by now, or its owner has written another note.
+            if (said_of(i) != word || changes.load(std::memory_order_relaxed) != before) continue;
             if (wanted(info)) all.push_back(info);
             break;
         }
@@ -288,8 +329,11 @@ std::uint64_t Pool::reclaim() {
 
 bool Pool::discard(BucketId id) {
     if (id.index >= layout_.count) return false;
-    const Word word = checked(id.index);
-    return state_of(word) == BucketState::offered && word.turn == id.turn && runs_.free(id.index, word);
+    for (;;) {
+        const Word word = checked(id.index);
+        if (state_of(word) != BucketState::offered || word.turn != id.turn) return false;
+        if (runs_.free(id.index, word)) return true;
+    }
 }
 
 }  // namespace pmemcpy::buckets

@@ -78,8 +78,17 @@ private:
     std::byte* bucket(std::uint32_t i) const {
         return members_.base() + layout_.data + i * layout_.bucket_bytes;
     }
+    Note& note(std::uint32_t i) const {
+        return *reinterpret_cast<Note*>(members_.base() + layout_.notes + i * sizeof(Note));
+    }
     [[gnu::noinline]] bool take_slowly(std::uint64_t want, const members::Word& as, Buckets& held);
+    struct Taken {
+        std::uint32_t index;
+        members::Word before, as;
+    };
     void part_left_behind(std::uint32_t i, members::Roll& roll) const;
+    std::optional<members::Word> find_for(const BucketId& id, members::Roll& roll) const;
+    std::optional<Taken> take_one(const BucketId& id, members::Roll& roll) const;
     members::Word checked(std::uint32_t i) const;
     members::Word said_of(std::uint32_t i) const;
     void change_own(std::uint32_t i, const std::function<void(members::Word&)>& change) const;

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "members/format.hpp"
@@ -17,8 +16,16 @@
 
 namespace pmemcpy::members {
 
-/// The numbers from which everything in a file follows; a room computes the size of its file from them.
+/// The numbers from which everything in a file follows; a room computes the body of its file from them.
 using Shape = std::array<std::uint64_t, 4>;
+
+/// How large a file is, and where the words lie that may name an owner.
+struct Body {
+    std::uint64_t file_bytes = 0;
+    std::uint64_t words = 0;   // offset of the first one
+    std::uint64_t stride = 0;  // from one to the next
+    std::uint64_t count = 0;
+};
 
 /// A shared file that is open, and a seat in it. The seat's lock is dropped by the kernel when this process dies, or closes.
 class Members {
@@ -27,17 +34,16 @@ public:
         std::string path;
         Kind kind;
         Shape shape;
-        std::uint64_t file_bytes;
+        Body body;
         unsigned mode;
     };
     /// Makes a file without a name, has its body set up by `fill`, and then gives it the name: it is there whole or not at all.
     /// Errors: already_exists, no_space, io_error, permission_denied.
     static Members create(const Request& request, const std::function<void(std::byte*)>& fill);
-    /// Opens one that is there. `bytes_of` says how large a file of this shape is, or throws what is wrong with the shape.
+    /// Opens one that is there. `body_of` tells the body of a file of this shape, or throws what is wrong with the shape.
     /// Errors: not_found; corrupt for a file of another kind or version, cut off or changed; no_space where its bytes were never
     ///     allocated and cannot be; busy when all seats are taken.
-    static Members open(const std::string& path, Kind kind,
-                        const std::function<std::uint64_t(const Shape&)>& bytes_of);
+    static Members open(const std::string& path, Kind kind, const std::function<Body(const Shape&)>& body_of);
 
     Members(Members&&) = default;
     Members& operator=(Members&&) = delete;
@@ -58,14 +64,17 @@ public:
 
     /// Whether an owner is gone, for ever. Asks the kernel.
     bool is_dead(Owner owner) const;
+    /// The count of a seat's lives. It grows with each process that takes the seat, so while it is the same, the dead in that seat are the same too.
+    std::uint64_t lives(std::uint32_t seat) const { return life(seat).load(); }
 
     [[noreturn]] void throw_forked() const;
     [[noreturn]] void throw_corrupt(const std::string& what) const;
 
 private:
-    Members(os::File file, os::Mapping map, const Shape& shape);
+    Members(os::File file, os::Mapping map, const Shape& shape, const Body& body);
     std::atomic_ref<std::uint64_t> life(std::uint64_t seat) const;
-    void sit_down();
+    void sit_down(const Body& body);
+    void forget_lives(std::uint32_t seat, const Body& body) const;
 
     os::File file_;
     os::ClosedInChild closed_in_child_;
@@ -75,19 +84,18 @@ private:
     std::uint64_t generation_;
 };
 
-/// The answers of is_dead() for as long as one look at many things takes.
+/// The answers of the kernel for as long as one look at many things takes. A process may be held in the middle of that look while a seat has so many
+/// lives that a tag comes again. So an answer counts only while the seat was not taken again.
 class Roll {
 public:
     explicit Roll(const Members& members) : members_(members) {}
+    /// Of an owner whose word was read before.
     bool is_dead(Owner owner);
 
 private:
-    struct Answer {
-        std::uint32_t life;
-        bool is_dead;
-    };
     const Members& members_;
-    std::array<std::optional<Answer>, seat_count> known_{};
+    // Of each seat 2 * lives(), and 1 more if the last of them is over; 0 where the kernel was not asked.
+    std::array<std::uint64_t, seat_count> known_{};
 };
 
 /// 0 in a thread that has not asked.

@@ -4,14 +4,20 @@
 
 namespace pmemcpy::members {
 
-/// One stay of a process in a seat. The seat's next owner has another life, so who is gone never comes back.
+inline constexpr unsigned life_bits = 17;
+
+/// One stay of a process in a seat. A life is told by its lowest bits, which come again after 2^17 lives of the seat: before that, Members sees
+/// to it that no word names the seat. No process has life 0: what names it is nobody's.
 struct Owner {
     std::uint32_t seat = 0;
     std::uint32_t life = 0;
+    static constexpr std::uint32_t life_of(std::uint64_t lives) {
+        return static_cast<std::uint32_t>(lives & ((std::uint64_t{1} << life_bits) - 1));
+    }
     friend bool operator==(const Owner&, const Owner&) = default;
 };
 
-inline constexpr unsigned life_bits = 17;
+inline constexpr Owner nobody{};
 
 /// What becomes of a thing that is shared, in one word, so that one CAS decides it: its state, a place that its room gives it, whose it is, and
 /// its turn, which counts how often it was taken. The turn makes words differ that a slow process remembers.

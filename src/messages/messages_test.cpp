@@ -15,8 +15,10 @@
 #include <unistd.h>
 #include <pmemcpy/messages.hpp>
 
+#include "members/format.hpp"
 #include "members/word.hpp"
 #include "messages/format.hpp"
+#include "messages/queue.hpp"
 #include "tests/folder.hpp"
 
 namespace pmemcpy {
@@ -178,6 +180,61 @@ TEST_F(MessagesOfAFile, that_a_dead_process_had_claimed_come_again) {
     EXPECT_EQ(again->deliveries(), 2U);
     again->done();
     EXPECT_EQ(queue.recover(), 0U);
+}
+
+// The process that sits 2^17 lives later in the seat of the dead one was taken for it.
+TEST_F(MessagesOfAFile, of_the_dead_come_again_also_beside_one_with_the_same_tag) {
+    MessageQueue queue = make(4);
+    queue.push(numbered(1));
+    in_a_process_that_dies([&] {
+        static auto claimed = MessageQueue::open(path_).try_claim();
+        if (!claimed) ::_exit(1);
+    });
+    // Its seat was the second, which has had all lives but the last of its tags since; the next one has the tag of the dead process, its first.
+    overwrite(members::lives_offset + 8, (std::uint64_t{1} << members::life_bits) - 1);
+    MessageQueue same = MessageQueue::open(path_);
+    EXPECT_EQ(queue.claimed(), 1U);
+    EXPECT_EQ(same.recover(), 1U);
+    EXPECT_EQ(same.try_pop(), numbered(1));
+}
+
+// A process that has read the word of a dead one is held; another one recovers the message; then the first one goes on. It emptied the slot into which
+// the other had put the message, which was lost, and its node too.
+TEST_F(MessagesOfAFile, that_two_processes_recover_come_again_once) {
+    make(4);
+    const auto first = messages::Queue::open(path_), second = messages::Queue::open(path_);
+    const auto word = [&] { return members::Word::of(first->node(0).word); };
+    const auto die = [&](const std::function<void(messages::Queue&)>& what) {
+        in_a_process_that_dies([&] {
+            static auto there = messages::Queue::open(path_);
+            what(*there);
+        });
+    };
+    ASSERT_TRUE(first->push(numbered(1)));
+    die([](messages::Queue& there) { there.claim(); });
+    const members::Word claimed = word();
+    EXPECT_EQ(first->recover(), 1U);
+    EXPECT_FALSE(second->recover(0, claimed));
+    EXPECT_EQ(first->size(0), 1U);
+    ASSERT_EQ(second->claim(), 0U) << "a message that is recovered is in the queue";
+    EXPECT_EQ(second->node(0).message, numbered(1));
+    second->finish(0);
+    // The same of a message that was pushed, and whose sender died.
+    die([](messages::Queue& there) { there.push(numbered(2)); });
+    const members::Word filling = word();
+    first->recover();
+    ASSERT_EQ(first->claim(), 0U);
+    first->give_back(0);
+    EXPECT_FALSE(second->recover(0, filling));
+    ASSERT_EQ(second->claim(), 0U);
+    second->finish(0);
+    for (std::uint64_t i = 0; i < 4; ++i) EXPECT_TRUE(first->push(numbered(i))) << "all places are there";
+    for (std::uint64_t i = 0; i < 4; ++i) {
+        const auto n = second->claim();
+        ASSERT_TRUE(n);
+        EXPECT_EQ(second->node(*n).message, numbered(i));
+        second->finish(*n);
+    }
 }
 
 TEST_F(MessagesOfAFile, of_the_dead_make_room_when_it_is_needed) {

@@ -22,6 +22,9 @@ NodeState state_of(const Word& word) { return static_cast<NodeState>(word.state)
 
 members::Shape shape_of(const Layout& layout) { return {layout.capacity, layout.priorities, 0, 0}; }
 Layout layout_of(const members::Shape& shape) { return lay_out(shape[0], shape[1]); }
+members::Body body_of(const Layout& layout) {
+    return {layout.file_bytes, layout.nodes + offsetof(Node, word), sizeof(Node), layout.capacity};
+}
 
 std::uint64_t waiting_for(std::uint64_t position) { return position & position_mask; }
 std::uint64_t filled(std::uint32_t n, std::uint64_t position) {
@@ -82,7 +85,7 @@ Layout lay_out(std::uint64_t capacity, std::uint64_t priorities) {
 std::shared_ptr<Queue> Queue::create(const std::string& path, const MessageQueueOptions& options) {
     const Layout layout = lay_out(options.capacity, options.priorities);
     return std::make_shared<Queue>(members::Members::create(
-        {path, members::Kind::messages, shape_of(layout), layout.file_bytes, options.mode},
+        {path, members::Kind::messages, shape_of(layout), body_of(layout), options.mode},
         [&](std::byte* base) {
             for (std::uint64_t ring = 0; ring < layout.priorities; ++ring) {
                 auto* slots =
@@ -98,7 +101,7 @@ std::shared_ptr<Queue> Queue::create(const std::string& path, const MessageQueue
 std::shared_ptr<Queue> Queue::open(const std::string& path) {
     return std::make_shared<Queue>(
         members::Members::open(path, members::Kind::messages,
-                               [](const members::Shape& shape) { return layout_of(shape).file_bytes; }));
+                               [](const members::Shape& shape) { return body_of(layout_of(shape)); }));
 }
 
 Queue::Queue(members::Members members)
@@ -291,6 +294,9 @@ bool Queue::recover(std::uint32_t n, const Word& word) {
         members_.throw_corrupt("has a message of priority " + std::to_string(priority));
     const std::uint64_t found = slot(priority, position).load();
     const bool is_in_slot = found == filled(n, position);
+    // Another process may have recovered the message before we looked at the aim. Then the slot is the one that it has put the message into, and
+    // nobody is to empty it. While the word is the dead owner's, the aim and the slot are too. The other acts below are exchanges of the word.
+    if (claims_.load(n) != word) return false;
     switch (state_of(word)) {
         case NodeState::filling:
             if (is_in_slot) {

@@ -40,7 +40,10 @@ public:
 
     /// Finishes what the dead were at.
     std::uint64_t recover();
-    /// The same, if this process has not done it for a tenth of a second.
+    /// The same of one message, whose `word` was read before its owner was found dead. True if the message is in the queue again by this call; nothing
+    /// happens if its word is another by now.
+    bool recover(std::uint32_t n, const members::Word& word);
+    /// The same of all, if this process has not done it for a tenth of a second.
     std::uint64_t recover_now_and_then();
 
     std::uint64_t size(std::uint64_t priority) const;
@@ -72,7 +75,6 @@ private:
     void move_tail(std::uint64_t priority, std::uint64_t behind);
     std::size_t push_row(std::span<const Message> messages);
     void empty_slot(std::uint64_t priority, std::uint64_t position, std::uint64_t found) const;
-    bool recover(std::uint32_t n, const members::Word& word);
     void return_to_queue(std::uint32_t n, const members::Word& mine);
     [[noreturn]] void throw_slot(std::uint64_t priority, std::uint64_t position) const;
 

@@ -2,6 +2,7 @@
 // makes a difference it is killed, or left where it is while a survivor goes on, and then goes on itself.
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -20,6 +21,8 @@
 #include <pmemcpy/buckets.hpp>
 #include <pmemcpy/messages.hpp>
 
+#include "members/format.hpp"
+#include "members/word.hpp"
 #include "stepping.hpp"
 #include "tests/folder.hpp"
 
@@ -43,6 +46,7 @@ struct Verb {
     std::function<void(Hands&)> prepare;  // in the process that is stepped, before
     std::function<void(Hands&)> call;     // stepped; nothing: the opening itself
     std::function<void(Hands&)> die;      // what another process does that died before all this
+    std::uint64_t lives = 0;  // if not 0, the dead process had the second seat, and it has had so many
 };
 
 struct Position {
@@ -85,13 +89,19 @@ protected:
         hands.queue = MessageQueue::open(messages_);
     }
 
-    void set_up_files() {
+    // The seat of the process that dies is the first, which the survivor takes again; or it stays empty, and only the kernel knows of the death.
+    enum class Seat { taken_again, empty };
+
+    void set_up_files(Seat seat) {
         {
             BucketPool::create(buckets_, {.bucket_bytes = page, .count = bucket_count});
             MessageQueue queue = MessageQueue::create(messages_, {.capacity = capacity, .priorities = 2});
             for (std::uint64_t i = 1; i <= 3; ++i) queue.push(numbered(i));
         }
         if (!GetParam().die) return;
+        std::array<Hands, 2> before;  // in the seats that the survivor and the stepped process take later
+        if (seat == Seat::empty || GetParam().lives != 0) open(before[0]);
+        if (seat == Seat::empty && GetParam().lives == 0) open(before[1]);
         const pid_t child = ::fork();
         if (child == 0) {
             static Hands hands;
@@ -101,6 +111,15 @@ protected:
         }
         int status = 0;
         ::waitpid(child, &status, 0);
+        if (GetParam().lives != 0) set_lives();
+    }
+
+    void set_lives() const {
+        for (const std::string& path : {buckets_, messages_}) {
+            std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+            file.seekp(members::lives_offset + 8);
+            file.write(reinterpret_cast<const char*>(&GetParam().lives), 8);
+        }
     }
 
     std::unique_ptr<SteppedChild> start() const {
@@ -140,8 +159,7 @@ protected:
         if (position.place != 0) {
             child.run_to(position.place, position.occurrence);
         } else {
-            while (child.step()) {
-            }
+            child.finish();
         }
     }
 
@@ -213,11 +231,35 @@ protected:
         std::vector<std::uint64_t> popped;
         if (fate == Fate::stopped) {
             popped = live(survivor);
-            while (child->step()) {
-            }
+            child->finish();
         }
         child->kill();
         return judge(survivor, std::move(popped));
+    }
+
+    void sweep(Seat seat) {
+        for (const std::string& path : {buckets_, messages_}) ::unlink(path.c_str());
+        set_up_files(seat);
+        const Original buckets(buckets_), messages(messages_);
+        std::size_t failures = 0;
+        const std::vector<Position> positions = find_positions(buckets, messages);
+        for (const Position& position : positions) {
+            for (const Fate fate : {Fate::killed, Fate::stopped}) {
+                buckets.restore();
+                messages.restore();
+                std::string wrong;
+                try {
+                    wrong = meet(position, fate);
+                } catch (const std::exception& error) {
+                    wrong = error.what();
+                }
+                if (wrong.empty() || ++failures > 5) continue;
+                ADD_FAILURE() << (fate == Fate::killed ? "killed at " : "stopped at ")
+                              << name_of_place(position.place) << ", time " << position.occurrence << ": "
+                              << wrong;
+            }
+        }
+        std::printf("%-30s killed and stopped at %zu places\n", GetParam().name.c_str(), positions.size());
     }
 
     Folder folder_;
@@ -225,27 +267,33 @@ protected:
 };
 
 TEST_P(SharedSweep, loses_nothing_and_gives_nothing_twice) {
-    set_up_files();
-    const Original buckets(buckets_), messages(messages_);
-    const std::vector<Position> positions = find_positions(buckets, messages);
-    std::size_t failures = 0;
-    for (const Position& position : positions) {
-        for (const Fate fate : {Fate::killed, Fate::stopped}) {
-            buckets.restore();
-            messages.restore();
-            std::string wrong;
-            try {
-                wrong = meet(position, fate);
-            } catch (const std::exception& error) {
-                wrong = error.what();
-            }
-            if (wrong.empty() || ++failures > 5) continue;
-            ADD_FAILURE() << (fate == Fate::killed ? "killed at " : "stopped at ")
-                          << name_of_place(position.place) << ", time " << position.occurrence << ": "
-                          << wrong;
-        }
-    }
-    std::printf("%-30s killed and stopped at %zu places\n", GetParam().name.c_str(), positions.size());
+    sweep(Seat::taken_again);
+    if (GetParam().die && GetParam().lives == 0) sweep(Seat::empty);
+}
+
+// The owner of a full bucket writes another note, beside the same word, after each instruction of a process that lists the buckets.
+TEST(SharedNotes, are_not_listed_by_halves) {
+    const Folder folder;
+    const std::string path = folder / "b";
+    BucketPool pool = BucketPool::create(path, {.bucket_bytes = page, .count = 1});
+    Buckets held = pool.acquire(page);
+    const auto write_note = [&](std::uint64_t i) { held.set_full(i, i % page); };
+    write_note(1);
+    std::optional<BucketPool> there;
+    SteppedChild child([&] { there = BucketPool::open(path); },
+                       [&] {
+                           for (const BucketInfo& info : there->list()) {
+                               if (info.tag % page != info.bytes)
+                                   throw std::runtime_error("half of one note, half of another\n");
+                           }
+                       });
+    constexpr std::uint64_t notes = 6000;  // enough to come to the bucket, and to look at it many times
+    std::uint64_t i = 1;
+    EXPECT_NO_THROW({
+        while (i < notes && child.step()) write_note(++i);
+        child.finish();
+    });
+    EXPECT_EQ(i, notes) << "the list was made while notes were written";
 }
 
 // Which six are free as one, and this process has it in its memory.
@@ -336,6 +384,12 @@ std::vector<Verb> verbs() {
         {"give_back", claim_one, [](Hands& h) { h.delivery->give_back(); }, {}},
         {"recover", {}, [](Hands& h) { h.queue->recover(); }, die_with_all},
         {"attach", [](Hands& h) { h = {}; }, {}, {}},
+        // The life before the last one is that of the preparation.
+        {"attach_when_the_tags_of_a_seat_are_used_up",
+         [](Hands& h) { h = {}; },
+         {},
+         die_with_all,
+         (std::uint64_t{1} << members::life_bits) - 2},
     };
 }
 
