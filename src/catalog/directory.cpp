@@ -19,10 +19,15 @@ using persist::Medium;
 
 namespace {
 
-constexpr std::uint32_t first_slots = 7;                // one line of slots beside the segment's own words
-constexpr std::uint32_t most_slots = 8192;              // 64 KiB
-constexpr std::uint64_t unread = ~0ULL;                 // no word of a slot: the block there must be read
-constexpr std::uint64_t drawn_while_looking = 1 << 10;  // versions, as a rule fewer
+constexpr std::uint32_t first_slots = 7;           // one line of slots beside the segment's own words
+constexpr std::uint32_t most_slots = 8192;         // 64 KiB
+constexpr std::uint64_t unread = ~0ULL;            // no word of a slot: the block there must be read
+constexpr std::uint64_t drawn_while_looking = 64;  // versions, as a rule fewer
+
+/// The first version from there on whose link has this tag.
+std::uint64_t drawn_again(Link link, std::uint64_t from) {
+    return from + ((link.tag() - from) & Link::tag_mask);
+}
 
 std::uint64_t hash_of(const Selection& box) {
     const auto bytes = 8 * static_cast<std::size_t>(box.size());
@@ -35,49 +40,22 @@ std::uint64_t hash_of(const Selection& box) {
 
 }  // namespace
 
-/// The versions that may have been drawn since a process last looked, as the tags of links show them. A word that has changed since and
-/// looks the same has one of these tags: its record was sealed after the one before it had been freed, and so after that look.
-class Directory::Tags {
-public:
-    /// From `begin` to `next`, and so many more that may be drawn while the process looks.
-    Tags(std::uint64_t begin, std::uint64_t next, std::uint64_t meanwhile)
-        : begin_(begin), next_(next), end_(next + meanwhile) {}
-    bool have(Link word) const {
-        return ((word.tag() - begin_) & Link::tag_mask) < end_ - begin_ && word.is_live();
-    }
-    bool are_all_before(std::uint64_t next) const { return next <= end_; }
-    /// Where the next look begins.
-    std::uint64_t end() const { return next_; }
-
-private:
-    std::uint64_t begin_;
-    std::uint64_t next_;
-    std::uint64_t end_;
-};
-
 Directory::Directory(pool::Pool& pool, heap::Heap& heap, ArrayDefinition definition)
     : pool_(pool), heap_(heap), definition_(std::move(definition)), index_(definition_.dims.size()) {}
 
 bool Directory::refresh() {
     const std::uint64_t* retirements = &pool_.as<Array>(definition_.link.offset()).retirements;
-    std::uint64_t before = 0;
-    bool is_whole = false;
     check_memory();
-    for (std::uint64_t meanwhile = drawn_while_looking;; meanwhile *= 2) {
+    for (std::uint64_t meanwhile = drawn_while_looking + blocks_.size() / 512;; meanwhile *= 2) {
         // A block may be published in a slot that was passed already, and take another out of one that was not.
         // Each time around another process has got on: it has taken a block out in favour of one elsewhere.
-        before = Medium::load(retirements);
-        const Tags drawn{looked_at_, pool_.next_version(), meanwhile};
+        const std::uint64_t before = Medium::load(retirements);
+        const std::uint64_t next = pool_.next_version();
+        const std::uint64_t end = next + meanwhile;
         if (!find_segments()) return false;
-        for (SegmentSeen& segment : segments_) {
-            for (std::uint32_t i = 0; i < segment.count; ++i) {
-                const std::uint64_t word = Medium::load(&segment.slots[i]);
-                if (word != segment.words[i] || (drawn.have(Link{word}) && is_another(segment, i)))
-                    take_slot(segment, i, word);
-            }
-        }
-        is_whole = drawn.are_all_before(pool_.next_version());
-        if (is_whole) looked_at_ = drawn.end();
+        for (SegmentSeen& segment : segments_) look_at(segment, next, end);
+        const bool is_whole = pool_.next_version() <= end;
+        if (is_whole) looked_at_ = next;
         const bool is_done = is_whole && persist::still(Medium::load(retirements) == before);
         if (is_done || !heap::is_current(pool_, definition_.seen())) break;
     }
@@ -85,10 +63,25 @@ bool Directory::refresh() {
     return heap::is_still_current(pool_, definition_.seen());
 }
 
-// Of a slot whose word is as it was, although its tag has been drawn since.
-bool Directory::is_another(const SegmentSeen& segment, std::uint32_t i) const {
-    const auto known = blocks_.find(segment.first_handle + i);
-    return known != blocks_.end() && !heap::is_current(pool_, known->second.seen());
+// A word that has changed since the last look and looks the same has a tag that was drawn in between: its record was sealed after the
+// one before it had been freed, and so after that look. While none of the segment's tags was drawn, to look at the words is enough.
+void Directory::look_at(SegmentSeen& segment, std::uint64_t next, std::uint64_t end) {
+    const bool may_look_the_same = segment.due < end;
+    if (may_look_the_same) segment.due = never;
+    for (std::uint32_t i = 0; i < segment.count; ++i) {
+        const std::uint64_t word = Medium::load(&segment.slots[i]);
+        const bool is_another =
+            word != segment.words[i] || (may_look_the_same && drawn_again(Link{word}, looked_at_) < end &&
+                                         !is_the_same(segment.first_handle + i));
+        if (is_another) take_slot(segment, i, word);
+        if ((is_another || may_look_the_same) && Link{segment.words[i]}.is_live())
+            segment.due = std::min(segment.due, drawn_again(Link{segment.words[i]}, next));
+    }
+}
+
+bool Directory::is_the_same(std::uint64_t handle) const {
+    const auto known = blocks_.find(handle);
+    return known == blocks_.end() || heap::is_current(pool_, known->second.seen());
 }
 
 void Directory::retire(std::uint64_t handle, std::uint64_t newer_step) {

@@ -121,6 +121,7 @@ public:
     EmptySlot find_empty();
 
 private:
+    static constexpr std::uint64_t never = ~std::uint64_t{0};
     struct SegmentSeen {
         Link link;
         std::uint64_t* word;  // that leads to it
@@ -129,14 +130,15 @@ private:
         std::uint32_t count;
         std::uint64_t first_handle;
         std::vector<std::uint64_t> words;  // as the last refresh saw them
+        std::uint64_t due = never;         // the next version whose link would look like one of these
     };
     const SegmentSeen& segment_of(std::uint64_t handle) const;
     const Entry* entry() const;
     std::uint64_t* last_word() const;
     void check_memory() const;
     bool find_segments();
-    class Tags;
-    bool is_another(const SegmentSeen& segment, std::uint32_t i) const;
+    void look_at(SegmentSeen& segment, std::uint64_t next, std::uint64_t end);
+    bool is_the_same(std::uint64_t handle) const;
     void take_slot(SegmentSeen& segment, std::uint32_t i, std::uint64_t word);
     void forget(std::uint64_t handle);
     void count(const BlockRecord& block);

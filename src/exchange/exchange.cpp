@@ -216,6 +216,7 @@ ExchangeReport export_file(const std::string& pool_path, const std::string& file
     const Format format = options.format == Format::automatic ? *by_name : options.format;
     Options reading;
     reading.mode = Mode::read;
+    reading.verify_loads = true;  // or damage would become a good-looking file
     PMEM pool;
     pool.mmap(pool_path, reading);
     ExchangeReport report;

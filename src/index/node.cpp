@@ -118,9 +118,10 @@ std::string joined(const Node& node, std::string_view between, Relation looser) 
 
 }  // namespace
 
-NodePointer join(Relation relation, const NodePointer& a, const NodePointer& b) {
+NodePointer join(Relation relation, std::span<const NodePointer> parts) {
+    if (parts.size() == 1) return parts[0];
     Node node{relation, {}, {}, {}, {}, {}};
-    for (const NodePointer& part : {a, b}) {
+    for (const NodePointer& part : parts) {
         if (part->relation == relation) {
             node.parts.insert(node.parts.end(), part->parts.begin(), part->parts.end());
         } else {
@@ -128,6 +129,11 @@ NodePointer join(Relation relation, const NodePointer& a, const NodePointer& b) 
         }
     }
     return made(std::move(node));
+}
+
+NodePointer join(Relation relation, const NodePointer& a, const NodePointer& b) {
+    const std::array both{a, b};
+    return join(relation, both);
 }
 
 NodePointer negate(const NodePointer& node) { return made({Relation::none, {node}, {}, {}, {}, {}}); }

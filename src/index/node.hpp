@@ -42,6 +42,7 @@ struct Node {
 
 using NodePointer = std::shared_ptr<const Node>;
 
+NodePointer join(Relation relation, std::span<const NodePointer> parts);
 NodePointer join(Relation relation, const NodePointer& a, const NodePointer& b);
 NodePointer negate(const NodePointer& node);
 

@@ -75,14 +75,14 @@ private:
     // ---- conditions ----
 
     NodePointer any() {
-        NodePointer node = all();
-        while (take_word("or")) node = join(Relation::any, node, all());
-        return node;
+        std::vector<NodePointer> parts{all()};
+        while (take_word("or")) parts.push_back(all());
+        return join(Relation::any, parts);
     }
     NodePointer all() {
-        NodePointer node = one();
-        while (take_word("and")) node = join(Relation::all, node, one());
-        return node;
+        std::vector<NodePointer> parts{one()};
+        while (take_word("and")) parts.push_back(one());
+        return join(Relation::all, parts);
     }
     NodePointer one() {
         if (++depth_ > most_depth) refuse(text_, here().begin, "nested more than 200 deep");

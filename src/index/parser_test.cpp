@@ -215,6 +215,15 @@ TEST(parser, understands_every_query_as_it_is_printed) {
     }
 }
 
+// As a program writes them: each term was copied for each one behind it, which took minutes.
+TEST(parser, understands_a_chain_of_a_hundred_thousand) {
+    for (const std::string_view word : {" and ", " or "}) {
+        std::string text = "a = 0";
+        for (int i = 1; i < 100'000; ++i) text.append(word).append("a = 0");
+        EXPECT_EQ(again(text).size(), text.size());
+    }
+}
+
 TEST(parser, survives_any_text) {
     std::mt19937 random(11);
     const std::string_view from =

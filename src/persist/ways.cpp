@@ -35,30 +35,36 @@ public:
     bool through_mapping(const std::byte* source, std::size_t size) {
         std::byte* to = place_.mapped + done_;
         Characteristic part;
-        const bool alive = os::guarded(to, size, [&] {
+        const auto copy = [&] {
             if (wanted_.element != Element::none)
                 part = copy_to_medium_characterised(medium_, to, source, size, wanted_.element, site_);
             else if (wanted_.crc)
                 part.crc = copy_to_medium_crc(medium_, to, source, size, site_);
             else
                 copy_to_medium(medium_, to, source, size, site_);
-        });
-        if (alive) join(part, size);
-        return alive;
+        };
+        bool is_source_there = true;
+        const bool alive = os::guarded(to, size, [&] { is_source_there = looking_at(source, size, copy); });
+        if (alive && is_source_there) join(part, size);
+        return alive && is_source_there;
     }
 
-    void by_calls(const std::byte* source, std::size_t size) {
+    bool by_calls(const std::byte* source, std::size_t size) {
         for (std::size_t at = 0; at < size; at += call_bytes) {
             const std::size_t length = std::min(call_bytes, size - at);
             Characteristic part;
-            if (wanted_.element != Element::none)
-                part = characterise(source + at, length, wanted_.element);
-            else if (wanted_.crc)
-                part.crc = base::crc32c(0, source + at, length);
+            const bool is_there = looking_at(source + at, length, [&] {
+                if (wanted_.element != Element::none)
+                    part = characterise(source + at, length, wanted_.element);
+                else if (wanted_.crc)
+                    part.crc = base::crc32c(0, source + at, length);
+            });
+            if (!is_there) return false;
             place_.file->write_exactly(source + at, length, place_.offset + done_);
             trace_bulk(place_.mapped + done_, length, site_);
             join(part, length);
         }
+        return true;
     }
 
     bool piece(const std::byte* source, std::size_t size) {
@@ -79,7 +85,7 @@ public:
         const Ways::Way way = ways.next();
         const std::uint64_t begin = os::monotonic_ns();
         if (way == Ways::Way::call) {
-            by_calls(source, size);
+            if (!by_calls(source, size)) return false;
             ways.set(offset, Ways::Piece::written_by_call);
         } else {
             if (!through_mapping_from_now_on(offset, source, size)) return false;
@@ -89,6 +95,13 @@ public:
     }
 
 private:
+    template <class F>
+    bool looking_at(const std::byte* source, std::size_t size, F&& f) const {
+        if (wanted_.source_may_vanish) return os::guarded(source, size, f);
+        f();
+        return true;
+    }
+
     // All faults in one call.
     bool through_mapping_from_now_on(std::uint64_t piece, const std::byte* source, std::size_t size) {
         os::populate(place_.mapped + done_, size);

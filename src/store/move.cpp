@@ -82,7 +82,7 @@ void Store::copy_block(const std::string& id, const BlockRecord& from, const hea
         throw Error(Code::corrupt, called(from, id) + " has lost its payload file; it cannot be moved");
     persist::Characteristic found;
     if (!persist::store(pool_.medium(), there.place(), source.data, from.block.stored_bytes,
-                        {persist::Element::none, true}, found)) {
+                        {persist::Element::none, true, true}, found)) {
         throw Error(Code::io_error,
                     "the memory of " + called(from, id) + " is damaged (SIGBUS), or that of the target");
     }

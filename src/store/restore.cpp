@@ -269,7 +269,7 @@ void Store::restore_block(const std::string& id, Directory& directory, const Blo
                 const heap::Bytes there = heap_.bytes(block.extent, true);
                 persist::Characteristic found;
                 if (!persist::store(pool_.medium(), there.place(), stored.base(), block.stored_bytes,
-                                    {persist::Element::none, true}, found))
+                                    {persist::Element::none, true, true}, found))
                     throw layout::SourceDamage(Code::io_error, "its file in the flush target cannot be read");
                 if ((block.flags & catalog::block_has_crc) != 0 && found.crc != block.crc)
                     throw layout::SourceDamage(

@@ -1,7 +1,10 @@
 // Steps: several stores that appear at once, and what an abandoned step leaves.
 
+#include <atomic>
+#include <chrono>
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "pool_suite.hpp"
@@ -250,6 +253,91 @@ TEST_P(steps, one_that_another_has_given_up_cannot_be_committed) {
     reader.store("whole", 1);
     pmem.commit(1);
     EXPECT_TRUE(pmem.exists("whole"));
+}
+
+// What a thread of the process stores in it belongs to it, or to none: it was published after the step had been dropped, and what was committed
+// before went in favour of it.
+TEST_P(steps, one_that_is_given_up_waits_for_the_stores_of_other_threads) {
+    constexpr std::size_t elements = 1 << 20;
+    pmem.alloc<double>("big", Dimensions{elements});
+    const std::vector<double> old(elements, 1), fresh(elements, 2);
+    pmem.begin(1);
+    pmem.store<double>("big", old.data(), Box{{0}, {elements}});
+    pmem.commit(1);
+    for (std::uint64_t step = 2; step < 12; ++step) {
+        pmem.begin(step);
+        std::atomic<bool> is_off = false;
+        std::thread other([&] {
+            is_off = true;
+            pmem.store<double>("big", fresh.data(), Box{{0}, {elements}});
+        });
+        while (!is_off) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::microseconds(50 * step));
+        pmem.abandon();
+        other.join();
+        // A store that began behind the end of the step is in none.
+        const std::size_t blocks = pmem.blocks("big").size();
+        EXPECT_EQ(blocks, 1u);
+        EXPECT_NE(pmem.blocks("big")[0].step, step);
+        double first = 0;
+        reader.load<double>("big", &first, Box{{7}, {1}});
+        if (first == 2) pmem.store<double>("big", old.data(), Box{{0}, {elements}});
+    }
+    pmem.begin(20);
+    pmem.store("y", 1);
+    pmem.commit(20);
+    double first = 0;
+    reader.load<double>("big", &first, Box{{7}, {1}});
+    EXPECT_EQ(first, 1) << "nothing that was abandoned comes back";
+}
+
+// The next one would drop what this process has stored in it, without a word, and the commit of the broken one would show nothing.
+TEST_P(steps, one_that_another_has_given_up_is_not_left_for_the_next_by_who_has_stored_in_it) {
+    pmem.begin(5);
+    reader.begin(5);
+    pmem.store("x", 1);
+    reader.abandon();
+    expect_error(Code::busy, [&] { pmem.commit(5); });
+    expect_error(Code::busy, [&] { pmem.begin(6); }, {"begin(5) again", "abandon()"});
+    expect_error(Code::busy, [&] { pmem.commit(5); });
+    pmem.begin(5);
+    EXPECT_FALSE(pmem.exists("x"));
+    pmem.store("x", 2);
+    pmem.commit(5);
+    EXPECT_EQ(reader.load<int>("x"), 2);
+}
+
+// A process that has gone on to a later one and commits the one before is still in the later one.
+TEST_P(steps, a_commit_of_an_earlier_one_ends_no_later_one) {
+    PMEM third;
+    third.mmap(path(), options());
+    pmem.begin(7);
+    pmem.store("a", 7);
+    pmem.begin(9);
+    pmem.store("b", 9);
+    pmem.commit(7);
+    pmem.store("c", 9);
+    EXPECT_EQ(third.load<int>("a"), 7);
+    EXPECT_FALSE(third.exists("b"));
+    EXPECT_FALSE(third.exists("c"));
+    EXPECT_TRUE(third.info().others_in_step);
+    pmem.commit(9);
+    EXPECT_EQ(third.load<int>("c"), 9);
+}
+
+// What others see of names changes also where a name is there already, for the process in the step.
+TEST_P(steps, a_name_that_is_new_in_one_is_listed_when_it_is_stored_in_none) {
+    pmem.store("u", 0);
+    pmem.begin(1);
+    pmem.store("x", 1);
+    EXPECT_EQ(reader.ids(), (std::vector<std::string>{"u"}));
+    reader.store("x", 2);
+    EXPECT_EQ(reader.ids(), (std::vector<std::string>{"u", "x"}));
+    EXPECT_EQ(reader.info().variables, 2u);
+    pmem.alloc<int>("A", Dimensions{8});
+    expect_error(Code::busy, [&] { reader.alloc<int>("A", Dimensions{8}); }, {"step 1", "not committed"});
+    pmem.commit(1);
+    reader.alloc<int>("A", Dimensions{8});
 }
 
 TEST_P(steps, an_abandoned_one_is_gone_when_the_pool_opens_again) {

@@ -60,6 +60,23 @@ TEST_P(watch, hears_of_whatever_readers_see_anew) {
 }
 
 // Each side waits for the other's answer, so one that was missed would never come.
+// A step is committed when others have stored newer versions long since.
+TEST_P(watch, hears_of_a_commit_of_what_is_older_than_what_it_has_heard_of) {
+    const std::vector<int> line(8, 1);
+    PMEM other;
+    other.mmap(path(), options());
+    pmem.alloc<int>("A", Dimensions{16});
+    Watch array = reader.watch("A");
+    pmem.begin(1);
+    pmem.store<int>("A", line.data(), Box{{0}, {8}});
+    other.store<int>("A", line.data(), Box{{8}, {8}});
+    EXPECT_TRUE(array.wait(0ns));
+    EXPECT_FALSE(array.wait(0ns));
+    pmem.commit(1);
+    EXPECT_TRUE(array.wait(0ns));
+    EXPECT_FALSE(array.wait(0ns));
+}
+
 TEST_P(watch, misses_nothing_between_two_that_answer_each_other) {
     constexpr int turns = 2000;
     pmem.store("ping", 0);

@@ -53,6 +53,20 @@ def test_of_several_files_in_one_pool_each_goes_into_a_group_of_its_name(command
     assert not (folder / "run2022.pmem").exists()
 
 
+@pytest.mark.parametrize("target", ["x.h5", "x.nc", "x.zarr", "x.npy"])
+def test_damage_becomes_no_file_that_looks_good(command: Command, folder: Path, target: str) -> None:
+    # administration.md names the export as a backup; `cp` refused, and this did not.
+    with pmemcpy.open(folder / "p.pmem", "x", max_bytes=1 << 24) as pool:
+        pool["a"] = np.full(10_000, 1234.5)
+    path = folder / "p.pmem"
+    content = bytearray(path.read_bytes())
+    content[content.find(np.full(10, 1234.5).tobytes()) + 8 * 500] ^= 1
+    path.write_bytes(content)
+    source = "p.pmem:a" if target.endswith(".npy") else "p.pmem"
+    command.fails("export", source, target, code="corrupt", words=["'a'"])
+    assert not (folder / target).exists()
+
+
 def test_into_a_group_of_a_pool_that_is_there(command: Command, folder: Path) -> None:
     small(folder / "a.h5")
     with pmemcpy.open(folder / "p.pmem", "x", max_bytes=1 << 28) as pool:

@@ -92,7 +92,9 @@ int die_while_freeing(const Arguments& arguments) {
         const Link entry = inside.catalog().find(id).value();
         const Link old = inside.catalog().definition(entry).value();
         std::uint64_t* word = inside.catalog().value_word(entry);
-        if (!inside.heap().unlink(word, old, Link::mark(pmemcpy::heap::mark_empty, entry.tag()).word))
+        if (!inside.heap().unlink(word,
+                                  {old, inside.pool().as<pmemcpy::heap::RecordHeader>(old.offset()).version},
+                                  Link::mark(pmemcpy::heap::mark_empty, entry.tag()).word))
             return 1;
     }
     const Link first{slot.retire_head};
