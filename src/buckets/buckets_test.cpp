@@ -1,3 +1,4 @@
+// Length: one promise after another of the same file of buckets.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

@@ -1,3 +1,4 @@
+// Length: one sweep after another of the same two kinds of files.
 // Processes that share buckets and messages, killed or stopped at any instruction: one is stepped through a verb, and at each place where that
 // makes a difference it is killed, or left where it is while a survivor goes on, and then goes on itself.
 

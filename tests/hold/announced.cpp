@@ -225,7 +225,7 @@ Scenario a_list_beside_a_recovery() {
 std::vector<Scenario> announced() {
     return {a_block_in_a_slot_that_was_passed(), a_pin_that_comes_late(),    a_free_of_what_is_pinned(),
             a_pin_beside_a_recovery(),           chunks_that_are_reserved(), a_block_behind_an_eraser(),
-            a_store_in_a_group_that_is_erased(), rows_that_are_joined(), a_name_that_is_dropped(),
+            a_store_in_a_group_that_is_erased(), rows_that_are_joined(),     a_name_that_is_dropped(),
             a_list_beside_a_recovery()};
 }
 
