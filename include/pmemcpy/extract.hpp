@@ -38,6 +38,9 @@ public:
     /// Errors: those of PMEM::mmap; permission_denied in a pool open for reading; invalid_argument (name; a
     ///     query with an order, a limit or a count).
     Extractor(const std::string& path, const std::string& name, const Query& which, Extract extract);
+    /// The same of a pool that is open here, and of no other that has its name by now.
+    /// Errors: the same; busy when another pool has its name by now, or none.
+    Extractor(const PMEM& pool, const std::string& name, const Query& which, Extract extract);
     /// Waits for a running call of the function.
     ~Extractor();
     Extractor(const Extractor&) = delete;

@@ -29,7 +29,8 @@ namespace pmemcpy {
 
 namespace store {
 class Store;
-}
+struct Which;
+}  // namespace store
 namespace index {
 class Index;
 }
@@ -74,6 +75,9 @@ public:
     void mmap(const std::string& path, Communicator comm, const Options& options = {}) {
         Collective<Communicator>::mmap(*this, path, comm, options);
     }
+    /// Opens the pool that another object has open once more, by the name that it was opened under.
+    /// Errors: those of mmap() with a path; busy when another pool has the name by now, or none.
+    void mmap(const PMEM& open, const Options& options = {});
     /// Closes the pool; on `page` media it syncs first. Views stay valid until they are dropped.
     void munmap();
     /// Closes the pool as munmap() does, after its purpose has failed. Removes the pool if this object made
@@ -88,6 +92,8 @@ public:
     void sync();
     /// The promise of the pool's medium.
     Durability durability() const;
+    /// The number that tells the pool from all others, whatever its name is.
+    std::array<std::uint8_t, 16> uuid() const;
     /// The properties of the pool.
     PoolInfo info() const;
     /// Allocates the pool's space up to `bytes`, and makes huge pages of all that is allocated. In the
@@ -321,7 +327,7 @@ public:
 private:
     friend class index::Index;
     friend class pmem::Sides;
-    void open_alone(const std::string& place, const Options& options, std::uint64_t committed = 0);
+    void open_alone(const std::string& place, const Options& options, const store::Which& which);
     bool load_raw(std::string_view id, const Type& type, void* value, std::size_t bytes) const;
     store::Store& opened() const;
     PMEM* own_side() const;

@@ -15,6 +15,9 @@
 //     private_side(pmem).store("notes", text);         // private from the beginning
 //     share(pmem, "draft or name ~ 'final/*'");        // shared again
 //
+// Private objects belong to the pool that they were made beside. Another pool that takes its name has none of them;
+// their file stays, and gets another name when the new pool needs this one.
+//
 // docs/sharing.md says what that protects.
 
 namespace pmemcpy {
@@ -46,7 +49,8 @@ Scope parse_scope(std::string_view text);
 ///     have loaded it keep their copies, and a view shows it until it is dropped.
 /// Errors: not_found; busy when the pool does not wipe yet and others have it open for writing (once), when
 ///     another process moves objects, or when a view or another process holds erased data that cannot be
-///     wiped yet: the object is then private already, and the same call finishes the work; permission_denied
+///     wiped yet: the object is then private already, and the same call finishes the work; busy when the pool
+///     was moved or replaced while it was open; permission_denied
 ///     for users who may not write beside the pool; unsupported on a device, in a step, or for "/"; no_space;
 ///     corrupt.
 void set_scope(PMEM& pool, std::string_view id, Scope scope);
@@ -64,8 +68,10 @@ std::uint64_t share(PMEM& pool, std::string_view text, Scope scope = Scope::shar
 /// The private side of this user as a pool of its own, made if there is none: everything stored in it is
 /// private. It stays open as long as `pool` does.
 /// Errors: permission_denied for users who may not write beside the pool, or when a file of another user is
-///     in its place; not_found when no private pool exists and `pool` is open for reading; unsupported on a
-///     device.
+///     in its place; not_found when no private pool exists and `pool` is open for reading; busy when the pool
+///     was moved or replaced while it was open, or when private objects of another pool, which had this name
+///     before, are open elsewhere and cannot give way; already_exists when some have given way already;
+///     unsupported on a device.
 PMEM& private_side(PMEM& pool);
 
 }  // namespace pmemcpy

@@ -45,7 +45,9 @@ void check(const std::string& name, const Query& which) {
 /// One thread, with an attachment of its own.
 class Extractor::Worker {
 public:
-    Worker(const std::string& path, const std::string& name, const Query& which, Extract extract)
+    /// `place`: a path, or a PMEM.
+    template <class Place>
+    Worker(const Place& place, const std::string& name, const Query& which, Extract extract)
         : note_(std::string(note_prefix) + name),
           which_(which),
           extract_(std::move(extract)),
@@ -53,7 +55,7 @@ public:
         check(name, which);
         Options options;
         options.mode = Mode::update;
-        pool_.mmap(path, options);
+        pool_.mmap(place, options);
         changes_.emplace(pool_);
         thread_ = os::start_thread([this] { work(); });
     }
@@ -160,6 +162,8 @@ private:
 
 Extractor::Extractor(const std::string& path, const std::string& name, const Query& which, Extract extract)
     : worker_(std::make_unique<Worker>(path, name, which, std::move(extract))) {}
+Extractor::Extractor(const PMEM& pool, const std::string& name, const Query& which, Extract extract)
+    : worker_(std::make_unique<Worker>(pool, name, which, std::move(extract))) {}
 
 // A forked child's copy of the thread does not run, and its attachment is the parent's: it is left alone.
 Extractor::~Extractor() {

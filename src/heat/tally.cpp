@@ -114,6 +114,7 @@ void make_file(const os::File& pool, const std::array<std::uint8_t, 16>& uuid) {
         if (error.kind() != Code::already_exists) throw;
         if (found(pool, uuid, false)) return;
         if (!is_to_be_replaced(path)) throw;
+        pool::check_in_place(pool);  // else it is another pool's, in the right place
         os::remove_file(path);
         file.link_as(path);
     }
@@ -136,7 +137,10 @@ std::shared_ptr<Tally> Tally::open(const os::File& pool, const std::array<std::u
     return nullptr;
 }
 
-void Tally::remove(const os::File& pool) { os::remove_file(path_of(pool)); }
+// What lies beside the name of a pool that was moved is another's, and its own was moved with it.
+void Tally::remove(const os::File& pool) {
+    if (pool::is_in_place(pool)) os::remove_file(path_of(pool));
+}
 
 template <class F>
 void Tally::change(const F& f) const {

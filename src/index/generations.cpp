@@ -20,9 +20,11 @@ unsigned directory_mode(unsigned pool_mode) { return (pool_mode & 0666) | 0700 |
 }  // namespace
 
 std::optional<os::File> Generations::root() const {
-    if (!os::is_directory(directory_)) return {};
-    auto root = os::File::open_if_exists(directory_, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    const std::string directory = this->directory();
+    if (!os::is_directory(directory)) return {};
+    auto root = os::File::open_if_exists(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (root) store_->refuse_foreign(*root);
+    store_->check_in_place();  // else it is another pool's
     return root;
 }
 
@@ -38,14 +40,14 @@ std::optional<std::uint64_t> Generations::newest() const {
 }
 
 std::string Generations::path(std::uint64_t generation) const {
-    return directory_ + "/" + std::to_string(generation);
+    return directory() + "/" + std::to_string(generation);
 }
 
 // Others may remove it at any moment: then it is made again.
 void Generations::make(std::uint64_t generation) const {
     for (int tries = 1;; ++tries) {
         try {
-            for (const std::string& path : {directory_, this->path(generation)}) make_one(path);
+            for (const std::string& path : {directory(), this->path(generation)}) make_one(path);
             return;
         } catch (const Error& error) {
             const bool was_removed = error.kind() == Code::not_found || error.kind() == Code::already_exists;
@@ -80,7 +82,7 @@ void Generations::remove_all() const {
     const auto root = this->root();
     if (!root) return;
     os::remove_in(*root, "lock");
-    if (os::names_in(*root).empty()) os::remove_directory(directory_);
+    if (os::names_in(*root).empty()) os::remove_directory(directory());
 }
 
 }  // namespace pmemcpy::index

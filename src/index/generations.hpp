@@ -13,8 +13,9 @@ namespace pmemcpy::index {
 /// full, damaged or removed; whoever has the old one open notices that it is gone.
 class Generations {
 public:
-    explicit Generations(const store::Store& store) : store_(&store), directory_(store.path_beside(".idx")) {}
-    const std::string& directory() const { return directory_; }
+    explicit Generations(const store::Store& store) : store_(&store) {}
+    /// Errors: busy where the pool's name leads to another pool by now, whose index lies there.
+    std::string directory() const { return store_->path_beside(".idx"); }
     /// Errors: permission_denied, when the directory is somebody's who may not write the pool.
     std::optional<std::uint64_t> newest() const;
     std::string path(std::uint64_t generation) const;
@@ -28,7 +29,6 @@ private:
     std::optional<os::File> root() const;
     void make_one(const std::string& path) const;
     const store::Store* store_;
-    std::string directory_;
 };
 
 }  // namespace pmemcpy::index

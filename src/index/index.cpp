@@ -11,6 +11,7 @@
 #include "index/modes.hpp"
 #include "index/posted.hpp"
 #include "os/fork.hpp"
+#include "os/lock.hpp"
 #include "os/names.hpp"
 #include "os/thread.hpp"
 
@@ -28,6 +29,7 @@ constexpr auto nap = 10ms;  // between two looks at what has changed, so that on
 constexpr auto nap_for_others = 50ms;
 constexpr int most_failures_counted = 8;  // then it is tried again every 13 seconds
 constexpr auto longest_close = 1s;
+constexpr int most_rounds_alone = 500;  // of flush(): so often others may remove what it has made
 // In a nap: then a burst goes on, and who stores wants the processors for himself.
 constexpr std::uint64_t changes_of_a_burst = 64;
 // The pause behind a burst is waited for no longer, for the feed forgets what the index has not heard of in time.
@@ -186,7 +188,7 @@ void Index::stop() {
 std::shared_ptr<Keeper> Index::keeper() {
     const std::lock_guard lock(mutex_);
     if (keeper_) return keeper_;
-    if (!reader_.is_mapped()) reader_.open_alone(path_, options_);
+    if (!reader_.is_mapped()) reader_.open_alone(path_, options_, {.again = store_->itself()});
     const Generations generations(*store_);
     keeper_ = std::make_shared<Keeper>(reader_, reader_.opened(), *store_, generations, bytes_to_map());
     return keeper_;
@@ -303,11 +305,15 @@ void Index::flush() {
                     path_ + " is open for reading; only who may write it keeps its index");
     std::optional<os::File> lock_file;
     std::optional<pool::Patience> patience;
-    for (;;) {
+    for (int rounds_alone = 0;;) {
         follow();
         const bool is_complete = keeper()->complete([] { return false; });
         if (is_complete && (!has_other_readers(store_->permissions()) || keeper()->publish_copy())) return;
-        if (!lock_file) lock_file = os::File::open_if_exists(keeper()->lock_path(), O_RDONLY | O_NOFOLLOW);
+        auto lock_now = os::File::open_if_exists(keeper()->lock_path(), O_RDONLY | O_NOFOLLOW);
+        const bool is_alone = !lock_now || !os::conflicts(*lock_now, os::LockKind::exclusive, 0, 1);
+        if (is_alone && ++rounds_alone == most_rounds_alone)
+            throw Error(Code::busy, path_ + ": others keep removing its index while it is made");
+        if (!lock_file) lock_file = std::move(lock_now);
         if (lock_file && !patience) patience.emplace(path_, "making the index", *lock_file, 0, nullptr);
         if (patience) patience->look();
         std::this_thread::sleep_for(nap);

@@ -111,7 +111,7 @@ Search::Search(const PMEM& pool, const Query& query, std::span<const Literal> va
 CandidateList Search::all_of(const std::string& prefix) {
     const bool is_sure = condition_ == nullptr;
     std::vector<std::string> groups = pool_->groups(prefix);
-    if (pool_id.starts_with(prefix) && around_.pool() != nullptr)
+    if (is_pool_meant(prefix))
         groups.emplace(std::lower_bound(groups.begin(), groups.end(), pool_id), pool_id);
     return either(candidates_of(pool_->ids(prefix), is_sure), candidates_of(groups, is_sure));
 }
@@ -140,8 +140,11 @@ bool Search::gather(Asked& asked, Steps steps, Index& index) {
         return !found->may_inherit;
     }
     const std::string prefix = prefix_of(condition_);
+    const bool is_sure = condition_ == nullptr;
     for (const bool groups : {false, true})
-        candidates_ = either(candidates_, candidates_of(index.ids(prefix, groups), condition_ == nullptr));
+        candidates_ = either(candidates_, candidates_of(index.ids(prefix, groups), is_sure));
+    if (is_pool_meant(prefix))
+        candidates_ = either(candidates_, candidates_of({std::string(pool_id)}, is_sure));
     const std::vector<std::string> groups = index.ids("", true);
     return std::none_of(groups.begin(), groups.end(),
                         [&](const std::string& group) { return around_.has_attributes(group); });

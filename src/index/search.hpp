@@ -48,6 +48,10 @@ private:
     void finish();
     void settle_doubts();
     void look(Evaluation& evaluation, std::string_view id);
+    /// It is among the groups of no side.
+    bool is_pool_meant(const std::string& prefix) {
+        return pool_id.starts_with(prefix) && around_.pool() != nullptr;
+    }
     CandidateList all_of(const std::string& prefix);
     bool is_unchanged() const;
     bool is_there(std::string_view id) const;

@@ -153,6 +153,7 @@ void claim(const os::File& directory, pool::Pool& pool) {
         return claim && claim->identity == self && claim->path == path;
     };
     if (is_said(read_claim(directory))) return;
+    pool::check_in_place(pool.file());  // the claim names it, and is believed as long as it is there
     Claiming claiming(directory, pool);
     const auto there = read_claim(directory);
     if (is_said(there)) return;

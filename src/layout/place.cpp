@@ -94,8 +94,12 @@ os::File open_data(const Place& place) {
     return open_data(os::File::open(place.directory, O_RDONLY | O_DIRECTORY));
 }
 
-void remove_payloads(const Place& place) {
+void remove_payloads(const Place& place, const std::optional<os::Identity>& records) {
     const os::File root = os::File::open(place.directory, O_RDONLY | O_DIRECTORY);
+    if (records) {
+        const auto there = os::look_in(root, records_name);
+        if (!there || !(there->identity == *records)) return;
+    }
     const auto data = os::File::open_in(root, data_name, O_RDONLY | O_DIRECTORY);
     if (!data) return;
     Names(root, *data).keep_only({});

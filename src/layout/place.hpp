@@ -4,6 +4,7 @@
 
 #include <pmemcpy/options.hpp>
 
+#include <optional>
 #include <string>
 
 namespace pmemcpy::layout {
@@ -55,7 +56,8 @@ private:
 os::File open_data(const os::File& root);
 os::File open_data(const Place& place);
 
-/// Removes payloads and readable names, not the records. Nobody may have the pool open.
-void remove_payloads(const Place& place);
+/// Removes payloads and readable names, not the records. Nobody may have the pool open. With `records`: only if they are that file, for
+/// another directory may have the name by now.
+void remove_payloads(const Place& place, const std::optional<os::Identity>& records = {});
 
 }  // namespace pmemcpy::layout

@@ -64,6 +64,7 @@ class Mover::Worker {
 public:
     explicit Worker(store::Store& program)
         : path_(program.path()),
+          which_{.again = program.itself()},
           fork_generation_(os::fork_generation()),
           program_(&program),
           thread_(os::start_thread([this] { work(); })) {}
@@ -212,7 +213,7 @@ private:
     std::shared_ptr<store::Store> open() const {
         Options options;
         options.mode = Mode::update;
-        auto store = store::Store::open(path_, options);
+        auto store = store::Store::open(path_, options, nullptr, which_);
         store->announce_done();
         return store;
     }
@@ -473,6 +474,7 @@ private:
     }
 
     const std::string path_;
+    const store::Which which_;
     const std::uint64_t fork_generation_;
     store::Store* const program_ = nullptr;
     std::mutex mutex_;

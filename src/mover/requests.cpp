@@ -100,14 +100,22 @@ MessageQueue* Requests::queue(const store::Store& store, bool is_to_be) {
     if (!there) {
         queue_.emplace(MessageQueue::open_or_create(path, queue_options));
         let_in_writers(store, path);
-        return &*queue_;
+        return checked(store);
     }
     if (!there->is_regular())
         throw Error(Code::permission_denied, path + " is no file of the pool's; remove it");
     store.refuse_foreign(*there);
     let_in_writers(store, path);
     queue_.emplace(MessageQueue::open(path));
-    return &*queue_;
+    return checked(store);
+}
+
+// Opened by the pool's name, which may lead to another pool by now.
+MessageQueue* Requests::checked(const store::Store& store) {
+    if (store.is_in_place()) return &*queue_;
+    queue_.reset();
+    store.check_in_place();
+    return nullptr;
 }
 
 std::uint64_t Requests::size(const store::Store& store) {

@@ -29,6 +29,7 @@ public:
 
 private:
     MessageQueue* queue(const store::Store& store, bool is_to_be = false);
+    MessageQueue* checked(const store::Store& store);
     std::mutex mutex_;
     std::optional<MessageQueue> queue_;
 };

@@ -34,8 +34,9 @@ constexpr auto after_error = 1s;    // what is full or away now may not be then
 /// One thread, with an attachment of its own: so its locks are not those of another thread, and it sees what others see.
 class Operator::Worker {
 public:
-    Worker(std::string path, std::vector<unsigned> cores)
+    Worker(std::string path, const store::Which& which, std::vector<unsigned> cores)
         : path_(std::move(path)),
+          which_(which),
           fork_generation_(os::fork_generation()),
           cores_(std::move(cores)),
           thread_(os::start_thread([this] { work(); })) {}
@@ -112,7 +113,7 @@ private:
         if (!store_) {
             Options options;
             options.mode = Mode::update;
-            store_ = store::Store::open(path_, options);
+            store_ = store::Store::open(path_, options, nullptr, which_);
             store_->announce_done();  // what it stores comes of what others have, and nobody waits for it
             sweep_drafts(*store_);
         }
@@ -190,6 +191,7 @@ private:
     }
 
     const std::string path_;
+    const store::Which which_;
     const std::uint64_t fork_generation_;
     const std::vector<unsigned> cores_;
     mutable std::mutex mutex_;
@@ -212,7 +214,10 @@ private:
 };
 
 Operator::Operator(const std::string& path, std::vector<unsigned> cores)
-    : worker_(std::make_unique<Worker>(path, std::move(cores))) {}
+    : worker_(std::make_unique<Worker>(path, store::Which{}, std::move(cores))) {}
+Operator::Operator(const store::Store& program)
+    : worker_(std::make_unique<Worker>(program.path(), store::Which{.again = program.itself()},
+                                       std::vector<unsigned>{})) {}
 
 // A forked child's copy of the thread does not run, and its attachment is the parent's: it is left alone.
 Operator::~Operator() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "operate/job.hpp"
+#include "store/store.hpp"
 
 #include <memory>
 #include <pmemcpy/operations.hpp>
@@ -15,6 +16,8 @@ class Operator {
 public:
     /// `cores`: it runs on these; empty: on all.
     explicit Operator(const std::string& path, std::vector<unsigned> cores = {});
+    /// The pool that the program has open, and no other that has its name by now.
+    explicit Operator(const store::Store& program);
     /// Does not wait for a function that is called in a process of its own: that is left to the next.
     ~Operator();
     Operator(const Operator&) = delete;

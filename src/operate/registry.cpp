@@ -99,6 +99,7 @@ os::File open_folder(const store::Store& store) {
                     "there is no folder " + folder_of(store) +
                         ", in which the pool's functions lie; it belongs to the pool and is moved with it");
     refuse_others(*folder);
+    store.check_in_place();  // else the folder is another pool's
     return std::move(*folder);
 }
 
@@ -232,9 +233,11 @@ void unregister(store::Store& store, const std::string& name) {
     const auto lock = store.lock_registry();
     for (const Registered& one : registered_in(store)) {
         if (one.name != name) continue;
+        std::optional<os::File> folder;
+        if (!one.in_process)
+            folder = os::File::open_if_exists(folder_of(store), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+        store.check_in_place();  // else the folder is another pool's
         store.remove_note("/", note_of(one.number));
-        if (one.in_process) return;
-        const auto folder = os::File::open_if_exists(folder_of(store), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
         if (folder) os::remove_in(*folder, name + ".so");
         return;
     }
@@ -242,7 +245,7 @@ void unregister(store::Store& store, const std::string& name) {
 }
 
 std::string path_of_library(const store::Store& store, const std::string& name) {
-    return folder_of(store) + "/" + name + ".so";
+    return store.path_beside_name(".ops") + "/" + name + ".so";
 }
 
 os::File open_library(const store::Store& store, const std::string& name) {

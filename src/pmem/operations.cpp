@@ -80,7 +80,8 @@ std::vector<std::string> run_operations(PMEM& pool, std::string_view id, const H
     operate::check_hint(*sides.of(id), id, hint);
     Options options;
     options.mode = Mode::update;
-    const auto store = store::Store::open(sides.of(id)->path(), options);
+    const std::shared_ptr<store::Store> side = sides.of(id);
+    const auto store = store::Store::open(side->path(), options, nullptr, {.again = side->itself()});
     struct Closed {
         store::Store& store;
         ~Closed() {

@@ -38,22 +38,21 @@ PMEM::PMEM(PMEM&&) noexcept = default;
 PMEM& PMEM::operator=(PMEM&&) noexcept = default;
 
 void PMEM::mmap(const std::string& path, const Options& options) {
-    open_alone(resolve_pool(path, options.mode), options);
-    try {
-        sides_ = std::make_shared<pmem::Sides>(store_, options);
-        if (sides_->known_own() != nullptr) pmem::finish_moves(*sides_);
-    } catch (...) {
-        munmap();
-        throw;
-    }
+    pmem::Sides::open(*this, resolve_pool(path, options.mode), options, {});
 }
 
-void PMEM::open_alone(const std::string& place, const Options& options, std::uint64_t committed) {
+void PMEM::mmap(const PMEM& open, const Options& options) {
+    const std::shared_ptr<store::Store> there = open.store_;
+    open.opened().check_usable();
+    pmem::Sides::open(*this, there->path(), options, {.again = there->itself()});
+}
+
+void PMEM::open_alone(const std::string& place, const Options& options, const store::Which& which) {
     if (store_)
         throw Error(Code::invalid_argument,
                     "this PMEM has a pool open already; munmap it first, or use another PMEM");
     bool is_new = false;
-    auto opened = store::Store::open(place, options, &is_new, committed);
+    auto opened = store::Store::open(place, options, &is_new, which);
     index_ = std::make_shared<index::Index>(opened, opened->path(), options, is_new);
     store_ = std::move(opened);
     if (!is_new || options.index == IndexMode::none) return;
@@ -125,6 +124,7 @@ void PMEM::on_both(F&& f) const {
 void PMEM::sync() {
     on_both([](store::Store& side) { side.sync(); });
 }
+std::array<std::uint8_t, 16> PMEM::uuid() const { return opened().uuid(); }
 Durability PMEM::durability() const { return opened().durability(); }
 PoolInfo PMEM::info() const {
     PoolInfo info = opened().info();

@@ -4,6 +4,7 @@
 #include "operate/hints.hpp"
 #include "os/names.hpp"
 #include "os/process.hpp"
+#include "store/side.hpp"
 
 #include <pmemcpy/error.hpp>
 
@@ -13,6 +14,8 @@ namespace pmemcpy::pmem {
 namespace {
 
 constexpr unsigned others_bits = 0077;
+
+std::string private_ending() { return ".private-" + std::to_string(os::user_id()); }
 
 Options options_of_own(const store::Store& shared, Options options) {
     options.layout = Layout::file;
@@ -30,7 +33,6 @@ Options options_of_own(const store::Store& shared, Options options) {
 
 Sides::Sides(std::shared_ptr<store::Store> shared, const Options& options)
     : shared_(std::move(shared)), options_(options_of_own(*shared_, options)) {
-    if (!shared_->is_device()) path_ = shared_->path_beside(".private-" + std::to_string(os::user_id()));
     look_again();
     if (shared_->read_only()) return;
     at_exit_ = std::make_unique<AtExit>([this] { end_background(); });
@@ -47,10 +49,9 @@ Sides::Sides(std::shared_ptr<store::Store> shared, const Options& options)
 
 // Under the mutex.
 void Sides::operate_in_background() {
-    if (!operator_ && operate::has_hints(*shared_))
-        operator_ = std::make_unique<operate::Operator>(shared_->path());
+    if (!operator_ && operate::has_hints(*shared_)) operator_ = std::make_unique<operate::Operator>(*shared_);
     if (opened_ && !own_operator_ && operate::has_hints(*opened_->store_))
-        own_operator_ = std::make_unique<operate::Operator>(path_);
+        own_operator_ = std::make_unique<operate::Operator>(*opened_->store_);
 }
 
 operate::Operator& Sides::operator_of(std::string_view id) {
@@ -58,7 +59,7 @@ operate::Operator& Sides::operator_of(std::string_view id) {
     const std::lock_guard lock(mutex_);
     const bool is_own = side != shared_;
     std::unique_ptr<operate::Operator>& its = is_own ? own_operator_ : operator_;
-    if (!its) its = std::make_unique<operate::Operator>(is_own ? path_ : shared_->path());
+    if (!its) its = std::make_unique<operate::Operator>(*side);
     return *its;
 }
 
@@ -136,8 +137,9 @@ ReadCounters Sides::read_counters() {
 void Sides::look_again() {
     const std::lock_guard lock(mutex_);
     const std::uint64_t now = shared_->scopes();
-    if (!opened_ && !path_.empty() && os::exists(path_))
-        open_own(shared_->read_only() ? Mode::read : Mode::update);
+    if (!opened_) {
+        if (const auto path = find_own()) open_own(*path, shared_->read_only() ? Mode::read : Mode::update);
+    }
     try {
         if (!shared_->read_only()) operate_in_background();
     } catch (const Error&) {
@@ -148,7 +150,7 @@ void Sides::look_again() {
 
 PMEM& Sides::make_own() {
     if (PMEM* there = own()) return *there;
-    if (path_.empty()) {
+    if (shared_->is_device()) {
         throw Error(Code::unsupported,
                     shared_->path() +
                         " is a device, and no file beside it would be the user's own; private "
@@ -158,22 +160,52 @@ PMEM& Sides::make_own() {
         throw Error(Code::not_found, "you have no private objects beside " + shared_->path() +
                                          ", and it is open for reading; open it for writing to begin");
     const std::lock_guard lock(mutex_);
-    if (!opened_) open_own(Mode::create_or_update);
+    if (!opened_) {
+        std::optional<std::string> path = find_own();
+        if (!path) {
+            path = shared_->path_beside(private_ending());
+            if (os::exists(*path)) store::move_side_aside(*path, *shared_);
+        }
+        open_own(*path, Mode::create_or_update);
+    }
     shared_->announce_scopes();
     return *opened_;
 }
 
-void Sides::open_own(Mode mode) {
+// What was made beside another pool of this name has another name in the end, and comes back with that pool. Beside a pool that was moved
+// nothing is opened; that there is nothing to be opened lets its user go on.
+std::optional<std::string> Sides::find_own() const {
+    if (shared_->is_device()) return std::nullopt;
+    const std::string ending = private_ending();
+    const bool is_in_place = shared_->is_in_place();
+    std::vector<std::string> places = {shared_->path_beside_name(ending)};
+    if (const auto now = is_in_place ? std::nullopt : shared_->path_now()) places.push_back(*now + ending);
+    for (const std::string& place : places) {
+        for (const std::string& path : {place, store::place_aside(place, shared_->origin())}) {
+            if (!os::exists(path) || !store::is_side_of(path, *shared_)) continue;
+            shared_->check_in_place();
+            return path;
+        }
+    }
+    return std::nullopt;
+}
+
+void Sides::open_own(const std::string& path, Mode mode) {
     auto opened = std::make_unique<PMEM>();
     Options options = options_;
     options.mode = mode;
     step_note_ = std::string(step_note) + std::to_string(os::user_id()) + "-";
     // What a process has left that died in commit() when the shared side had the step is kept.
-    opened->open_alone(path_, options, shared_->committed_with(step_note_));
+    opened->open_alone(path, options,
+                       {.committed = shared_->committed_with(step_note_), .side_of = shared_->origin()});
+    if (!shared_->is_in_place()) {
+        opened->withdraw();
+        shared_->check_in_place();
+    }
     // Looked at as it is open, so that nobody can put another one there in between.
     const store::Store& store = *opened->store_;
     if (store.owner() != os::user_id() || (store.permissions() & others_bits) != 0) {
-        throw Error(Code::permission_denied, path_ +
+        throw Error(Code::permission_denied, path +
                                                  " holds your private objects, and others may open it; "
                                                  "if you did not make it, remove it");
     }
@@ -190,7 +222,7 @@ std::shared_ptr<store::Store> Sides::own_store() {
 
 const std::shared_ptr<store::Store>& Sides::of(std::string_view id) {
     PMEM* there = own();
-    if (there == nullptr) return shared_;
+    if (there == nullptr || id == "/") return shared_;  // a whole pool cannot be private
     const auto is_group = there->store_->is_group(id);
     if (is_group && !*is_group) return there->store_;
     const auto is_shared_group = shared_->is_group(id);
@@ -222,10 +254,11 @@ void Sides::enter_step(std::uint64_t step) {
 void Sides::begin_own(PMEM& there, std::uint64_t step) {
     if (const std::uint64_t newest = there.store_->committed_step();
         newest >= step && newest > shared_->committed_step()) {
-        throw Error(Code::invalid_argument,
-                    path_ + " holds your private objects, with steps up to " + std::to_string(newest) +
-                        ", which the pool does not know: it belongs to an earlier pool of this name, or "
-                        "was committed alone; begin a later step, or remove that file");
+        throw Error(
+            Code::invalid_argument,
+            there.store_->path() + " holds your private objects, with steps up to " + std::to_string(newest) +
+                ", which the pool does not know: the pool is of an earlier time, as after a backup was put "
+                "back, or that step was committed alone; begin a later step, or remove that file");
     }
     there.store_->tell_of_deaths();
     const std::uint64_t before = there.store_->step();
@@ -257,6 +290,17 @@ void Sides::close() {
     own_ = nullptr;
 }
 
+void Sides::open(PMEM& pool, const std::string& place, const Options& options, const store::Which& which) {
+    pool.open_alone(place, options, which);
+    try {
+        pool.sides_ = std::make_shared<Sides>(pool.store_, options);
+        if (pool.sides_->known_own() != nullptr) finish_moves(*pool.sides_);
+    } catch (...) {
+        pool.munmap();
+        throw;
+    }
+}
+
 Sides& Sides::of(const PMEM& pool) {
     pool.opened().check_usable();
     if (!pool.sides_)
@@ -277,7 +321,7 @@ PMEM Sides::alone(const store::Store& side) const {
     options.layout = Layout::automatic;
     options.mode = Mode::update;
     options.verify_loads = true;
-    pool.open_alone(side.path(), options);
+    pool.open_alone(side.path(), options, {.again = side.itself()});
     return pool;
 }
 

@@ -63,6 +63,8 @@ public:
     /// Those of both sides, as far as there are any.
     std::vector<operate::Operator*> operators();
 
+    /// Opens a pool with both of its sides.
+    static void open(PMEM& pool, const std::string& place, const Options& options, const store::Which& which);
     static Sides& of(const PMEM& pool);
     /// What this PMEM sees: one side or two.
     static std::vector<std::shared_ptr<store::Store>> seen_by(const PMEM& pool);
@@ -77,14 +79,14 @@ private:
     void end_background();
     void let_go();
     void look_again();
+    std::optional<std::string> find_own() const;
     void operate_in_background();
-    void open_own(Mode mode);
+    void open_own(const std::string& path, Mode mode);
     void settle_step(PMEM& there);
     void begin_own(PMEM& there, std::uint64_t step);
 
     std::shared_ptr<store::Store> shared_;
     Options options_;
-    std::string path_;       // of the private side
     std::string step_note_;  // what its notes of steps begin with; set where it is opened, which few do
     std::atomic<std::uint64_t> seen_ = 0;
     std::atomic<PMEM*> own_ = nullptr;

@@ -17,6 +17,7 @@
 #include "base/hash.hpp"
 #include "os/lock.hpp"
 #include "os/process.hpp"
+#include "pool/beside.hpp"
 #include "pool/draw.hpp"
 #include "pool/estate.hpp"
 #include "pool/geometry.hpp"
@@ -94,7 +95,7 @@ void Pool::attach_reader() {
 
 // Whoever waited for the lock of a pool that was replaced, or moved, has that one open; what lies beside the name is another pool's.
 void Pool::check_in_place() {
-    if (os::identity_at(path()) == file_.identity()) return;
+    if (is_in_place(file_)) return;
     throw Error(Code::busy,
                 path() + " was replaced, moved or removed while it was being opened; open it again");
 }

@@ -7,7 +7,31 @@
 
 namespace pmemcpy::pool {
 
+bool is_in_place(const os::File& pool) { return os::identity_at(pool.path()) == pool.identity(); }
+
+void throw_out_of_place(const std::string& path) {
+    throw Error(Code::busy,
+                path +
+                    " was replaced, moved or removed while it was open; close it and open it again under its "
+                    "name now");
+}
+
+void check_in_place(const os::File& pool) {
+    if (!is_in_place(pool)) throw_out_of_place(pool.path());
+}
+
+std::optional<std::string> path_now(const os::File& pool) {
+    auto path = os::real_path("/proc/self/fd/" + std::to_string(pool.fd()));
+    if (path && os::identity_at(*path) != pool.identity()) path.reset();
+    return path;
+}
+
 std::string path_beside(const os::File& pool, const std::string& ending) {
+    check_in_place(pool);
+    return path_beside_name(pool, ending);
+}
+
+std::string path_beside_name(const os::File& pool, const std::string& ending) {
     if (pool.fs_kind() != os::FileSystem::devdax) return pool.path() + ending;
     // No file can lie beside a character device.
     os::make_directory("/run/pmemcpy", 0755);

@@ -34,6 +34,8 @@ Superblock describe(const Shape& shape, std::uint64_t max_bytes) {
     super.endian = endian_mark;
     super.bytes = sizeof super;
     super.uuid = draw_uuid();
+    super.origin = shape.origin;
+    super.side_of = shape.side_of;
     super.chunk_bytes = g.chunk_bytes;
     super.max_bytes = g.max_bytes;
     super.chunk_count = g.chunk_count;
@@ -148,6 +150,7 @@ Copied Pool::copy_to_recover(const std::string& from, const std::string& to,
     Pool old(from, false, MapSync::off);
     old.check_alone();
     Superblock super = old.super_;
+    super.origin = old.origin();
     super.uuid = draw_uuid();
     super.checksum = checksum_of(super);
     Copied copied;

@@ -70,12 +70,20 @@ bool Feed::is_no_ring(const os::File& file) {
     return file.is_regular() && file.size() != 0 && file.size() != sizeof(Ring);
 }
 
+// Beside a name that leads to the pool no more only the file that this process has mapped is the pool's.
+bool Feed::is_file_its_own(const std::string& path) const {
+    if (is_in_place(pool_.file())) return true;
+    const Joined* const ring = current_;
+    return ring != nullptr && os::identity_at(path) == ring->file;
+}
+
 // In a directory with the sticky bit only its maker may remove it. Nobody believes a ring whose number the pool's state does not name.
 void Feed::remove_file() const {
     try {
-        const auto there = os::File::open_if_exists(path(), O_PATH | O_NOFOLLOW);
-        if (there && is_no_ring(*there)) return;
-        os::remove_file(path());
+        const std::string path = path_beside_name(pool_.file(), ".feed");
+        const auto there = os::File::open_if_exists(path, O_PATH | O_NOFOLLOW);
+        if (!there || is_no_ring(*there) || !is_file_its_own(path)) return;
+        os::remove_file(path);
     } catch (const Error&) {
         // Whoever makes the next ring takes this file for it, or says why he cannot.
     }
@@ -86,6 +94,7 @@ os::File Feed::open_for_ring() const {
     try {
         os::File file = os::File::open(path(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
         os::share_like(file, pool_.file(), feed_mode(pool_.file().mode_bits()));
+        check_in_place(pool_.file());
         return file;
     } catch (const Error& error) {
         if (error.kind() != Code::already_exists) throw;
@@ -95,6 +104,7 @@ os::File Feed::open_for_ring() const {
     if (!file.is_regular() || file.link_count() != 1)
         throw Error(Code::permission_denied, path() + " is no file of the pool's; remove it");
     if (is_no_ring(file)) throw_something_else(file);
+    check_in_place(pool_.file());  // what is in it is overwritten, and it may be another pool's by now
     return file;
 }
 
@@ -106,6 +116,7 @@ void Feed::make_ring() {
         file.fs_kind() == os::FileSystem::xfs)
         file.allocate(0, sizeof(Ring));  // else a full device is a signal, later
     auto fresh = std::make_unique<Joined>();
+    fresh->file = file.identity();
     fresh->map = os::Mapping(file, sizeof(Ring));
     fresh->number = pool_.draw_version();
     Ring& ring = fresh->ring();
@@ -147,6 +158,7 @@ const Feed::Joined* Feed::join(std::uint64_t number) {
     if (!file || !file->is_regular() || file->size() < sizeof(Ring)) return nullptr;
     auto found = std::make_unique<Joined>();
     const os::MapRequest request{pool_.read_only() ? os::Access::read : os::Access::read_write};
+    found->file = file->identity();
     found->map = os::Mapping(*file, sizeof(Ring), request);
     found->number = number;
     if (found->ring().number != number) return nullptr;

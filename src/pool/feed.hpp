@@ -115,12 +115,14 @@ private:
     static std::optional<std::uint64_t> changes_at(const Ring& ring, std::uint64_t position);
     struct Joined {
         std::uint64_t number = 0;
+        os::Identity file;
         os::Mapping map;
         Ring& ring() const { return *reinterpret_cast<Ring*>(map.base()); }
     };
 
     std::string path() const;
     static bool is_no_ring(const os::File& file);
+    bool is_file_its_own(const std::string& path) const;
     void remove_file() const;
     os::File open_for_ring() const;
     void make_ring();

@@ -62,10 +62,17 @@ struct Superblock {
     std::uint64_t features;    // bits this library must know to write; unknown bits: read nothing
     std::uint32_t default_serializer;
     std::uint32_t device_count;
-    std::array<DeviceEntry, 4> devices;
+    std::array<DeviceEntry, 3> devices;
+    std::array<std::uint8_t, 16>
+        origin;  // uuid of the pool that this one was first, before it was repaired; zeros: its own
+    std::array<std::uint8_t, 16>
+        side_of;  // of private objects: the origin of the pool that they belong to; zeros: none, or made
+                  // before this was said
+    std::array<std::uint8_t, 96> unused;
 };
 static_assert(offsetof(Superblock, chunk_bytes) == 40);
 static_assert(offsetof(Superblock, devices) == 120);
+static_assert(offsetof(Superblock, origin) == 504 && offsetof(Superblock, side_of) == 520);
 static_assert(sizeof(Superblock) == 632 && sizeof(Superblock) <= page_bytes);
 
 inline constexpr std::uint64_t feature_directory_layout = 1;  // payloads are files beside this one

@@ -37,6 +37,8 @@ struct Shape {
     std::uint64_t chunk_bytes = default_chunk_bytes;
     std::uint32_t default_serializer = 1;
     std::uint64_t features = 0;
+    std::array<std::uint8_t, 16> origin{};  // see Superblock
+    std::array<std::uint8_t, 16> side_of{};
     bool begins_unclean = false;  // the first to open it recovers it, because something may lie beside it
     unsigned mode = 0666;         // before the umask
 };
@@ -206,6 +208,11 @@ public:
     Durability durability() const { return probe_.durability; }
     const persist::Probe& probe() const { return probe_; }
     const Superblock& super() const { return super_; }
+    Itself itself() const { return {file_.identity(), super_.uuid}; }
+    /// The pool's uuid, or that of the pool that it was repaired from: what belongs to that one belongs to this.
+    std::array<std::uint8_t, 16> origin() const {
+        return super_.origin == std::array<std::uint8_t, 16>{} ? super_.uuid : super_.origin;
+    }
     PoolState& state() const { return *reinterpret_cast<PoolState*>(map_.base() + state_offset); }
     os::File& file() { return file_; }
     os::Mapping& mapping() { return map_; }

@@ -222,7 +222,7 @@ Runtime::Runtime(os::File file, os::Mapping map)
     : file_(std::move(file)), map_(std::move(map)), inode_(file_.identity().inode), kind_(file_.fs_kind()) {}
 
 Runtime Runtime::open(const os::File& pool, std::uint64_t expected_inode, bool is_first) {
-    const std::string path = path_beside(pool, ".rt");
+    const std::string path = path_beside_name(pool, ".rt");
     std::optional<os::File> file = is_first ? open_for_first(path, pool) : open_for_another(path, pool);
     if (file && (is_first || file->identity().inode == expected_inode)) {
         if (file->size() < runtime_file_bytes) file->resize(runtime_file_bytes);

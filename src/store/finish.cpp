@@ -97,6 +97,7 @@ Store::Tops Store::tops() const {
 
 // In the target's directory, beside the pool's own: there, and the pool's. `is_to_be`: made if it is not.
 std::optional<os::File> Store::finished_directory(const Tiering& t, bool is_to_be) const {
+    check_in_place();  // it has the pool's name, and so has that of another pool that has the name by now
     const Target& target = t.hierarchy.targets[t.flush_level];
     const std::string real = os::real_path(path()).value_or(path());
     const std::string finished = target.path + "/" + real.substr(real.rfind('/') + 1) + directory_suffix;
@@ -108,6 +109,7 @@ std::optional<os::File> Store::finished_directory(const Tiering& t, bool is_to_b
 }
 
 std::string Store::finishing_trouble(const Tiering& t) const {
+    if (!is_in_place()) return path() + " was moved while it was open, so no file is finished";
     const auto directory = finished_directory(t, false);
     return directory ? Handed::trouble_in(*directory) : std::string();
 }
@@ -140,6 +142,7 @@ bool Store::finish_files(std::string_view id, Tops* looked, const std::function<
             if (before == looked->end() || before->second != sum) continue;
         }
         const std::string file = directory->path() + "/" + name;
+        check_in_place();  // the program opens the pool by its name
         const std::string failed =
             run_program({command_name, "export", "--overwrite", "--format", t->hierarchy.flush.as,
                          path() + ":" + top, file},

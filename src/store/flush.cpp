@@ -60,7 +60,7 @@ std::optional<Flush> Store::background() const {
     const auto t = tiering();
     if (!t || t->flush_level == 0) return std::nullopt;
     // Who asks for something wants somebody to be there for it.
-    if (!t->has_background() && !os::exists(requests_path())) return std::nullopt;
+    if (!t->has_background() && !(is_in_place() && os::exists(requests_path()))) return std::nullopt;
     return t->hierarchy.flush;
 }
 

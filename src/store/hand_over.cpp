@@ -134,6 +134,7 @@ bool Store::hand_over(const std::function<bool()>& is_wanted) {
             is_whole = false;
             return;
         }
+        check_in_place();  // the command is told the pool's name
         const std::string failed =
             run_command(*t, {directory.path() + "/" + name, name, directory.path(), id, path()}, is_wanted);
         if (failed.empty()) {

@@ -15,8 +15,10 @@ namespace {
 
 constexpr int most_tries = 64;
 
-pool::Shape shape_of(const layout::Place& place, const Options& options) {
+pool::Shape shape_of(const layout::Place& place, const Options& options, const Which& which) {
     pool::Shape shape;
+    shape.side_of = which.side_of;
+    shape.origin = which.origin;
     if (place.is_directory()) shape.features |= pool::feature_directory_layout;
     if (options.wipe) shape.features |= pool::feature_wipes;
     shape.max_bytes = options.max_bytes;
@@ -48,12 +50,12 @@ void check_layout(const pool::Pool& pool, const layout::Place& place) {
 
 // A device is there before it is a pool. It becomes one only for who insists on a new pool: what else is on it would be
 // lost.
-bool format_if_asked(const layout::Place& place, const Options& options) {
+bool format_if_asked(const layout::Place& place, const Options& options, const Which& which) {
     const bool replaces = options.mode == Mode::replace;
     if (!replaces && options.mode != Mode::exclusive) return false;
     // What is no pool is not replaced by one.
     if (replaces) check_layout(pool::Pool(place.records, true, MapSync::off), place);
-    pool::Pool::format_device(place.records, shape_of(place, options), replaces);
+    pool::Pool::format_device(place.records, shape_of(place, options, which), replaces);
     return true;
 }
 
@@ -70,9 +72,9 @@ bool is_something_else(const std::string& runtime_file) {
 // Under the lock of a process that is alone in the pool. Another pool may have its name by now.
 void remove_alone(const layout::Place& place, const os::File& file) {
     if (os::identity_at(place.records) != file.identity()) return;
-    if (place.is_directory()) layout::remove_payloads(place);
+    if (place.is_directory()) layout::remove_payloads(place, file.identity());
     // First: once the name is free, another pool may have it, and what lies beside it is that one's.
-    const std::string beside = pool::path_beside(file, ".rt");
+    const std::string beside = pool::path_beside_name(file, ".rt");
     if (!is_something_else(beside)) os::remove_file(beside);
     os::remove_file(place.records);
 }
@@ -94,10 +96,10 @@ void make_way(const layout::Place& place) {
 }
 
 // Makes the pool if the mode allows it. Says what it made.
-std::optional<Made> create_if_asked(const layout::Place& place, const Options& options) {
+std::optional<Made> create_if_asked(const layout::Place& place, const Options& options, const Which& which) {
     const std::string& path = place.records;
     if (os::is_character_device(path)) {
-        const auto device = format_if_asked(place, options) ? os::identity_at(path) : std::nullopt;
+        const auto device = format_if_asked(place, options, which) ? os::identity_at(path) : std::nullopt;
         return device ? std::optional(Made{*device}) : std::nullopt;
     }
     const bool there = os::exists(path);
@@ -124,7 +126,7 @@ std::optional<Made> create_if_asked(const layout::Place& place, const Options& o
     }
     try {
         const spaces::Newcomer newcomer = newcomer_at(place);
-        pool::Shape shape = shape_of(place, options);
+        pool::Shape shape = shape_of(place, options, which);
         shape.max_bytes = newcomer.admit(options.max_bytes);
         Made made;
         if (place.is_directory()) {
@@ -147,6 +149,18 @@ std::optional<Made> create_if_asked(const layout::Place& place, const Options& o
                 path + " was replaced by another process while it was being opened; open it again");
 }
 
+// Of the pool's file as it is open now, before anything is done with it.
+void check_which(const pool::Pool& pool, const Which& which) {
+    if (which.again && !(pool.itself() == *which.again)) pool::throw_out_of_place(pool.path());
+    constexpr std::array<std::uint8_t, 16> none{};
+    const auto& belongs_to = pool.super().side_of;
+    if (which.side_of != none && belongs_to != none && belongs_to != which.side_of) {
+        throw Error(Code::busy, pool.path() +
+                                    " holds private objects of another pool, which has come there just now; "
+                                    "try again");
+    }
+}
+
 bool may_look_again(Code kind, Mode mode) {
     if (mode == Mode::replace) return kind == Code::not_found || kind == Code::already_exists;
     return mode == Mode::create_or_update && kind == Code::not_found;
@@ -164,18 +178,19 @@ catalog::Origin origin_of(const Options& options) {
 }  // namespace
 
 std::shared_ptr<Store> Store::open(const std::string& path, const Options& options, bool* is_new,
-                                   std::uint64_t committed) {
+                                   const Which& which) {
     if (path.empty()) throw Error(Code::invalid_argument, "the path of a pool must not be empty");
     // By one name, whatever it was called by: what lies beside the pool is found by it, and it leads there from other directories, too.
     const layout::Place place = layout::place_of(os::settled_path(path), options.layout);
     for (int tries = 1;; ++tries) {
         std::optional<os::Identity> seen = os::identity_at(place.records);
+        if (which.again && seen != which.again->file) pool::throw_out_of_place(path);
         bool was_there = seen.has_value();
         try {
-            const auto made = create_if_asked(place, options);
+            const auto made = create_if_asked(place, options, which);
             was_there = true;
             if (made) seen = made->file;
-            auto store = std::make_shared<Store>(place, options, nullptr, committed);
+            auto store = std::make_shared<Store>(place, options, nullptr, which);
             if (made && options.mode != Mode::create_or_update &&
                 store->pool_.file().identity() != made->file)
                 throw_replaced(place.records);
@@ -194,20 +209,23 @@ std::shared_ptr<Store> Store::open(const std::string& path, const Options& optio
 }
 
 Store::Store(const layout::Place& place, const Options& options, catalog::Salvage* salvage,
-             std::uint64_t committed)
+             const Which& which)
     : options_(options),
       pool_(place.records, options.mode == Mode::read, options.map_sync),
       heap_(pool_),
       catalog_(pool_, heap_),
       targets_(heap_, [this] { return mounts(); }) {
     check_layout(pool_, place);
+    check_which(pool_, which);
     if (place.is_directory()) {
         directory_layout_ = std::make_unique<layout::DirectoryLayout>(
             heap_, targets_, place, [this](std::string_view id) { return payload_to_read(id); });
+        // The directory and the records in it were opened one after the other, each by its name.
+        if (!is_in_place()) throw_replaced(place.records);
     }
     if (salvage != nullptr) catalog_.salvage_into(*salvage);
     if (!pool_.read_only()) catalog_.set_origin(origin_of(options));
-    pool_.know_committed(committed);
+    pool_.know_committed(which.committed);
     // What a job has left that ended by a death is gone before others get in.
     pool_.attach(catalog_, [this] {
         targets_.finish_recovery();
@@ -266,6 +284,7 @@ void Store::take_pool_away() noexcept try {
     } else if (!is_unused()) {
         return;
     }
+    pool_.feed().settle();  // while its file lies beside the pool
     remove_alone({pool_.path(), directory_layout_ ? directory_layout_->path() : ""}, pool_.file());
     if (made_->directories) made_->directories->take_back();
 } catch (const std::exception&) {

@@ -159,7 +159,8 @@ Rebuilt rebuild(const std::string& from, const std::string& to_name, const Rebui
     if (options.max_bytes != 0) pool_options.max_bytes = options.max_bytes;
     const std::string passing = to + ".rebuilding";
     remove_leftover(passing);
-    const auto store = store::Store::open(passing, pool_options);
+    // What lies beside the lost one and belongs to it belongs to this one.
+    const auto store = store::Store::open(passing, pool_options, nullptr, {.origin = inventory->head.uuid});
     try {
         if (hierarchy) store->set_hierarchy(&*hierarchy);
         store->restore(*inventory, directory, result, [&] {

@@ -59,16 +59,25 @@ struct Made {
     std::shared_ptr<layout::NewDirectories> directories{};  // null in the file layout
 };
 
+/// Which pool an opening is to come to, beside its name.
+struct Which {
+    std::uint64_t committed = 0;          // a step that was committed with another pool's (commit_with())
+    std::optional<pool::Itself> again{};  // no other than this one, which is open here already
+    std::array<std::uint8_t, 16>
+        side_of{};  // the private objects of the pool of this origin, or made for them
+    std::array<std::uint8_t, 16> origin{};  // of a new one that takes the place of this one
+};
+
 /// The verbs on variables: each only puts what the rooms below can do into the right order.
 class Store : public std::enable_shared_from_this<Store> {
 public:
     /// `is_new` gets whether this call has made the pool.
-    /// `committed`: a step that was committed with another pool's (commit_with()).
+    /// Errors: busy where the name leads to another pool than `which` says.
     static std::shared_ptr<Store> open(const std::string& path, const Options& options,
-                                       bool* is_new = nullptr, std::uint64_t committed = 0);
+                                       bool* is_new = nullptr, const Which& which = {});
     /// `salvage`: the pool is a copy of a damaged one, of which recovery is to make the most.
     Store(const layout::Place& place, const Options& options, catalog::Salvage* salvage = nullptr,
-          std::uint64_t committed = 0);
+          const Which& which = {});
     ~Store();
 
     // open.cpp
@@ -194,12 +203,24 @@ public:
     unsigned permissions() const { return pool_.file().mode_bits(); }
     unsigned owner() const { return pool_.file().owner(); }
     const pool::Superblock& super() const { return pool_.super(); }
+    /// For a process that opens it once more.
+    pool::Itself itself() const { return pool_.itself(); }
+    /// See pool::Pool.
+    std::array<std::uint8_t, 16> origin() const { return pool_.origin(); }
     /// Held by one process at a time, in a pool of private objects.
     pool::Pool::ScopeLock hold_scopes() { return pool::Pool::ScopeLock(pool_); }
-    /// Where a file or directory that belongs to the pool lies: the pool's path and this ending.
+    /// Where a file or directory that belongs to the pool lies: the pool's path and this ending. Errors: those of check_in_place().
     std::string path_beside(const std::string& ending) const {
         return pool::path_beside(pool_.file(), ending);
     }
+    /// The same to be told to people: nothing is opened there.
+    std::string path_beside_name(const std::string& ending) const {
+        return pool::path_beside_name(pool_.file(), ending);
+    }
+    /// Errors: busy where the pool's name leads to it no more: see pool::check_in_place().
+    void check_in_place() const { pool::check_in_place(pool_.file()); }
+    bool is_in_place() const { return pool::is_in_place(pool_.file()); }
+    std::optional<std::string> path_now() const { return pool::path_now(pool_.file()); }
     /// Where processes leave what they ask of whoever works in the background.
     std::string requests_path() const { return path_beside(".requests"); }
     /// Errors: permission_denied; invalid_argument for a pool in which nothing is done in the background.

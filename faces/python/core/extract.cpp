@@ -1,4 +1,5 @@
 #include "bindings.hpp"
+#include "pool.hpp"
 
 #include <nanobind/stl/string.h>
 
@@ -33,12 +34,12 @@ Extract calling(nb::object function) {
 /// An extractor that can be closed before it is forgotten, while other threads run Python.
 class Closable {
 public:
-    Closable(const std::string& path, const std::string& name, const std::string& query,
-             nb::object function) {
+    Closable(const Pool& pool, const std::string& name, const std::string& query, nb::object function) {
         Query parsed = Query::parse(query);
         Extract extract = calling(std::move(function));
-        const nb::gil_scoped_release released;
-        extractor_ = std::make_shared<Extractor>(path, name, parsed, std::move(extract));
+        pool.call([&](const PMEM& pmem) {
+            extractor_ = std::make_shared<Extractor>(pmem, name, parsed, std::move(extract));
+        });
     }
     ~Closable() { close(); }
     Closable(const Closable&) = delete;
@@ -72,8 +73,8 @@ void bind_extract(nb::module_& m) {
         .def_ro("failed", &ExtractorInfo::failed)
         .def_ro("trouble", &ExtractorInfo::trouble);
     nb::class_<Closable>(m, "Extractor", "Calls a function with the id of each object that is stored.")
-        .def(nb::init<const std::string&, const std::string&, const std::string&, nb::object>(), "path"_a,
-             "name"_a, "query"_a, "function"_a)
+        .def(nb::init<const Pool&, const std::string&, const std::string&, nb::object>(), "pool"_a, "name"_a,
+             "query"_a, "function"_a)
         .def("close", &Closable::close)
         .def("wait", &Closable::wait)
         .def("info", &Closable::info);

@@ -74,7 +74,7 @@ void open(Pool* self, const std::string& path, std::string_view mode, std::strin
           std::optional<bool> map_sync, std::uint64_t max_bytes, std::uint64_t initial_bytes,
           std::uint64_t chunk_bytes, unsigned permissions, bool prepare, bool checksums, bool characterise,
           bool verify_loads, int rank, int ranks, const std::string& program, std::string_view index,
-          bool wipe) {
+          bool wipe, const Pool* again) {
     Options options;
     options.mode = parse_mode(mode);
     options.layout = parse_layout(layout);
@@ -92,6 +92,10 @@ void open(Pool* self, const std::string& path, std::string_view mode, std::strin
     options.program = program;
     options.index = parse_index_mode(index);
     options.wipe = wipe;
+    if (again != nullptr) {
+        new (self) Pool(*again, options);
+        return;
+    }
     new (self) Pool(path, options);
 }
 
@@ -193,13 +197,18 @@ void bind_pool(nb::module_& m) {
              "map_sync"_a = nb::none(), "max_bytes"_a = 0, "initial_bytes"_a = 0, "chunk_bytes"_a = 0,
              "permissions"_a = 0666, "prepare"_a = false, "checksums"_a = true, "characterise"_a = true,
              "verify_loads"_a = false, "rank"_a = -1, "ranks"_a = 0, "program"_a = "", "index"_a = "none",
-             "wipe"_a = false)
+             "wipe"_a = false, "again"_a.none() = nb::none())
         .def("close", &Pool::close)
         .def_prop_ro("is_open", &Pool::is_open)
         .def("sync", [](const Pool& p) { p.call([](PMEM& pmem) { pmem.sync(); }); })
         .def_prop_ro(
             "durability",
             [](const Pool& p) { return name_of(p.call([](PMEM& pmem) { return pmem.durability(); })); })
+        .def_prop_ro("uuid",
+                     [](const Pool& p) {
+                         const auto uuid = p.call([](PMEM& pmem) { return pmem.uuid(); });
+                         return nb::bytes(uuid.data(), uuid.size());
+                     })
         .def("pool_info", [](const Pool& p) { return p.call([](PMEM& pmem) { return pmem.info(); }); })
         .def(
             "prepare",

@@ -36,6 +36,8 @@ public:
         const nanobind::gil_scoped_release released;
         pmem_.mmap(path, options);
     }
+    /// The same pool as another object has open.
+    Pool(const Pool& open, const Options& options);
 
     /// What f does with the PMEM, while other threads run Python.
     template <class F>
@@ -56,6 +58,10 @@ private:
     mutable std::shared_mutex mutex_;  // held shared by calls
     mutable PMEM pmem_;
 };
+
+inline Pool::Pool(const Pool& open, const Options& options) {
+    open.call([&](const PMEM& there) { pmem_.mmap(there, options); });
+}
 
 /// While this lives its thread is in a callback to Python that a call makes, with Python's lock and the pool's.
 class InCallback {

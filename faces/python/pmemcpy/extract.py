@@ -15,11 +15,11 @@ Function = Callable[[Any], Mapping[str, Any] | None]
 class Extractor:
     """A thread that calls a function once for each content of each object that a query finds; see Pool.extract()."""
 
-    def __init__(self, path: str, name: str, query: str, function: Function, opened: Callable[[], Any]) -> None:
+    def __init__(self, pool: _core.Pool, name: str, query: str, function: Function, opened: Callable[[], Any]) -> None:
         self._opened = opened
         self._function = function
         self._pool: Any = None
-        self._extractor = _core.Extractor(path, name, query, self._look)
+        self._extractor = _core.Extractor(pool, name, query, self._look)
         atexit.register(self.close)  # a thread that calls Python must end before Python does
 
     def wait(self) -> None:

@@ -182,7 +182,7 @@ class Pool(Tiered, Group):
         Errors: InvalidArgumentError (name; a query with an order, a limit or a count), PermissionDeniedError.
         Example: with pool.extract("peak", "rank = 3", lambda u: {"peak": float(u[...].max())}): ...
         """
-        return Extractor(self.path, name, query, function, lambda: open(self.path, "r+"))
+        return Extractor(self._pool, name, query, function, lambda: Pool(self._pool.again()))
 
     # ---- operations: what is done with arrays in the background, whenever something is stored into them ----
 

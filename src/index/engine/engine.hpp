@@ -97,7 +97,7 @@ public:
     virtual std::unique_ptr<Snapshot> read() const = 0;
     /// Waits until no other is writing.
     virtual std::unique_ptr<Writing> write() = 0;
-    /// False when its files have been removed: then nobody sees any more what is written here.
+    /// False when its files have been removed, or moved: then nobody sees any more what is written here.
     virtual bool is_there() const = 0;
     /// It survives a power loss as it is now.
     virtual void sync() = 0;

@@ -283,7 +283,10 @@ public:
         return std::make_unique<TreeSnapshot>(pages_, has_slots_);
     }
     std::unique_ptr<Writing> write() override { return std::make_unique<TreeWriting>(pages_); }
-    bool is_there() const override { return pages_->file().link_count() != 0; }
+    // Its name tells more than how many names it has: one that was moved away is found by nobody else.
+    bool is_there() const override {
+        return os::identity_at(pages_->file().path()) == pages_->file().identity();
+    }
     void sync() override { pages_->file().sync_data(); }
     void copy_to(const std::string& path) const override {
         os::File file = os::File::open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
