@@ -138,7 +138,7 @@ Scenario a_directory_of_another() {
         pmem.alloc<double>("A", Dimensions{8, 8});
         pmem.store<double>("A", numbers(32, 1).data(), box);
     };
-    return at_any_access_of("Directory::refresh", "a directory of another", load_box("A", box),
+    return at_any_access_of("Directory::", "a directory of another", load_box("A", box),
                             {"B", {erase("A"), alloc("c", {8, 8}), store_box("c", box, 5)}, array});
 }
 
