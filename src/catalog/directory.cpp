@@ -66,16 +66,24 @@ bool Directory::refresh() {
 // A word that has changed since the last look and looks the same has a tag that was drawn in between: its record was sealed after the
 // one before it had been freed, and so after that look. While none of the segment's tags was drawn, to look at the words is enough.
 void Directory::look_at(SegmentSeen& segment, std::uint64_t next, std::uint64_t end) {
+    const auto note_due = [&](std::uint32_t i) {
+        const Link seen{segment.words[i]};
+        if (seen.is_live()) segment.due = std::min(segment.due, drawn_again(seen, next));
+    };
     const bool may_look_the_same = segment.due < end;
-    if (may_look_the_same) segment.due = never;
     for (std::uint32_t i = 0; i < segment.count; ++i) {
         const std::uint64_t word = Medium::load(&segment.slots[i]);
-        const bool is_another =
-            word != segment.words[i] || (may_look_the_same && drawn_again(Link{word}, looked_at_) < end &&
-                                         !is_the_same(segment.first_handle + i));
-        if (is_another) take_slot(segment, i, word);
-        if ((is_another || may_look_the_same) && Link{segment.words[i]}.is_live())
-            segment.due = std::min(segment.due, drawn_again(Link{segment.words[i]}, next));
+        if (word == segment.words[i]) continue;
+        take_slot(segment, i, word);
+        note_due(i);
+    }
+    if (!may_look_the_same) return;
+    segment.due = never;
+    for (std::uint32_t i = 0; i < segment.count; ++i) {
+        const Link seen{segment.words[i]};
+        if (seen.is_live() && drawn_again(seen, looked_at_) < end && !is_the_same(segment.first_handle + i))
+            take_slot(segment, i, seen.word);
+        note_due(i);
     }
 }
 

@@ -84,13 +84,15 @@ bool is_current_unguarded(const pool::Pool& pool, Link link, RecordKind kind, st
     return copy_current(pool, link, h) && static_cast<RecordKind>(h.kind) == kind && h.length >= bytes;
 }
 
+bool is_current_unguarded(const pool::Pool& pool, const Seen& seen) {
+    RecordHeader h;
+    return copy_current(pool, seen.link, h) && h.version == seen.version;
+}
+
 bool is_current(const pool::Pool& pool, const Seen& seen, persist::LookSite site) {
     if (persist::is_left_out(site)) return true;
     bool is_it = false;
-    pool.guarded([&] {
-        RecordHeader h;
-        is_it = copy_current(pool, seen.link, h) && h.version == seen.version;
-    });
+    pool.guarded([&] { is_it = is_current_unguarded(pool, seen); });
     return is_it;
 }
 

@@ -53,6 +53,7 @@ struct Seen {
 };
 bool is_current(const pool::Pool& pool, const Seen& seen,
                 persist::LookSite site = persist::LookSite::current());
+bool is_current_unguarded(const pool::Pool& pool, const Seen& seen);
 bool is_still_current(const pool::Pool& pool, const Seen& seen,
                       persist::LookSite site = persist::LookSite::current());
 

@@ -41,14 +41,16 @@ std::uint64_t Heap::retire_owner() const { return retire_slot_ != nullptr ? reti
 Heap::Expecting::Expecting(Heap& heap, const Seen& record) : heap_(heap) {
     pool::Pool& pool = heap_.pool_;
     const auto& header = pool.as<RecordHeader>(record.link.offset());
-    pool.guarded(
-        [&] { is_announced_ = pool.slot_index() != pool::slot_count && heap_.may_be_pinned(header); });
-    if (is_announced_) {
-        pool.medium().store(&pool.slot().expects, record.link.word);
-        std::atomic_thread_fence(std::memory_order_seq_cst);
-    }
-    const UnitState state{Medium::load(&header.state)};
-    is_there_ = persist::still(state.kind() == UnitState::owned && is_current(pool, record));
+    pool.guarded([&] {
+        is_announced_ = heap_.may_be_pinned(header) && pool.slot_index() != pool::slot_count;
+        if (is_announced_) {
+            pool.medium().store(&pool.slot().expects, record.link.word);
+            std::atomic_thread_fence(std::memory_order_seq_cst);
+        }
+        const UnitState state{Medium::load(&header.state)};
+        is_there_ = state.kind() == UnitState::owned && is_current_unguarded(pool, record);
+    });
+    is_there_ = persist::still(is_there_);
 }
 
 Heap::Expecting::~Expecting() {
