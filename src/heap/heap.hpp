@@ -315,7 +315,6 @@ private:
         bool is_announced_ = false;
         bool is_there_ = false;
     };
-    bool may_be_pinned(const RecordHeader& record) const;
     void begin_step(pool::Intent intent, std::uint64_t a, std::uint64_t b);
     void end_step();
     void sweep_slabs(std::uint64_t owner, Reachability& reachable);

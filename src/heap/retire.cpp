@@ -37,20 +37,22 @@ pool::Slot& Heap::retire_slot() { return retire_slot_ != nullptr ? *retire_slot_
 std::uint64_t Heap::retire_owner() const { return retire_slot_ != nullptr ? retire_owner_ : pool_.owner(); }
 
 // What is expected stays where it is until the exchange is over, or the word could lead to another record by then and look the same: a
-// link's 23 bits come again. As with a pin, one that frees the record sees this, or this sees that the record is retired.
+// link's 23 bits come again. As with a pin, one that frees the record sees this, or this sees that the record is retired. Of a record that
+// nobody pins nobody looks for it.
 Heap::Expecting::Expecting(Heap& heap, const Seen& record) : heap_(heap) {
     pool::Pool& pool = heap_.pool_;
     const auto& header = pool.as<RecordHeader>(record.link.offset());
+    is_announced_ = pool.slot_index() != pool::slot_count;
+    if (is_announced_) {
+        pool.medium().store(&pool.slot().expects, record.link.word);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+    bool is_there = false;
     pool.guarded([&] {
-        is_announced_ = heap_.may_be_pinned(header) && pool.slot_index() != pool::slot_count;
-        if (is_announced_) {
-            pool.medium().store(&pool.slot().expects, record.link.word);
-            std::atomic_thread_fence(std::memory_order_seq_cst);
-        }
         const UnitState state{Medium::load(&header.state)};
-        is_there_ = state.kind() == UnitState::owned && is_current_unguarded(pool, record);
+        is_there = state.kind() == UnitState::owned && is_current_unguarded(pool, record);
     });
-    is_there_ = persist::still(is_there_);
+    is_there_ = persist::still(is_there);
 }
 
 Heap::Expecting::~Expecting() {
@@ -308,11 +310,9 @@ bool Heap::may_free(const RecordHeader& record, Link link) {
         const std::uint64_t epoch = UnitState{record.state}.epoch();
         if (Medium::load(&pool_.runtime().header().sync_completed) <= epoch) return false;
     }
-    return !may_be_pinned(record) || persist::still(!pins_.is_pinned(link));
-}
-
-bool Heap::may_be_pinned(const RecordHeader& record) const {
-    return extent_of_(record).length != 0 || static_cast<RecordKind>(record.kind) == RecordKind::array;
+    const bool may_be_pinned =
+        extent_of_(record).length != 0 || static_cast<RecordKind>(record.kind) == RecordKind::array;
+    return !may_be_pinned || persist::still(!pins_.is_pinned(link));
 }
 
 void Heap::begin_step(pool::Intent intent, std::uint64_t a, std::uint64_t b) {
