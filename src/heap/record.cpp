@@ -89,31 +89,36 @@ bool is_current_unguarded(const pool::Pool& pool, const Seen& seen) {
     return copy_current(pool, seen.link, h) && h.version == seen.version;
 }
 
-bool is_current(const pool::Pool& pool, const Seen& seen, persist::LookSite site) {
+namespace {
+
+/// `what`: a Link, or what was Seen through one.
+template <class What>
+bool looks_current(const pool::Pool& pool, const What& what, const persist::LookSite& site) {
     if (persist::is_left_out(site)) return true;
     bool is_it = false;
-    pool.guarded([&] { is_it = is_current_unguarded(pool, seen); });
+    pool.guarded([&] { is_it = is_current_unguarded(pool, what); });
     return is_it;
 }
 
-bool is_still_current(const pool::Pool& pool, const Seen& seen, persist::LookSite site) {
+template <class What>
+bool still_looks_current(const pool::Pool& pool, const What& what, const persist::LookSite& site) {
     std::atomic_thread_fence(std::memory_order_acquire);
-    return is_current(pool, seen, site);
+    return looks_current(pool, what, site);
 }
+
+}  // namespace
 
 bool is_current(const pool::Pool& pool, Link link, persist::LookSite site) {
-    if (persist::is_left_out(site)) return true;
-    bool is_it = false;
-    pool.guarded([&] { is_it = is_current_unguarded(pool, link); });
-    return is_it;
+    return looks_current(pool, link, site);
 }
-
+bool is_current(const pool::Pool& pool, const Seen& seen, persist::LookSite site) {
+    return looks_current(pool, seen, site);
+}
 bool is_still_current(const pool::Pool& pool, Link link, persist::LookSite site) {
-    if (persist::is_left_out(site)) return true;
-    std::atomic_thread_fence(std::memory_order_acquire);
-    bool is_it = false;
-    pool.guarded([&] { is_it = is_current_unguarded(pool, link); });
-    return is_it;
+    return still_looks_current(pool, link, site);
+}
+bool is_still_current(const pool::Pool& pool, const Seen& seen, persist::LookSite site) {
+    return still_looks_current(pool, seen, site);
 }
 
 bool read_record(const pool::Pool& pool, Link link, RecordKind kind, RecordCopy& out) {

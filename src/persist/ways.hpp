@@ -64,7 +64,8 @@ struct Wanted {
 };
 
 /// Stores `size` bytes the fastest way, and puts into `known` what is wanted, all in one pass over the source. As with
-/// copy_to_medium(), the caller fences before it publishes. False when the memory is gone (SIGBUS), or that of a source that may vanish, and then nothing is known.
+/// copy_to_medium(), the caller fences before it publishes. False when the memory is gone (SIGBUS), or that of a source that may
+/// vanish, and then nothing is known.
 /// Throws io_error or no_space when the file refuses.
 [[nodiscard]] bool store(const Medium& medium, const Place& place, const void* source, std::size_t size,
                          const Wanted& wanted, Characteristic& known, Site site = Site::current());

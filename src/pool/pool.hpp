@@ -149,7 +149,7 @@ public:
     std::uint64_t count_attached() const;
 
     /// Of those who have the pool open for writing this process is the only one, and by way of this object, as long as this lives:
-    /// who wants to open it waits. To count who is there is not enough for an act that nobody may come beside.
+    /// a process that opens it meanwhile waits. A count of the attached is not enough for an act that no process may come beside.
     class Alone {
     public:
         /// Errors: busy.
