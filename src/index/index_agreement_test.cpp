@@ -206,7 +206,7 @@ TEST_F(index_beside_a_pool, is_as_good_when_those_who_keep_it_are_killed) {
     std::mt19937 random(7);
     for (int round = 0; round < 40; ++round) {
         const auto theirs = static_cast<unsigned>(random());
-        const pid_t child = ::fork();
+        const pid_t child = quiet_fork();
         if (child == 0) {
             PMEM other = open();
             std::mt19937 own(theirs);

@@ -19,6 +19,7 @@
 
 #include "index/evaluation.hpp"
 #include "tests/folder.hpp"
+#include "tests/quiet_fork.hpp"
 
 namespace pmemcpy {
 
@@ -103,7 +104,7 @@ protected:
     }
     /// In another process, which then dies without a word.
     void in_another(const std::function<void(PMEM&)>& f) const {
-        const pid_t child = ::fork();
+        const pid_t child = quiet_fork();
         if (child == 0) {
             PMEM pool = open();
             f(pool);

@@ -325,7 +325,7 @@ TEST_F(index_beside_a_pool, is_read_by_who_may_only_read) {
     std::filesystem::permissions(folder_.path(), std::filesystem::perms{0755});
     PMEM pool = open();
     pool.store("v20", 7);  // not in the copy
-    const pid_t child = ::fork();
+    const pid_t child = quiet_fork();
     if (child == 0) {
         if (::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(2);
         const PMEM reader = open(IndexMode::none, Mode::read);
@@ -356,7 +356,7 @@ TEST_F(index_beside_a_pool, is_known_by_others_to_be_in_use) {
     EXPECT_EQ(found(pool, "value = 1").size(), 1U);
     const std::string file = generation() + "/" + index::tree_file;
     { const os::File once_more = os::File::open(file, O_RDWR); }
-    const pid_t child = ::fork();
+    const pid_t child = quiet_fork();
     if (child == 0) {
         const os::File theirs = os::File::open(file, O_RDWR);
         ::_exit(os::conflicts(theirs, os::LockKind::exclusive, index::slots_at, 1) ? 0 : 1);
@@ -371,7 +371,7 @@ TEST_F(index_beside_a_pool, survives_a_fork) {
     PMEM pool = open(IndexMode::async);
     for (int i = 0; i < 200; ++i) pool.store("v" + std::to_string(i), i);
     EXPECT_EQ(found(pool, "value = 1").size(), 1U);
-    const pid_t child = ::fork();
+    const pid_t child = quiet_fork();
     if (child == 0) {
         try {
             found(pool, "value = 1");

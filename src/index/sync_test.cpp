@@ -70,7 +70,7 @@ TEST_F(index_beside_a_pool, is_never_far_behind_several_who_store) {
     constexpr int objects = 400;
     std::vector<pid_t> children;
     for (int i = 0; i < processes; ++i) {
-        children.push_back(::fork());
+        children.push_back(quiet_fork());
         if (children.back() != 0) continue;
         PMEM mine = open();
         bool is_good = true;
