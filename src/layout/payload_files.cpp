@@ -165,7 +165,7 @@ std::optional<os::File> PayloadFiles::open(const Extent& extent) const {
     const std::string name = name_of_payload(extent.offset);
     const auto named = os::look_in(data_, name);
     if (!named || named->what != os::Named::regular || named->size < extent.length) return std::nullopt;
-    if (heap_.pool().read_only()) return os::File::open_in(data_, name, O_RDONLY);
+    if (heap_.pool().read_only() || seat_.is_read_only) return os::File::open_in(data_, name, O_RDONLY);
     try {
         return os::File::open_in(data_, name, O_RDWR);
     } catch (const Error& error) {

@@ -25,6 +25,7 @@ struct Seat {
         capacity_bytes{};  // of a target below the pool; else files and pool share the pool's maximum
     std::string name{};    // that users have given the target
     const shares::Share* share = nullptr;  // of a target that other pools may use too
+    bool is_read_only = false;             // even where the pool is not
     bool is_below() const { return capacity_bytes.has_value(); }
 };
 

@@ -42,16 +42,34 @@ std::string own_directory(const Mount& mount, const pool::Pool& pool) {
     return mount.path + "/" + claimed_name(pool);
 }
 
-os::File open_own(const Mount& mount, pool::Pool& pool) {
-    const std::string path = own_directory(mount, pool);
-    auto directory = os::File::open_if_exists(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+// Nothing where something else than a directory is in the way.
+std::optional<os::File> find_own(const Mount& mount, const pool::Pool& pool, int flags) try {
+    return os::File::open_if_exists(own_directory(mount, pool), flags | O_DIRECTORY | O_NOFOLLOW);
+} catch (const Error& error) {
+    if (error.kind() != Code::not_found) throw;
+    return std::nullopt;
+}
+
+os::File open_own(const Mount& mount, const pool::Pool& pool) {
+    auto directory = find_own(mount, pool, O_RDONLY);
     if (!directory) {
         throw Error(Code::io_error, "target '" + mount.name + "' of " + pool.path() +
-                                        " is not there: " + path +
+                                        " is not there: " + own_directory(mount, pool) +
                                         " is missing. Mount what was there, or restore it from a copy");
     }
-    if (!pool.read_only()) claim(*directory, pool);
     return std::move(*directory);
+}
+
+// Of a copy of a pool's file, that it is one: it reads what the pool has there, and changes nothing.
+std::string refusal_in(const os::File& directory, pool::Pool& pool) {
+    if (pool.read_only()) return {};
+    try {
+        claim(directory, pool);
+        return {};
+    } catch (const Error& error) {
+        if (error.kind() != Code::busy) throw;
+        return error.what();
+    }
 }
 
 }  // namespace
@@ -59,10 +77,11 @@ os::File open_own(const Mount& mount, pool::Pool& pool) {
 Targets::Below::Below(heap::Heap& heap, const Mount& its)
     : mount(its),
       directory(open_own(its, heap.pool())),
-      share(share_of(heap.pool(), its)),
+      refusal(refusal_in(directory, heap.pool())),
+      share(refusal.empty() ? share_of(heap.pool(), its) : nullptr),
       files(heap, directory,
             {its.number, its.capacity_bytes == 0 ? ~std::uint64_t{0} : its.capacity_bytes, its.name,
-             share.get()}),
+             share.get(), !refusal.empty()}),
       throttle(its.limits ? std::make_unique<Throttle>(its.path, *its.limits) : nullptr),
       looked_ns(os::coarse_ns()) {
     files.tell_used();
@@ -80,11 +99,14 @@ bool Targets::Below::is_there(const pool::Pool& pool) {
     const std::uint64_t now = os::coarse_ns();
     if (now - looked_ns < look_again_ns) return true;
     looked_ns = now;
-    const auto found =
-        os::File::open_if_exists(own_directory(mount, pool), O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    if (!found || found->identity() != directory.identity() || (share && !share->is_there())) return false;
+    if (!is_found(pool) || (share && !share->is_there())) return false;
     files.tell_used();
     return true;
+}
+
+bool Targets::Below::is_found(const pool::Pool& pool) const {
+    const auto found = find_own(mount, pool, O_PATH);
+    return found && found->identity() == directory.identity();
 }
 
 Targets::Targets(heap::Heap& heap, Mounts mounts) : heap_(heap), mounts_of_(std::move(mounts)) {
@@ -124,7 +146,20 @@ void Targets::look_again() {
     below_ = {};
 }
 
+// The pool that a copy was made of may have gone since, so each asks again.
 std::shared_ptr<Targets::Below> Targets::below(std::uint32_t target) {
+    const auto there = below_to_read(target);
+    if (there->refusal.empty()) return there;
+    const std::string refusal = refusal_in(there->directory, heap_.pool());
+    if (!refusal.empty()) throw Error(Code::busy, refusal);
+    {
+        const std::lock_guard lock(mutex_);
+        if (below_.at(target) == there) below_.at(target).reset();
+    }
+    return below(target);
+}
+
+std::shared_ptr<Targets::Below> Targets::below_to_read(std::uint32_t target) {
     const std::lock_guard lock(mutex_);
     look_again();
     std::shared_ptr<Below>& there = below_.at(target);
@@ -151,7 +186,7 @@ bool Targets::may_be(std::uint32_t target) const {
 
 Bytes Targets::map(const Extent& extent, bool create) {
     if (extent.target == directory_target) return home_->map(extent, create);
-    return below(extent.target)->files.map(extent, create);
+    return (create ? below(extent.target) : below_to_read(extent.target))->files.map(extent, create);
 }
 
 void Targets::shrink(Extent& extent, std::uint64_t length) {
@@ -283,6 +318,25 @@ bool Targets::is_away(std::uint32_t target) {
         return false;
     } catch (const Error&) {
         return true;
+    }
+}
+
+void Targets::check_reached(std::uint32_t target) {
+    const auto there = below(target);
+    if (there->is_found(heap_.pool())) return;
+    throw Error(
+        Code::io_error,
+        "target '" + there->mount.name + "' of " + heap_.pool().path() +
+            " has gone: " + own_directory(there->mount, heap_.pool()) +
+            " is not the directory any more that was written to. Mount what was there, or move it back");
+}
+
+bool Targets::is_reached(std::uint32_t target) {
+    try {
+        check_reached(target);
+        return true;
+    } catch (const Error&) {
+        return false;
     }
 }
 

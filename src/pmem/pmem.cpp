@@ -310,6 +310,7 @@ void PMEM::commit(std::uint64_t step) {
         shared.commit(step);
     }
     if (sides_) sides_->leave_step();
+    shared.flush_step();
 }
 void PMEM::abandon() {
     opened().abandon();

@@ -153,6 +153,7 @@ bool Store::flush_claimed(const std::string& id, const BlockRecord& block,
         const bool is_there =
             targets_.files_of(target)->make_copy(mark_of(block), source.data, pace, if_busy,
                                                  tier::write_bytes(t->hierarchy.targets[t->flush_level]));
+        if (is_there) targets_.check_reached(target);
         if (is_there && if_busy != IfBusy::wait)
             note_speed(*t, target, block.block.stored_bytes, os::monotonic_ns() - begun_ns - paused_ns);
         return is_there;
@@ -311,36 +312,53 @@ Store::IfBusy Store::patience(const Tiering& t) {
     return t.hierarchy.flush.bytes_per_second > 0 ? IfBusy::copy_too : IfBusy::wait;
 }
 
-// What was just stored, where the mode is to have it flushed before the store returns.
-void Store::flush_through(const std::string& id, Directory& directory, const Selection* box) {
+// What was just stored, or what has taken its place since, where the mode is to have it flushed before the store returns.
+void Store::flush_through(const std::string& id, Directory& directory, const Selection& box,
+                          std::uint64_t version) {
     const auto t = tiering();
     if (!t || t->flush_level == 0) return;
-    std::vector<BlockRecord> blocks;
+    std::vector<Resident> to_copy;
     {
         const std::lock_guard one_thread(directory.mutex());
         if (!directory.refresh()) return;
-        const auto add = [&](const BlockRecord& block) {
-            if (block.block.extent.target == t->numbers[t->flush_level] || !is_committed(block.block.step))
-                return;
-            if (t->mode_of(id, block) == Buffering::write_through) blocks.push_back(block);
-        };
-        if (box != nullptr) {
-            for (const std::uint64_t handle : directory.same_box(*box)) add(directory.block(handle));
-        } else {
-            for (const auto& [handle, block] : directory.blocks()) add(block);
+        for (const std::uint64_t handle : directory.same_box(box)) {
+            const BlockRecord& block = directory.block(handle);
+            if (block.version < version || !is_committed(block.block.step) ||
+                block.block.extent.target == t->numbers[t->flush_level])
+                continue;
+            if (t->mode_of(id, block) == Buffering::write_through)
+                to_copy.push_back({block.version, block.block.extent.length, id, block});
         }
     }
-    for (const BlockRecord& block : blocks) flush_block(id, block, {}, patience(*t));
+    copy_through(*t, to_copy, "'" + id + "' is stored in " + path());
 }
 
 // What was stored in a step becomes a thing to flush when the step is committed.
 void Store::flush_step() {
     const auto t = tiering();
     if (!t || t->flush_level == 0) return;
-    for (const Resident& each : unflushed_in(*t, "/", {.for_modes = true})) {
-        if (t->mode_of(each.id, each.block) == Buffering::write_through)
-            flush_block(each.id, each.block, {}, patience(*t));
+    auto to_copy = unflushed_in(*t, "/", {.for_modes = true});
+    std::erase_if(to_copy, [&](const Resident& each) {
+        return t->mode_of(each.id, each.block) != Buffering::write_through;
+    });
+    copy_through(*t, to_copy, "the step is committed in " + path());
+}
+
+// What is done is not undone where a copy fails, and is not promised either: an error says both. A failure of one keeps no other from
+// being copied.
+void Store::copy_through(const Tiering& t, const std::vector<Resident>& blocks, const std::string& done) {
+    std::optional<Error> first;
+    for (const Resident& each : blocks) {
+        try {
+            flush_block(each.id, each.block, {}, patience(t));
+        } catch (const Error& error) {
+            if (!first) first = error;
+        }
     }
+    if (!first) return;
+    throw Error(first->kind(),
+                done + ", but not copied to the flush target yet as its mode write-through promises: " +
+                    first->what());
 }
 
 }  // namespace pmemcpy::store

@@ -53,7 +53,7 @@ std::vector<Receipt> Store::receipts(std::string_view id) const {
         throw Error(Code::invalid_argument,
                     path() + " has no targets below it, so there is nothing to wait for");
     const auto directory = array(id);
-    const bool can_be_flushed = t->flush_level > 0 && !targets_.is_away(t->numbers[t->flush_level]);
+    const bool can_be_flushed = t->flush_level > 0 && targets_.is_reached(t->numbers[t->flush_level]);
     const auto files = can_be_flushed ? targets_.files_of(t->numbers[t->flush_level]) : nullptr;
     const Target& lowest = t->hierarchy.targets[t->flush_level];
     const bool is_kept_on_power_loss = durability() != Durability::none;

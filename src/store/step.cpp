@@ -190,7 +190,6 @@ void Store::leave_committed_step() {
     std::uint64_t step = step_.load();
     if (is_committed(step) && step_.compare_exchange_strong(step, 0)) pool_.enter_step(0);
     settle_names();
-    if (Medium::load(&pool_.state().hierarchy.value) != 0) flush_step();
 }
 
 void Store::note_step(std::string_view name, std::uint64_t step) {

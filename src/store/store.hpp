@@ -416,6 +416,8 @@ public:
     /// Two pools at once, of which the first decides: a process that dies, or is held, when only that one shows the step, leaves a note
     /// there of the step (note_step()), by which others bring the second one up to it (settle_with()).
     void commit_with(std::uint64_t step, Store& second);
+    /// Behind a commit, what the mode write-through promises of it. Errors: those of flush(), and the step is committed all the same.
+    void flush_step();
     /// In the step that this Store has begun: the one of that name is in it, too. What an earlier committed step has left goes.
     void note_step(std::string_view name, std::uint64_t step);
     /// The newest committed step that has such a note; 0: none.
@@ -689,8 +691,9 @@ private:
                        const std::function<bool(std::uint64_t)>& written, IfBusy if_busy);
     void drop_if_wanted(Tiering& tiering, const Resident& flushed);
     bool is_pressed(Tiering& tiering, const Resident& block) const;
-    void flush_through(const std::string& id, Directory& directory, const Selection* box);
-    void flush_step();
+    void flush_through(const std::string& id, Directory& directory, const Selection& box,
+                       std::uint64_t version);
+    void copy_through(const Tiering& t, const std::vector<Resident>& blocks, const std::string& done);
     std::vector<Resident> unflushed_in(const Tiering& tiering, std::string_view id,
                                        const Flushing& what) const;
     void tell_when(const Tiering& tiering, const BlockRecord& block, Receipt& receipt,

@@ -118,7 +118,7 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
     name_changed(id);
     if (Medium::load(&pool_.state().hierarchy.value) != 0) {
         note_stored(std::string(id), box, version);
-        flush_through(std::string(id), *directory, &box);
+        flush_through(std::string(id), *directory, box, version);
     }
     heap_.reclaim();
 }
@@ -168,6 +168,7 @@ void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& 
         targets_.pace(target, layout::Throttle::Way::write, block.stored_bytes);
         const layout::Targets::Turn turn(targets_, target, piece_takes_s(target));
         turn.wrote(block.stored_bytes);
+        targets_.check_reached(target);
     }
     block.crc = known.crc;
     if (packed || options_.checksums || element != persist::Element::none)

@@ -416,7 +416,14 @@ TEST_F(tiers, a_copy_of_the_pool_file_may_read_the_blocks_and_not_write) {
         const PMEM copy = open_at(here_ / "copy", options);
         expect(copy, 0, 1, "A");
         PMEM writer = open_at(here_ / "copy");
-        EXPECT_EQ(code_of([&] { expect(writer, 0, 1, "A"); }, "is a copy"), Code::busy);
+        expect(writer, 0, 1, "A");
+        EXPECT_EQ(code_of(
+                      [&] {
+                          move(writer, "A", "pool");
+                          move(writer, "A", "nvme");
+                      },
+                      "is a copy"),
+                  Code::busy);
         writer.erase("A");
         writer.compact();
     }
