@@ -92,6 +92,7 @@ private:
             lock.unlock();
             std::string trouble;
             try {
+                pmem::Sides::of(pool_).shared()->check_there();
                 for (const std::string& id : changes_->take()) {
                     if (stops_) break;
                     look_at(id);

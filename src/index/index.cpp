@@ -1,3 +1,4 @@
+// Length: one thread and those that ask it work on the same words.
 #include "index/index.hpp"
 
 #include <fcntl.h>
@@ -102,7 +103,7 @@ void Index::close() {
     if (!store_) return;
     stop();
     if (is_writer()) store_->feed().set_after_append({});
-    if (keeps() && try_follow()) {
+    if (keeps() && position_of_whole() && try_follow()) {
         try {
             // Programs that run for a moment would never come to it.
             const auto begin = std::chrono::steady_clock::now();
@@ -279,14 +280,24 @@ void Index::work() {
 // False when the thread is to end.
 bool Index::wait_for_pause() {
     Worker& self = *worker_;
-    for (std::uint64_t before = position();;) {
+    for (auto before = position_of_whole();;) {
         std::unique_lock lock(self.mutex);
         if (self.wake.wait_for(lock, nap, [&self] { return self.stops; })) return false;
         lock.unlock();
-        const std::uint64_t now = position();
-        const bool is_burst = now - before > changes_of_a_burst;
-        if (!is_burst || now - has_heard_ > most_changes_behind) return true;
+        const auto now = position_of_whole();
+        const bool is_burst = before && now && *now - *before > changes_of_a_burst;
+        if (!is_burst || *now - has_heard_ > most_changes_behind) return true;
         before = now;
+    }
+}
+
+// Nothing of a pool whose file somebody has cut off (law 12): a thread of its own is told by no verb.
+std::optional<std::uint64_t> Index::position_of_whole() const {
+    try {
+        store_->check_there();
+        return position();
+    } catch (const Error&) {
+        return std::nullopt;
     }
 }
 

@@ -50,6 +50,7 @@ public:
                                          std::vector<std::string>* ids = nullptr);
     /// Where the feed is now: what was told at another position may have changed.
     std::uint64_t position() const { return store_->feed().position(); }
+    std::optional<std::uint64_t> position_of_whole() const;
     /// Why the last ones could not be told, for people.
     std::string why_not();
 

@@ -187,7 +187,11 @@ private:
             // What is left is found by the next who has the pool open, and shown by unflushed().
         }
         organizes_.reset();
-        if (store_) store_->close();
+        try {
+            if (store_) store_->close();
+        } catch (const std::exception&) {
+            // What keeps a pool from being closed is told to those who use it.
+        }
     }
 
     Clock::duration pause_until_next_look() const {
@@ -241,6 +245,7 @@ private:
 
     void take_a_turn() {
         attach();
+        store_->check_there();
         bring_up();
         // What the program could not free when it stored, because somebody was reading it, it would not before it stores again; and as
         // long as a block is there, so are its copies.
@@ -353,6 +358,7 @@ private:
         task.is_ending = false;
         task.done = std::async(std::launch::async, [this, &task, its = std::forward<F>(f)] {
             try {
+                store_->check_there();
                 its();
                 note(task.trouble, {});
             } catch (const std::exception& error) {
@@ -464,6 +470,7 @@ private:
 
     void finish() {
         attach();
+        store_->check_there();
         const auto duty = store_->background();
         if (!duty || (!organizes_ && store_->has_organizer())) return;
         const bool is_last = store_->flushes_on(Trigger::exit) && !store_->others_may_store();

@@ -117,6 +117,7 @@ private:
             store_->announce_done();  // what it stores comes of what others have, and nobody waits for it
             sweep_drafts(*store_);
         }
+        store_->check_there();
         if (!changes_ && !has_hints(*store_)) {
             pause_ = longest_pause;
             return;

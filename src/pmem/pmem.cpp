@@ -13,6 +13,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
 
 namespace pmemcpy {
 
@@ -64,18 +67,30 @@ void PMEM::open_alone(const std::string& place, const Options& options, const st
     }
 }
 
-void PMEM::munmap() {
-    if (!store_) return;
-    if (index_) index_->close();
-    index_.reset();
-    if (sides_) sides_->close();
-    sides_.reset();
-    const std::shared_ptr<store::Store> leaving = std::move(store_);
-    store_.reset();
+namespace {
+
+void leave(const std::shared_ptr<store::Store>& leaving) {
     if (!leaving->has_views()) return leaving->close();
     // Views need the pool until the last of them goes, and with it the store.
     const bool is_ours = !leaving->read_only() && !leaving->is_forked();
     if (is_ours && leaving->durability() == Durability::page) leaving->sync();
+}
+
+}  // namespace
+
+void PMEM::munmap() {
+    if (!store_) return;
+    if (index_) index_->close();
+    index_.reset();
+    const auto leaving = std::exchange(store_, nullptr);
+    std::optional<Error> trouble;  // with the private side keeps nobody from leaving the shared one
+    try {
+        if (const auto sides = std::exchange(sides_, nullptr)) sides->close();
+    } catch (const Error& error) {
+        trouble = error;
+    }
+    leave(leaving);
+    if (trouble) throw Error(*trouble);
 }
 
 void PMEM::withdraw() {

@@ -111,7 +111,7 @@ void Sides::end_background() {
     shared_->set_on_store({});
     const std::lock_guard lock(mover_mutex_);
     if (!mover_) return;
-    if (!shared_->is_forked()) shared_->announce_done();
+    if (!shared_->is_forked() && shared_->is_there()) shared_->announce_done();
     mover_.reset();
 }
 
@@ -125,8 +125,8 @@ void Sides::let_go() {
     mover_.reset();
     operator_.reset();
     own_operator_.reset();
-    if (opened_) opened_->munmap();
     own_ = nullptr;
+    if (const auto own = std::exchange(opened_, nullptr)) own->munmap();
 }
 
 ReadCounters Sides::read_counters() {
@@ -276,6 +276,8 @@ void Sides::leave_step() {
     step_ = 0;
 }
 
+void Sides::check_there(const PMEM& own) { own.store_->check_there(); }
+
 // Between the two words that a commit writes, one on each side, its process may have died, or be held.
 void Sides::settle_step(PMEM& there) { there.store_->settle_with(*shared_, step_note_); }
 
@@ -286,8 +288,8 @@ void Sides::close() {
     const std::lock_guard lock(mutex_);
     operator_.reset();
     own_operator_.reset();
-    if (opened_) opened_->munmap();
     own_ = nullptr;
+    if (const auto own = std::exchange(opened_, nullptr)) own->munmap();
 }
 
 void Sides::open(PMEM& pool, const std::string& place, const Options& options, const store::Which& which) {

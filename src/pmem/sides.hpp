@@ -30,6 +30,7 @@ public:
     PMEM* known_own() const { return own_.load(std::memory_order_acquire); }
     /// Null where this user has none.
     PMEM* own() {
+        if (const PMEM* known = known_own()) check_there(*known);
         if (shared_->scopes() != seen_.load(std::memory_order_acquire)) look_again();
         PMEM* const there = own_.load(std::memory_order_acquire);
         if (there != nullptr) settle_step(*there);
@@ -82,6 +83,7 @@ private:
     std::optional<std::string> find_own() const;
     void operate_in_background();
     void open_own(const std::string& path, Mode mode);
+    static void check_there(const PMEM& own);
     void settle_step(PMEM& there);
     void begin_own(PMEM& there, std::uint64_t step);
 

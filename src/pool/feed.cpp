@@ -1,6 +1,7 @@
 #include "pool/feed.hpp"
 
 #include "os/access.hpp"
+#include "os/guard.hpp"
 #include "os/names.hpp"
 #include "os/process.hpp"
 #include "pool/draw.hpp"
@@ -141,7 +142,11 @@ const Feed::Joined* Feed::joined() {
     const std::uint64_t number = Medium::load(&pool_.state().feed.value);
     if (number == 0) return nullptr;
     const Joined* ring = current_;
-    return ring != nullptr && ring->number == number ? ring : join(number);
+    if (ring == nullptr || ring->number != number) return join(number);
+    // Somebody may have cut the file off: then it is as good as removed (law 12).
+    if (os::can_read(&ring->ring().slots[feed_slots - 1], sizeof(std::uint64_t))) return ring;
+    give_up(number);
+    return nullptr;
 }
 
 const Feed::Joined* Feed::join(std::uint64_t number) {
@@ -168,7 +173,7 @@ const Feed::Joined* Feed::join(std::uint64_t number) {
     return current_;
 }
 
-// Somebody has removed the file. Then nobody hears any more what this process changes: so nobody may go on believing the ring.
+// Somebody has removed the file, or cut it off. Then nobody hears any more what this process changes: so nobody may go on believing the ring.
 void Feed::give_up(std::uint64_t number) {
     std::atomic_ref(pool_.state().feed.value).compare_exchange_strong(number, 0);
 }

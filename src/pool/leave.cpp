@@ -25,7 +25,12 @@ std::unique_ptr<Pool::LeavingLock> Pool::lock_to_leave() {
 
 // What would have to be written when the pool is closed may lie behind the end of its file.
 void Pool::check_length() const {
-    if (read_only_ || probe_.is_devdax) return;
+    if (read_only_) return;
+    if (runtime_->file().size() < runtime_file_bytes)
+        throw Error(Code::io_error, path() +
+                                        ".rt has become shorter while the pool was open: the pool is left as "
+                                        "it is, as after a death");
+    if (probe_.is_devdax) return;
     const std::uint64_t bytes = file_.size();
     const std::uint64_t chunks =
         bytes < super_.first_chunk_offset ? 1 : Medium::load(&state().usable_chunks.value);

@@ -8,7 +8,9 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -194,7 +196,27 @@ void Pool::check_usable() const {
         throw Error(Code::busy,
                     path() + " was opened by the parent of this forked process; open it again here");
     }
+    check_there();
+}
+
+// Of the pool's file the page that each verb looks at; of its `.rt` the last one that anybody uses, for whoever cuts a file off begins at
+// its end.
+bool Pool::is_there() const {
+    return os::guarded(nullptr, SIZE_MAX, [&] {
+        static_cast<void>(persist::Medium::load(&state().clean.value));
+        if (!runtime_) return;
+        const std::uint64_t used = persist::Medium::load(&runtime_->header().slots_used);
+        static_cast<void>(persist::Medium::load(
+            &runtime_->slot(std::clamp<std::uint64_t>(used, 1, slot_count) - 1).attached));
+    });
+}
+
+void Pool::check_there() const {
+    if (is_there()) return;
     check_memory(&state(), sizeof(PoolState));
+    throw Error(Code::io_error, path() +
+                                    ".rt has become shorter while the pool was open: let all processes close "
+                                    "the pool, and open it again");
 }
 
 void Pool::check_writable() const {

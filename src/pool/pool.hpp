@@ -185,6 +185,9 @@ public:
 
     /// Throws unless this process may go on: forked children and latched pools may not.
     void check_usable() const;
+    /// Part of it. Errors: io_error, where somebody has cut off a file that is open (law 12).
+    void check_there() const;
+    bool is_there() const;
     bool is_forked() const { return fork_generation_ != os::fork_generation(); }
     void check_writable() const;
 
@@ -278,7 +281,7 @@ public:
     /// This process, for people to read: asked for once, because it costs calls to the kernel.
     std::uint64_t process_id() const { return self_.pid; }
     const Holder& self() const { return self_; }
-    /// Before the pool is closed. Errors: io_error, where somebody has cut its file off.
+    /// Before the pool is closed. Errors: io_error, where somebody has cut off its file or its `.rt`.
     void check_length() const;
     /// The 29 bits that name this process as owner of chunks and retired records; never 0.
     std::uint64_t owner() const { return owner_; }

@@ -128,6 +128,7 @@ public:
     }
     LockNote& note_of(std::uint64_t byte) const { return header().locks.at(byte - attach_byte); }
     os::File& file() { return file_; }
+    const os::File& file() const { return file_; }
 
     /// Whether slot `i`, not this process's own, was left by one that died: attached, and its owner's lock is free.
     /// It stays so for as long as the caller holds the lock on what the dead one has left.

@@ -170,6 +170,9 @@ public:
     std::uint64_t fingerprint(std::string_view id) const;
     /// The same without its attributes.
     std::uint64_t content_fingerprint(std::string_view id) const;
+    /// Errors: io_error, where somebody has cut off a file of the pool that is open (law 12).
+    void check_there() const { pool_.check_there(); }
+    bool is_there() const { return pool_.is_there(); }
     /// Another number when something has become private, or shared again, since.
     std::uint64_t scopes() const {
         check_readable();

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "base/hash.hpp"
+#include "os/guard.hpp"
 #include "os/lock.hpp"
 #include "os/process.hpp"
 
@@ -94,7 +95,13 @@ void Pages::prepare() {
     unlock_writing();
 }
 
+// A file is cut off at its end.
+void Pages::expect_head() const {
+    if (!os::can_read(base() + first_page * page_bytes - 1, 1)) throw_damaged("its file");
+}
+
 std::uint64_t Pages::published() const {
+    expect_head();
     const std::uint64_t word = this->word(published_at).load();
     const std::uint64_t commit = word >> check_bits;
     if (word != published_word(commit)) throw_damaged("what it says of itself");
@@ -138,9 +145,8 @@ void Pages::write_head(os::File& file, Meta meta) {
     file.write_exactly(&published, sizeof published, published_at);
 }
 
-// A page that lies behind the end of a file that was cut is a signal when it is read.
+// A page that lies behind the end of a file that was cut is a signal when it is read. Somebody may cut it while it is mapped.
 void Pages::expect_in_file(std::uint64_t pages) const {
-    if (pages <= pages_in_file_.load(std::memory_order_relaxed)) return;
     const std::uint64_t there = file_.size() / page_bytes;
     if (pages > there || pages > most_pages_) throw_damaged("its file");
     pages_in_file_ = there;
@@ -224,6 +230,7 @@ void Pages::unlock_writing() {
 }
 
 std::uint32_t Pages::take_slot() {
+    expect_head();
     const std::lock_guard lock(slots_mutex_);
     if (!idle_slots_.empty()) {
         const std::uint32_t slot = idle_slots_.back();
@@ -258,7 +265,11 @@ std::uint64_t Pages::begin_reading(std::uint32_t slot) const {
     }
 }
 
-void Pages::end_reading(std::uint32_t slot) const { slot_word(slot).store(0, std::memory_order_release); }
+void Pages::end_reading(std::uint32_t slot) const {
+    std::atomic<std::uint64_t>& word = slot_word(slot);
+    // In a file that somebody has cut off there is nothing to end.
+    static_cast<void>(os::guarded(&word, sizeof word, [&] { word.store(0, std::memory_order_release); }));
+}
 
 std::uint64_t Pages::oldest_read() {
     std::uint64_t oldest = published();

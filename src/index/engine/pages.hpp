@@ -96,6 +96,7 @@ private:
     void prepare();
     void condemn() const;
     const char* looked_at(const Link& link) const;
+    void expect_head() const;
     void expect_in_file(std::uint64_t pages) const;
 
     os::File file_;
