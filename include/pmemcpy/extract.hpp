@@ -46,7 +46,8 @@ public:
     Extractor(const Extractor&) = delete;
     Extractor& operator=(const Extractor&) = delete;
 
-    /// Waits until everything stored before the call was looked at.
+    /// Waits until everything stored before the call was looked at. Errors: unsupported in an extractor's
+    /// function.
     void wait();
     /// The work so far.
     ExtractorInfo info() const;

@@ -29,7 +29,8 @@ struct OperationArray {
     std::vector<std::byte> data{};
 };
 
-/// A function of this process; a thread of the library calls it. operation_state() reports what it throws.
+/// A function of this process; a thread of the library calls it. operation_state() reports what it throws. It
+/// can neither run operations nor wait for them.
 using Operate = std::function<OperationArray(const OperationArray&)>;
 
 /// Limits of a registered function that runs in a process of its own.
@@ -87,7 +88,8 @@ OperationState operation_state(const PMEM& pool, std::string_view id);
 /// The states of all variables that have a hint. Looks at each variable of the pool.
 std::vector<OperationState> operation_states(const PMEM& pool);
 /// Waits until the operations on everything stored before the call are done or have failed. Does not wait for
-/// a function that only another process has, nor for arrays that are not complete.
+/// a function that only another process has, nor for arrays that are not complete. Errors: unsupported in an
+/// Operate, which could wait for itself.
 void wait_for_operations(PMEM& pool);
 /// Applies operations once, in this call, whatever the variable's hint. Returns the ids of the results.
 /// Errors: those of hint(); not_found when some part of the array was never stored; already_exists when a

@@ -73,6 +73,9 @@ public:
 
     void wait() {
         std::unique_lock lock(mutex_);
+        if (is_in_function_)
+            throw Error(Code::unsupported,
+                        "waiting for an extractor inside the function of one: it could wait for itself");
         const std::uint64_t asked = ++asked_;
         wake_.notify_all();
         done_.wait(lock, [&] { return answered_ >= asked || stops_; });
@@ -87,6 +90,7 @@ private:
     void work() {
         const store::Store::Looking looking;
         std::unique_lock lock(mutex_);
+        is_in_function_ = true;  // this thread does nothing but call it
         while (!stops_) {
             const std::uint64_t asked = asked_;
             lock.unlock();
@@ -159,6 +163,7 @@ private:
     ExtractorInfo info_;
     std::thread thread_;
 };
+    inline static thread_local bool is_in_function_ = false;
 
 Extractor::Extractor(const std::string& path, const std::string& name, const Query& which, Extract extract)
     : worker_(std::make_unique<Worker>(path, name, which, std::move(extract))) {}

@@ -210,6 +210,21 @@ TEST_F(extracting, is_none_of_a_forked_child) {
     EXPECT_EQ(calls(), (Calls{{"a", 1}}));
 }
 
+// wait() hung: the thread waited for itself.
+TEST_F(extracting, waits_for_nothing_in_its_own_function) {
+    PMEM pool = open();
+    pool.store("a", "text");
+    std::atomic<Extractor*> self = nullptr;
+    Extractor extractor(pool, "waits", {}, [&](PMEM&, const std::string&) {
+        while (self == nullptr) os::sleep_ns(1'000'000);
+        self.load()->wait();
+    });
+    self = &extractor;
+    extractor.wait();
+    EXPECT_EQ(extractor.info().failed, 1U);
+    EXPECT_NE(extractor.info().trouble.find("inside the function of one"), std::string::npos);
+}
+
 TEST_F(extracting, refuses_what_it_cannot_do) {
     expect(Code::not_found, [&] { Extractor(path_, "length", Query{}, lengths()); });
     open();

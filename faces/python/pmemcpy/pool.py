@@ -214,7 +214,7 @@ class Pool(Tiered, Group):
 
     def wait_for_operations(self) -> None:
         """Waits until operations on everything stored so far are done or failed; not for those only another process can
-        do.
+        do. Errors: UnsupportedError in the function of an operation, which could wait for itself.
         """
         _core.wait_for_operations(self._pool)
 
