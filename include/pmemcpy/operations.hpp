@@ -94,7 +94,8 @@ void wait_for_operations(PMEM& pool);
 /// Applies operations once, in this call, whatever the variable's hint. Returns the ids of the results.
 /// Errors: those of hint(); not_found when some part of the array was never stored; already_exists when a
 ///     variable has the name of a result and is none of this array; busy when others keep storing into the
-///     array; and errors of the operations themselves.
+///     array; corrupt when some of it is damaged; unsupported in an Operate; and errors of the operations
+///     themselves.
 std::vector<std::string> run_operations(PMEM& pool, std::string_view id, const Hint& hint);
 
 /// Registers a function for all processes that open the pool, under the next free of 16 bits. Returns that

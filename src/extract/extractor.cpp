@@ -55,6 +55,7 @@ public:
         check(name, which);
         Options options;
         options.mode = Mode::update;
+        options.verify_loads = true;  // or attributes would tell of damage as of what was stored
         pool_.mmap(place, options);
         changes_.emplace(pool_);
         thread_ = os::start_thread([this] { work(); });
@@ -72,10 +73,10 @@ public:
     }
 
     void wait() {
-        std::unique_lock lock(mutex_);
         if (is_in_function_)
             throw Error(Code::unsupported,
                         "waiting for an extractor inside the function of one: it could wait for itself");
+        std::unique_lock lock(mutex_);
         const std::uint64_t asked = ++asked_;
         wake_.notify_all();
         done_.wait(lock, [&] { return answered_ >= asked || stops_; });
@@ -89,8 +90,8 @@ public:
 private:
     void work() {
         const store::Store::Looking looking;
-        std::unique_lock lock(mutex_);
         is_in_function_ = true;  // this thread does nothing but call it
+        std::unique_lock lock(mutex_);
         while (!stops_) {
             const std::uint64_t asked = asked_;
             lock.unlock();
@@ -162,8 +163,8 @@ private:
     std::uint64_t answered_ = 0;
     ExtractorInfo info_;
     std::thread thread_;
-};
     inline static thread_local bool is_in_function_ = false;
+};
 
 Extractor::Extractor(const std::string& path, const std::string& name, const Query& which, Extract extract)
     : worker_(std::make_unique<Worker>(path, name, which, std::move(extract))) {}

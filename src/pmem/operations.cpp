@@ -82,6 +82,7 @@ std::vector<std::string> run_operations(PMEM& pool, std::string_view id, const H
     operate::check_hint(*sides.of(id), id, hint);
     Options options;
     options.mode = Mode::update;
+    options.verify_loads = true;  // or damage would become a result with a good checksum
     const std::shared_ptr<store::Store> side = sides.of(id);
     const auto store = store::Store::open(side->path(), options, nullptr, {.again = side->itself()});
     struct Closed {

@@ -416,6 +416,21 @@ TEST_F(operations, that_lie_about_the_size_of_their_output_are_found_out) {
                    "    if (lseek(fd, 0, SEEK_END) == 4096 + 8 * 1000) cut += ftruncate(fd, 5000) == 0;\n"
                    "return cut == 0;");
 }
+// A result of damaged bytes was stored with a good checksum, and nothing told of the damage any more.
+TEST_F(operations, on_damaged_bytes_are_errors_that_name_the_damage) {
+    PMEM pool = open();
+    store(pool, "u");
+    const_cast<double*>(pool.view<double>("u").data())[7] = -1e9;
+    expect(Code::corrupt, "another checksum", [&] { run_operations(pool, "u", {operation::minimum}); });
+    hint(pool, "u", {operation::minimum | operation::sort});
+    wait_for_operations(pool);
+    const OperationState state = operation_state(pool, "u");
+    EXPECT_EQ(state.progress, Progress::failed);
+    EXPECT_NE(state.trouble.find("block [0:1000] of 'u' has another checksum"), std::string::npos)
+        << state.trouble;
+    EXPECT_EQ(pool.ids(), Ids{"u"});
+}
+
 // It waited for itself: for the lock of its array, or for the thread in which it ran.
 TEST_F(operations, of_a_function_that_would_wait_for_itself_fail_at_once) {
     PMEM pool = open();

@@ -200,7 +200,7 @@ class Pool(Tiered, Group):
 
     def operate(self, name: str, *operations: str, bins: int = 64, codec: str = "lz4") -> list[str]:
         """Applies operations now, once. Returns the names of the results. Errors: as hint(), and those of the
-        operations.
+        operations; CorruptError where the array is damaged; UnsupportedError in the function of an operation.
         """
         return _core.run_operations(self._pool, self._id_of(name), list(operations), bins, codec)
 
