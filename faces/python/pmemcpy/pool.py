@@ -165,7 +165,7 @@ class Pool(Tiered, Group):
         """Sets how the index is kept: "async" by a thread of each storing process, "sync" by the storing call.
 
         "none" removes it. The index changes how long a query takes, never what it finds.
-        Errors: PermissionDeniedError, UnsupportedError.
+        Errors: PermissionDeniedError, UnsupportedError (also in a step).
         """
         self._pool.set_index_mode(mode)
 
