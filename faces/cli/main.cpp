@@ -1,31 +1,43 @@
 // pmemcpy: looks into pools and tends them, from a shell.
 
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <pmemcpy/error.hpp>
+#include <sstream>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "cli/call/exit_code.hpp"
 #include "cli/call/invocation.hpp"
+#include "cli/terminal/note.hpp"
+#include "cli/terminal/sink.hpp"
 
 namespace {
 
-int fail(const pmemcpy::cli::Invocation& invocation, const char* code, const char* message, int status) {
+int fail(const pmemcpy::cli::Invocation& invocation, const char* code, const std::string& message,
+         int status) {
     std::fflush(stdout);
     if (invocation.json) {
         const nlohmann::ordered_json error = {{"error", {{"code", code}, {"message", message}}}};
-        fmt::print(stderr, "{}\n",
-                   error.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+        const std::string text =
+            error.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+        std::fputs(text.c_str(), stderr);
     } else {
-        fmt::print(stderr, "pmemcpy: {}\n", message);
+        pmemcpy::cli::note("{}", message);
     }
     return status;
+}
+
+int fail_with(const pmemcpy::cli::Invocation& invocation, const pmemcpy::Error& error) {
+    using namespace pmemcpy;
+    const int status = cli::exit_code(error.kind());
+    const bool is_answer = status == cli::exit_damage && invocation.one_is_an_answer;
+    return fail(invocation, name_of(error.kind()), error.what(), is_answer ? cli::exit_usage : status);
 }
 
 }  // namespace
@@ -62,21 +74,27 @@ int main(int argc, char** argv) {
         try {
             cli::parse(command, argc, argv);
         } catch (const CLI::ParseError& error) {
-            if (error.get_exit_code() == 0) return command.exit(error);  // --help, --version
+            if (error.get_exit_code() == 0) {  // --help, --version
+                std::ostringstream text;
+                command.exit(error, text);
+                cli::Sink sink("");
+                sink.write(text.str());
+                sink.finish();
+                return cli::exit_ok;
+            }
             std::string message = cli::advice_after(command, error.what());
             std::erase(message, '\0');  // which parse() has put there
-            return fail(invocation, "usage", message.c_str(), cli::exit_usage);
+            return fail(invocation, "usage", message, cli::exit_usage);
         }
         const int status = invocation.run();
-        if (std::fflush(stdout) != 0) {
-            return fail(invocation, "io_error", "the output could not be written in full",
-                        cli::exit_code(Code::io_error));
-        }
+        cli::finish_output();
         return status;
     } catch (const Error& error) {
-        const int status = cli::exit_code(error.kind());
-        const bool is_answer = status == cli::exit_damage && invocation.one_is_an_answer;
-        return fail(invocation, name_of(error.kind()), error.what(), is_answer ? cli::exit_usage : status);
+        return fail_with(invocation, error);
+    } catch (const std::system_error& error) {
+        const bool is_of_output = std::ferror(stdout) != 0;
+        if (is_of_output) return fail_with(invocation, cli::output_error(error.code().value()));
+        return fail(invocation, "io_error", error.what(), cli::exit_code(Code::io_error));
     } catch (const std::exception& error) {
         return fail(invocation, "io_error", error.what(), cli::exit_code(Code::io_error));
     }

@@ -13,7 +13,8 @@
 
 namespace pmemcpy {
 
-/// Reads an object and sets attributes of it. It sees what other processes see: no uncommitted step.
+/// Reads an object and sets attributes of it. It sees what other processes see: no uncommitted step. Its loads
+/// are checked: `corrupt` instead of damaged bytes.
 /// Extractor::info() reports what it throws; the object is then tried again when it is stored anew, or by a
 /// later extractor.
 using Extract = std::function<void(PMEM& pool, const std::string& id)>;
@@ -46,7 +47,8 @@ public:
     Extractor(const Extractor&) = delete;
     Extractor& operator=(const Extractor&) = delete;
 
-    /// Waits until everything stored before the call was looked at.
+    /// Waits until everything stored before the call was looked at. Errors: unsupported in an extractor's
+    /// function.
     void wait();
     /// The work so far.
     ExtractorInfo info() const;

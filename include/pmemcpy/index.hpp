@@ -47,7 +47,7 @@ void set_index_mode(PMEM& pool, std::string_view id, std::optional<IndexMode> mo
 IndexMode index_mode(const PMEM& pool, std::string_view id);
 /// Sets the mode of the pool, for all processes that open it later. Processes that have it open keep the mode
 /// in which they opened it; queries find what they store in any case. `none` removes the index.
-/// Errors: permission_denied; no_space, io_error.
+/// Errors: permission_denied; unsupported in a step; no_space, io_error.
 void set_index_mode(PMEM& pool, IndexMode mode);
 /// Waits until the index is complete and holds everything stored before the call, also for processes that may
 /// only read the pool. Does nothing in a pool without an index.

@@ -29,7 +29,8 @@ struct OperationArray {
     std::vector<std::byte> data{};
 };
 
-/// A function of this process; a thread of the library calls it. operation_state() reports what it throws.
+/// A function of this process; a thread of the library calls it. operation_state() reports what it throws. It
+/// can neither run operations nor wait for them.
 using Operate = std::function<OperationArray(const OperationArray&)>;
 
 /// Limits of a registered function that runs in a process of its own.
@@ -87,12 +88,14 @@ OperationState operation_state(const PMEM& pool, std::string_view id);
 /// The states of all variables that have a hint. Looks at each variable of the pool.
 std::vector<OperationState> operation_states(const PMEM& pool);
 /// Waits until the operations on everything stored before the call are done or have failed. Does not wait for
-/// a function that only another process has, nor for arrays that are not complete.
+/// a function that only another process has, nor for arrays that are not complete. Errors: unsupported in an
+/// Operate, which could wait for itself.
 void wait_for_operations(PMEM& pool);
 /// Applies operations once, in this call, whatever the variable's hint. Returns the ids of the results.
 /// Errors: those of hint(); not_found when some part of the array was never stored; already_exists when a
 ///     variable has the name of a result and is none of this array; busy when others keep storing into the
-///     array; and errors of the operations themselves.
+///     array; corrupt when some of it is damaged; unsupported in an Operate; and errors of the operations
+///     themselves.
 std::vector<std::string> run_operations(PMEM& pool, std::string_view id, const Hint& hint);
 
 /// Registers a function for all processes that open the pool, under the next free of 16 bits. Returns that

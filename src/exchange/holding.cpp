@@ -111,7 +111,10 @@ bool Datum::is_plain() const {
 }
 
 const Type& Datum::element() const {
-    return type.kind() == Kind::sequence || type.kind() == Kind::array ? type.element() : type;
+    const bool is_list = type.kind() == Kind::sequence || type.kind() == Kind::array;
+    const bool is_empty_list_of_rows = is_list && bytes.empty() && type.element().kind() == Kind::array;
+    if (is_empty_list_of_rows) return type.element().element();
+    return is_list ? type.element() : type;
 }
 
 Dimensions Datum::shape() const {
@@ -120,7 +123,12 @@ Dimensions Datum::shape() const {
         throw Error(Code::corrupt, "'" + name + "': " + std::to_string(bytes.size()) +
                                        " bytes are no whole number of " + element().name());
     }
-    if (type.kind() == Kind::sequence) return {bytes.size() / size};
+    if (type.kind() == Kind::sequence) {
+        Dimensions dims{bytes.size() / size};
+        if (&element() == &type.element()) return dims;
+        for (const Extent extent : type.element().dimensions()) dims.push_back(extent);
+        return dims;
+    }
     return type.kind() == Kind::array ? type.dimensions() : Dimensions{};
 }
 

@@ -28,8 +28,8 @@ struct Datum {
     bool is_json() const;
     bool is_text() const { return type.kind() == Kind::string; }
     std::string text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-    /// The shape and the element of what it holds: none for a scalar, one for a sequence, those of an array. Only for types of
-    /// fixed size and sequences of them. Errors: corrupt when the bytes are no whole number of elements.
+    /// The shape and the element of what it holds: none for a scalar, one for a sequence, those of an array; of a sequence without
+    /// elements those of its rows, too. Only for types of fixed size and sequences of them. Errors: corrupt when the bytes are no whole number of elements.
     Dimensions shape() const;
     const Type& element() const;
     /// Whether shape() and element() can be asked: it was written as plain bytes of elements.

@@ -55,6 +55,7 @@ public:
         check(name, which);
         Options options;
         options.mode = Mode::update;
+        options.verify_loads = true;  // or attributes would tell of damage as of what was stored
         pool_.mmap(place, options);
         changes_.emplace(pool_);
         thread_ = os::start_thread([this] { work(); });
@@ -72,6 +73,9 @@ public:
     }
 
     void wait() {
+        if (is_in_function_)
+            throw Error(Code::unsupported,
+                        "waiting for an extractor inside the function of one: it could wait for itself");
         std::unique_lock lock(mutex_);
         const std::uint64_t asked = ++asked_;
         wake_.notify_all();
@@ -86,6 +90,7 @@ public:
 private:
     void work() {
         const store::Store::Looking looking;
+        is_in_function_ = true;  // this thread does nothing but call it
         std::unique_lock lock(mutex_);
         while (!stops_) {
             const std::uint64_t asked = asked_;
@@ -159,6 +164,7 @@ private:
     std::uint64_t answered_ = 0;
     ExtractorInfo info_;
     std::thread thread_;
+    inline static thread_local bool is_in_function_ = false;
 };
 
 Extractor::Extractor(const std::string& path, const std::string& name, const Query& which, Extract extract)

@@ -210,6 +210,35 @@ TEST_F(extracting, is_none_of_a_forked_child) {
     EXPECT_EQ(calls(), (Calls{{"a", 1}}));
 }
 
+// wait() hung: the thread waited for itself.
+TEST_F(extracting, waits_for_nothing_in_its_own_function) {
+    PMEM pool = open();
+    pool.store("a", "text");
+    std::atomic<Extractor*> self = nullptr;
+    Extractor extractor(pool, "waits", {}, [&](PMEM&, const std::string&) {
+        while (self == nullptr) os::sleep_ns(1'000'000);
+        self.load()->wait();
+    });
+    self = &extractor;
+    extractor.wait();
+    EXPECT_EQ(extractor.info().failed, 1U);
+    EXPECT_NE(extractor.info().trouble.find("inside the function of one"), std::string::npos);
+}
+
+// The statistics of damaged bytes were set, and queries found the object by them.
+TEST_F(extracting, sets_nothing_of_damaged_bytes) {
+    PMEM pool = open();
+    const std::vector<double> numbers(100, 1);
+    pool.alloc<double>("u", {100});
+    pool.store<double>("u", numbers.data(), Box{{0}, {100}});
+    const_cast<double*>(pool.view<double>("u").data())[7] = 1e9;
+    Extractor extractor(pool, "statistics", {}, extract_statistics());
+    extractor.wait();
+    EXPECT_NE(extractor.info().trouble.find("another checksum"), std::string::npos)
+        << extractor.info().trouble;
+    EXPECT_TRUE(pool.attributes("u").empty());
+}
+
 TEST_F(extracting, refuses_what_it_cannot_do) {
     expect(Code::not_found, [&] { Extractor(path_, "length", Query{}, lengths()); });
     open();

@@ -154,6 +154,10 @@ void Index::set_mode(IndexMode mode) {
     if (!is_writer())
         throw Error(Code::permission_denied,
                     path_ + " is open for reading; only who may write it chooses its index");
+    // The index is made by what other processes see of the pool, and these do not see the mode before the commit.
+    if (store_->in_step())
+        throw Error(Code::unsupported,
+                    "in a step the pool's index stays as it is; set its mode after commit");
     stop();
     mode_ = IndexMode::none;
     forget_lookups();

@@ -1,3 +1,4 @@
+// Length: one promise after another of the same pool and its index.
 // The index beside a pool: whatever becomes of it, a query finds what a look at every object finds.
 
 #include "index/index_suite.hpp"
@@ -70,6 +71,54 @@ TEST_F(index_beside_a_pool, can_be_begun_and_ended_later) {
     set_index_mode(pool, IndexMode::sync);
     flush_index(pool);
     EXPECT_EQ(found(pool, "value < 10").size(), 11U);
+}
+
+void expect_refused(PMEM& pool, IndexMode mode) {
+    try {
+        set_index_mode(pool, mode);
+        ADD_FAILURE() << "it is set in a step";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), Code::unsupported) << error.what();
+    }
+}
+
+// It said "the pool has no index any more", and after the commit there was a mode without an index.
+TEST_F(index_beside_a_pool, is_neither_begun_nor_ended_in_a_step) {
+    PMEM pool = open();
+    pool.begin(1);
+    for (const IndexMode mode : {IndexMode::async, IndexMode::sync, IndexMode::none})
+        expect_refused(pool, mode);
+    pool.store("v", 1);
+    pool.commit(1);
+    EXPECT_EQ(index_mode(pool), IndexMode::none);
+    EXPECT_FALSE(is_there());
+    set_index_mode(pool, IndexMode::sync);
+    flush_index(pool);
+    EXPECT_TRUE(by_index(pool, "value = 1"));
+    pool.begin(2);
+    expect_refused(pool, IndexMode::none);
+    pool.store("v", 2);
+    pool.commit(2);
+    flush_index(pool);
+    EXPECT_EQ(found(pool, "value = 2").size(), 1U);
+    EXPECT_TRUE(by_index(pool, "value = 2"));
+}
+
+TEST_F(index_beside_a_pool, keeps_the_mode_of_an_object_that_a_step_has_given_it) {
+    PMEM pool = open(IndexMode::sync);
+    pool.store("g/v", 1);
+    pool.begin(1);
+    set_index_mode(pool, "g", IndexMode::none);
+    pool.store("g/v", 2);
+    pool.commit(1);
+    EXPECT_EQ(index_mode(pool, "g/v"), IndexMode::none);
+    flush_index(pool);
+    EXPECT_EQ(found(pool, "value = 2").size(), 1U);
+    pool.begin(2);
+    set_index_mode(pool, "g", std::nullopt);
+    pool.commit(2);
+    flush_index(pool);
+    EXPECT_TRUE(by_index(pool, "value = 2"));
 }
 
 TEST_F(index_beside_a_pool, is_told_of_what_it_is_not_to_have) {

@@ -41,6 +41,12 @@ std::string kind_of(const Codec& codec) {
     return text.substr(0, text.find(':'));
 }
 
+/// A record's time has no sign: `ls` and `info` show it so, too.
+Time recorded_time(std::uint64_t ns) {
+    constexpr std::uint64_t per_second = 1'000'000'000;
+    return {static_cast<std::int64_t>(ns / per_second), ns % per_second * per_second};
+}
+
 bool is_number(const Fact& fact) {
     return std::holds_alternative<std::int64_t>(fact) || std::holds_alternative<std::uint64_t>(fact) ||
            std::holds_alternative<double>(fact);
@@ -156,10 +162,10 @@ Facts Object::known(Known known, const Key& key) {
             return info.step != 0 ? Facts{info.step} : Facts{};
         case Known::changed:
             if (info.written_ns == 0) return {};
-            return {*time_of(static_cast<std::int64_t>(info.written_ns), TimeUnit::nanosecond)};
+            return {recorded_time(info.written_ns)};
         case Known::created:
             if (creation().created_ns == 0) return {};
-            return {*time_of(static_cast<std::int64_t>(creation().created_ns), TimeUnit::nanosecond)};
+            return {recorded_time(creation().created_ns)};
         case Known::creator:
             return creator(members);
         case Known::min:

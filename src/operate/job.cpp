@@ -37,6 +37,19 @@ void set_attribute(store::Store& store, const std::string& id, std::string_view 
                         *make_encoder(SerializerType::bp4, value));
 }
 
+/// While this lives its thread is in a registered function, with the lock of the variable.
+class InFunction {
+public:
+    InFunction() { ++depth_; }
+    ~InFunction() { --depth_; }
+    InFunction(const InFunction&) = delete;
+    InFunction& operator=(const InFunction&) = delete;
+    static bool is_in_one() { return depth_ != 0; }
+
+private:
+    inline static thread_local int depth_ = 0;
+};
+
 /// What becomes of one variable.
 class Job {
 public:
@@ -132,7 +145,10 @@ private:
         if (!function)
             throw Error(Code::unsupported,
                         "function '" + one.name + "' is one of another process, and not of this one");
-        OperationArray made = function(array);
+        OperationArray made = [&] {
+            const InFunction in_function;
+            return function(array);
+        }();
         if (!made.type.is_fixed_size() || made.dims.elements() * made.type.size() != made.data.size())
             throw Error(Code::invalid_argument,
                         "function '" + one.name + "': its output has another size than it says");
@@ -231,6 +247,13 @@ std::string trouble_with(const store::Store& store, std::uint32_t mask, const Fu
 Made operate_on(store::Store& store, const std::string& id, const Hint& hint, const Functions& functions,
                 const IsWanted& is_wanted) {
     return Job(store, id, hint, functions, is_wanted).run();
+}
+
+void refuse_in_function(const char* what) {
+    if (!InFunction::is_in_one()) return;
+    throw Error(Code::unsupported, std::string(what) +
+                                       " inside a registered function: it could wait for that function; "
+                                       "give the result a hint of its own, or call it after the operation");
 }
 
 void sweep_drafts(store::Store& store) {

@@ -36,6 +36,9 @@ struct Made {
 Made operate_on(store::Store& store, const std::string& id, const Hint& hint, const Functions& functions,
                 const IsWanted& is_wanted);
 
+/// Errors: unsupported, when a function that is registered in this process makes the call `what`: it could wait for itself.
+void refuse_in_function(const char* what);
+
 /// Removes what killed processes have left.
 void sweep_drafts(store::Store& store);
 

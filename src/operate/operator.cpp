@@ -113,6 +113,7 @@ private:
         if (!store_) {
             Options options;
             options.mode = Mode::update;
+            options.verify_loads = true;  // or damage would become a result with a good checksum
             store_ = store::Store::open(path_, options, nullptr, which_);
             store_->announce_done();  // what it stores comes of what others have, and nobody waits for it
             sweep_drafts(*store_);

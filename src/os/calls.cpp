@@ -30,6 +30,7 @@ int call_openat(int directory, const char* path, int flags, mode_t mode) {
 long call_futex(const std::uint32_t* word, int operation, std::uint32_t value, const struct timespec* time) {
     return ::syscall(SYS_futex, word, operation, value, time, nullptr, 0);
 }
+int call_fcntl_dup(int fd, int lowest) { return ::fcntl(fd, F_DUPFD_CLOEXEC, lowest); }
 int call_fcntl_lock(int fd, int command, struct flock* lock) { return ::fcntl(fd, command, lock); }
 int call_ioctl(int fd, unsigned long request, void* argument) { return ::ioctl(fd, request, argument); }
 
@@ -87,6 +88,7 @@ Calls system_calls() noexcept {
         .fchmod = ::fchmod,
         .fchown = ::fchown,
         .getdents64 = ::getdents64,
+        .fcntl_dup = call_fcntl_dup,
         .fcntl_lock = call_fcntl_lock,
         .ioctl = call_ioctl,
         .dup3 = ::dup3,

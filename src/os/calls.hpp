@@ -42,6 +42,7 @@ struct Calls {
     int (*fchmod)(int fd, mode_t mode);
     int (*fchown)(int fd, uid_t user, gid_t group);
     ssize_t (*getdents64)(int fd, void* entries, size_t size);
+    int (*fcntl_dup)(int fd, int lowest);  // F_DUPFD_CLOEXEC
     int (*fcntl_lock)(int fd, int command, struct flock* lock);
     int (*ioctl)(int fd, unsigned long request, void* argument);
     int (*dup3)(int from, int to, int flags);

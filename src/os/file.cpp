@@ -26,12 +26,22 @@ namespace {
 // Whoever opens a fifo waits until somebody opens its other end, unless told not to. To files it means nothing.
 constexpr int always = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
+// A process that was started without stdin, stdout or stderr gets their numbers for files, and what it prints would be written into a pool.
+int above_standard_streams(int fd) {
+    if (fd < 0 || fd > STDERR_FILENO) return fd;
+    const int above = calls().fcntl_dup(fd, STDERR_FILENO + 1);
+    const int error = errno;
+    calls().close(fd);
+    errno = error;
+    return above;
+}
+
 int open_descriptor(const std::string& path, int flags, mode_t mode) {
     int fd;
     do {
         fd = calls().open(path.c_str(), flags | always, mode);
     } while (fd < 0 && errno == EINTR);
-    return fd;
+    return above_standard_streams(fd);
 }
 
 bool opens_for_writing(int flags) { return (flags & O_ACCMODE) != O_RDONLY; }
@@ -104,13 +114,14 @@ std::optional<File> File::open_in(const File& directory, const std::string& name
     do {
         fd = calls().openat(directory.fd(), name.c_str(), flags | always | O_NOFOLLOW, mode);
     } while (fd < 0 && errno == EINTR);
+    fd = above_standard_streams(fd);
     if (fd >= 0) return File(fd, directory.path() + "/" + name, opens_for_writing(flags));
     if (errno == ENOENT) return std::nullopt;
     throw_failure((flags & O_CREAT) != 0 ? "create" : "open", directory.path() + "/" + name, errno);
 }
 
 File File::create_in_memory(const std::string& path) {
-    const int fd = calls().memfd_create("pmemcpy", MFD_CLOEXEC);
+    const int fd = above_standard_streams(calls().memfd_create("pmemcpy", MFD_CLOEXEC));
     if (fd < 0) throw_failure("make", path, errno);
     return {fd, path, true};
 }

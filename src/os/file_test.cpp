@@ -1,5 +1,6 @@
 #include "os/file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/calls.hpp"
@@ -103,6 +105,27 @@ TEST(os, a_failure_names_the_path_and_the_reason) {
         EXPECT_NE(std::string(error.what()).find("No such file or directory"), std::string::npos);
     }
     EXPECT_FALSE(File::open_if_exists("/dev/shm/no such file", O_RDONLY));
+}
+
+// A pool got the number of stderr, and a program's message was written into it: "a chain of names is broken".
+TEST(os, a_file_never_gets_the_number_of_a_standard_stream) {
+    const std::string path = folder() + "/pmemcpy-standard-" + std::to_string(::getpid());
+    const pid_t child = ::fork();
+    if (child == 0) {
+        for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) ::close(stream);
+        const File file = File::open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+        const File again = File::open(path, O_RDONLY);
+        const auto in_folder = File::open_in(File::open(folder(), O_RDONLY | O_DIRECTORY),
+                                             path.substr(folder().size() + 1), O_RDONLY);
+        const File in_memory = File::create_in_memory("none");
+        const bool are_above = std::min({file.fd(), again.fd(), in_folder->fd(), in_memory.fd()}) > 2;
+        const bool is_free = ::fcntl(STDERR_FILENO, F_GETFD) == -1;
+        ::_exit(are_above && is_free ? 0 : 1);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    std::filesystem::remove(path);
+    EXPECT_EQ(status, 0);
 }
 
 TEST(os, every_way_of_running_out_of_space_is_no_space) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -132,6 +133,14 @@ void sleep_ns(std::uint64_t time) {
     calls().nanosleep(&left, nullptr);
 }
 
-std::uint64_t wall_ns() { return read_clock(CLOCK_REALTIME); }
+std::uint64_t wall_ns() {
+    struct timespec time {};
+    calls().clock_gettime(CLOCK_REALTIME, &time);  // cannot fail, see read_clock
+    constexpr std::int64_t per_second = 1'000'000'000;
+    constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
+    if (time.tv_sec < 0) return 1;
+    if (time.tv_sec >= last / per_second) return last;
+    return std::max<std::uint64_t>(static_cast<std::uint64_t>(time.tv_sec * per_second + time.tv_nsec), 1);
+}
 
 }  // namespace pmemcpy::os

@@ -40,7 +40,7 @@ void sleep_ns(std::uint64_t time);
 std::uint64_t file_size_limit();
 /// Faults for which nothing had to be read, of the calling thread so far.
 std::uint64_t page_faults();
-/// Nanoseconds since 1970-01-01 UTC.
+/// Nanoseconds since 1970-01-01 UTC, never 0 and never more than an int64 has. An earlier or later clock gives the first or the last of these.
 std::uint64_t wall_ns();
 
 }  // namespace pmemcpy::os

@@ -2,7 +2,11 @@
 
 #include "os/process.hpp"
 
+#include "os/calls.hpp"
+
 #include <csignal>
+#include <cstdint>
+#include <limits>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -19,6 +23,24 @@ bool comes_to_be(bool stopped, pid_t process) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     return false;
+}
+
+// `ls` took a time as a number without a sign and `find` as one with: beyond these two bounds they disagreed.
+TEST(process, has_a_time_that_a_number_with_a_sign_and_one_without_agree_on) {
+    static struct timespec now;
+    Calls fake = system_calls();
+    fake.clock_gettime = [](clockid_t, struct timespec* time) { return *time = now, 0; };
+    const ScopedCalls set_clock(fake);
+    const auto at = [](time_t seconds, long nanoseconds) {
+        now = {seconds, nanoseconds};
+        return wall_ns();
+    };
+    EXPECT_EQ(at(1'700'000'000, 5), 1'700'000'000'000'000'005U);
+    EXPECT_EQ(at(-1, 0), 1U) << "of 1969";
+    EXPECT_EQ(at(0, 0), 1U) << "0 is no time";
+    EXPECT_EQ(at(9'223'372'035, 999'999'999), 9'223'372'035'999'999'999U);
+    EXPECT_EQ(at(9'223'372'037, 0), std::uint64_t{INT64_MAX}) << "of 2262 on";
+    EXPECT_EQ(at(std::numeric_limits<time_t>::max(), 0), std::uint64_t{INT64_MAX});
 }
 
 // The first thread of a process is its face in /proc, and shows no stop when it has ended.

@@ -71,15 +71,18 @@ std::vector<OperationState> operation_states(const PMEM& pool) {
 }
 
 void wait_for_operations(PMEM& pool) {
+    operate::refuse_in_function("waiting for operations");
     for (operate::Operator* each : Sides::of(pool).operators()) each->wait();
 }
 
 // Through an attachment of its own: a lock of this pool's is all its threads', and what is in a step is not seen by others yet.
 std::vector<std::string> run_operations(PMEM& pool, std::string_view id, const Hint& hint) {
+    operate::refuse_in_function("operating");
     Sides& sides = Sides::of(pool);
     operate::check_hint(*sides.of(id), id, hint);
     Options options;
     options.mode = Mode::update;
+    options.verify_loads = true;  // or damage would become a result with a good checksum
     const std::shared_ptr<store::Store> side = sides.of(id);
     const auto store = store::Store::open(side->path(), options, nullptr, {.again = side->itself()});
     struct Closed {

@@ -48,7 +48,7 @@ void set_scope(PMEM& pool, std::string_view id, Scope scope) {
     const bool is_unfinished = own && own->note("/", pmem::moving_note);
     if (is_there && !is_group && !is_unfinished) return;
     refuse_in_step(sides);
-    if (scope == Scope::own) sides.shared()->start_wiping();
+    if (scope == Scope::own) sides.start_wiping();
     pmem::Move move(sides, scope);
     if (is_group) {
         move.group(std::string(id));
@@ -67,7 +67,7 @@ std::uint64_t share(PMEM& pool, const Query& question, Scope scope) {
     if (ids.empty()) return 0;
     Sides& sides = Sides::of(pool);
     refuse_in_step(sides);
-    if (scope == Scope::own) sides.shared()->start_wiping();
+    if (scope == Scope::own) sides.start_wiping();
     pmem::Move move(sides, scope);
     for (const std::string& id : ids) move.variable(id);
     move.finish();

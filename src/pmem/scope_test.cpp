@@ -1,4 +1,5 @@
 #include <pmemcpy/scope.hpp>
+#include <pmemcpy/tiers.hpp>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -195,6 +196,44 @@ TEST_F(scope, begins_to_wipe_when_nobody_else_is_there) {
     other.store("y", repeated("secrety", 5'000));
     other.erase("y");
     expect_nowhere("secrety");
+}
+
+// It said "open for writing elsewhere; close it there", and there was no elsewhere.
+TEST_F(scope, says_that_a_thread_of_this_process_has_the_pool_open_too) {
+    const auto expect_reason = [](const std::function<void()>& call, const std::string& reason) {
+        try {
+            call();
+            ADD_FAILURE() << "expected busy";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), Code::busy);
+            EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
+        }
+    };
+    fs::create_directory(path() + ".below");
+    Hierarchy hierarchy;
+    hierarchy.targets = {
+        {.name = "pool", .kind = TargetKind::tmpfs, .write = {8e9, 1e-6}, .read = {9e9, 1e-6}},
+        {.name = "below",
+         .kind = TargetKind::file,
+         .path = path() + ".below",
+         .write = {1e8, 1e-3},
+         .read = {1e8, 1e-3}}};
+    hierarchy.mode = Buffering::write_back;
+    {
+        PMEM pool = open(small());
+        pool.store("x", 1);
+        set_hierarchy(pool, hierarchy);
+        while (pool.info().attached < 2) ::usleep(1000);
+        expect_reason([&] { set_scope(pool, "x", Scope::own); }, "serves its hierarchy");
+        expect_reason([&] { share(pool, "name = 'x'", Scope::own); }, "serves its hierarchy");
+        remove_hierarchy(pool);
+    }
+    PMEM pool = open(small());
+    set_scope(pool, "x", Scope::own);
+    set_hierarchy(pool, hierarchy);
+    pool.store("y", 1);
+    set_scope(pool, "y", Scope::own);
+    EXPECT_EQ(scope_of(pool, "y"), Scope::own);
 }
 
 TEST_F(scope, a_view_keeps_what_it_shows_and_the_same_call_again_wipes_it) {

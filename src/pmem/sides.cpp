@@ -72,6 +72,27 @@ std::vector<operate::Operator*> Sides::operators() {
     return all;
 }
 
+void Sides::start_wiping() {
+    try {
+        shared_->start_wiping();
+    } catch (const Error& error) {
+        const bool has_mover = [&] {
+            const std::lock_guard lock(mover_mutex_);
+            return mover_ != nullptr;
+        }();
+        if (error.kind() != Code::busy || (!has_mover && operators().empty())) throw;
+        const std::string what = has_mover ? "that serves its hierarchy" : "that operates on its arrays";
+        const std::string way_out =
+            has_mover ? "take the hierarchy away (pmemcpy tiers --remove)" : "remove the hints";
+        throw Error(Code::busy, shared_->path() + ": a thread of this process " + what +
+                                    " has it open too, and the first private object of a pool needs the pool "
+                                    "alone, unless it was made to wipe (Options::wipe, pmemcpy create "
+                                    "--wipe); " +
+                                    way_out +
+                                    ", open the pool anew, make one object private, and give it back");
+    }
+}
+
 void Sides::move_in_background() {
     const std::lock_guard lock(mover_mutex_);
     if (mover_) return;

@@ -59,6 +59,8 @@ public:
     /// Asks whoever works in the background; that is this process, if there is no other.
     void request(Request what, std::string_view id, std::uint32_t urgency);
     std::uint64_t requests() { return requests_.size(*shared_); }
+    /// The shared side wipes from here on what is freed. Errors: busy; the message says if a thread of this process is in the way.
+    void start_wiping();
     /// Whoever operates on hinted variables of the side that has an id; made, if there is none.
     operate::Operator& operator_of(std::string_view id);
     /// Those of both sides, as far as there are any.

@@ -54,6 +54,16 @@ Superblock describe(const Shape& shape, std::uint64_t max_bytes) {
     return super;
 }
 
+// Of a pool whose user has named no limit. Too little for a pool is no mistake of that user's.
+std::uint64_t limit_by_room(const os::File& file, std::uint64_t chunk_bytes) {
+    const std::uint64_t room = std::min(os::default_limit_bytes(file), largest_pool_bytes);
+    const std::uint64_t least = least_bytes(chunk_bytes, room);
+    if (least <= room) return room;
+    throw Error(Code::no_space, "there is no room for a pool in " + file.path() + ": with chunks of " +
+                                    std::to_string(chunk_bytes) + " bytes it needs " + std::to_string(least) +
+                                    ", and it could grow to " + std::to_string(room));
+}
+
 // Its files grow and shrink by whole huge pages alone.
 void refuse_unfit_for_huge_pages(const os::File& file, const Superblock& super) {
     if (file.fs_kind() != os::FileSystem::hugetlbfs) return;
@@ -122,7 +132,7 @@ os::Identity Pool::create(const std::string& path, const Shape& shape) {
     os::File file = os::File::create_unnamed(path, shape.mode);
     refuse_unfit_file_system(file);
     std::uint64_t max_bytes = shape.max_bytes;
-    if (max_bytes == 0) max_bytes = std::min(os::default_limit_bytes(file), largest_pool_bytes);
+    if (max_bytes == 0) max_bytes = limit_by_room(file, shape.chunk_bytes);
     const Superblock super = describe(shape, max_bytes);
     const std::uint64_t wanted = std::max(shape.initial_bytes, super.first_chunk_offset + super.chunk_bytes);
     const std::uint64_t usable =

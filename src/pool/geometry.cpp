@@ -22,17 +22,12 @@ std::uint64_t end_of_buckets(std::uint64_t bucket_offset, std::uint64_t bucket_c
     return base::align_up(bucket_offset + bucket_count * 8, page_bytes);
 }
 
-}  // namespace
-
-Geometry lay_out(std::uint64_t chunk_bytes, std::uint64_t max_bytes) {
+/// All but the chunks.
+Geometry regions(std::uint64_t chunk_bytes, std::uint64_t max_bytes) {
     if (!std::has_single_bit(chunk_bytes) || chunk_bytes < smallest_chunk_bytes ||
         chunk_bytes > largest_chunk_bytes) {
         throw Error(Code::invalid_argument, "a chunk must be a power of two from 4 KiB to 1 GiB, not " +
                                                 std::to_string(chunk_bytes) + " bytes");
-    }
-    if (max_bytes > largest_pool_bytes) {
-        throw Error(Code::invalid_argument,
-                    "a pool may have at most 16 TiB, asked for " + std::to_string(max_bytes) + " bytes");
     }
     Geometry g{};
     g.chunk_bytes = chunk_bytes;
@@ -43,12 +38,27 @@ Geometry lay_out(std::uint64_t chunk_bytes, std::uint64_t max_bytes) {
     g.first_chunk_offset =
         base::align_up(end_of_buckets(g.bucket_offset, g.bucket_count) + table_entries * links_bytes,
                        std::max(chunk_bytes, page_bytes));
-    if (g.first_chunk_offset + 4 * chunk_bytes > max_bytes) {
-        throw Error(Code::invalid_argument, "a pool of " + std::to_string(max_bytes) +
-                                                " bytes is too small: with chunks of " +
-                                                std::to_string(chunk_bytes) + " bytes the least is " +
-                                                std::to_string(g.first_chunk_offset + 4 * chunk_bytes));
+    return g;
+}
+
+}  // namespace
+
+std::uint64_t least_bytes(std::uint64_t chunk_bytes, std::uint64_t max_bytes) {
+    return regions(chunk_bytes, max_bytes).first_chunk_offset + 4 * chunk_bytes;
+}
+
+Geometry lay_out(std::uint64_t chunk_bytes, std::uint64_t max_bytes) {
+    if (max_bytes > largest_pool_bytes) {
+        throw Error(Code::invalid_argument,
+                    "a pool may have at most 16 TiB, asked for " + std::to_string(max_bytes) + " bytes");
     }
+    const std::uint64_t least = least_bytes(chunk_bytes, max_bytes);
+    if (least > max_bytes) {
+        throw Error(Code::invalid_argument,
+                    "a pool of " + std::to_string(max_bytes) + " bytes is too small: with chunks of " +
+                        std::to_string(chunk_bytes) + " bytes the least is " + std::to_string(least));
+    }
+    Geometry g = regions(chunk_bytes, max_bytes);
     g.chunk_count = (max_bytes - g.first_chunk_offset) / chunk_bytes;
     g.max_bytes = g.first_chunk_offset + g.chunk_count * chunk_bytes;
     return g;

@@ -17,6 +17,9 @@ struct Geometry {
     std::uint64_t first_chunk_offset;
 };
 
+/// The least that a pool of such chunks takes which may grow to `max_bytes`. Throws invalid_argument for such chunks as no pool has.
+std::uint64_t least_bytes(std::uint64_t chunk_bytes, std::uint64_t max_bytes);
+
 /// Lays out a pool of at most `max_bytes`. Throws invalid_argument when the sizes make no pool.
 Geometry lay_out(std::uint64_t chunk_bytes, std::uint64_t max_bytes);
 

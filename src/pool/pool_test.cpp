@@ -134,6 +134,22 @@ TEST_F(pool, refuses_sizes_that_make_no_pool) {
     EXPECT_EQ(lay_out(default_chunk_bytes, largest_pool_bytes).max_bytes % default_chunk_bytes, 0U);
 }
 
+// It said invalid_argument, though the user had named no size.
+TEST_F(pool, without_a_limit_has_no_space_where_the_file_system_has_not_enough) {
+    os::Calls fake = os::system_calls();
+    fake.fstatvfs = [](int fd, struct statvfs* status) {
+        const int result = os::system_calls().fstatvfs(fd, status);
+        status->f_bavail = (64 << 10) / status->f_frsize;
+        return result;
+    };
+    const os::ScopedCalls small(fake);
+    shape_.max_bytes = 0;
+    expect(Code::no_space, [&] { Pool::create(path_, shape_); });
+    shape_.chunk_bytes = 0;
+    expect(Code::invalid_argument, [&] { Pool::create(path_, shape_); });
+    EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
 TEST_F(pool, notices_every_flipped_bit_of_a_superblock) {
     Pool::create(path_, shape_);
     const Pool opened(path_, false, MapSync::automatic);

@@ -2,6 +2,7 @@
 
 #include "array/runs.hpp"
 #include "array/selection.hpp"
+#include "base/checked.hpp"
 #include "base/crc32c.hpp"
 #include "catalog/retry.hpp"
 #include "codec/blosc.hpp"
@@ -51,6 +52,16 @@ persist::Element element_of(const Type& type) {
     }
 }
 
+// Of an unlimited array. The largest length would stand for none.
+void check_length(std::string_view id, const ArrayDefinition& d, pmemcpy::Extent length) {
+    std::uint64_t bytes = length;
+    bool fits = length != unlimited && base::checked_mul(bytes, d.type.size(), bytes);
+    for (int i = 1; i < d.dims.size(); ++i) fits = fits && base::checked_mul(bytes, d.dims[i], bytes);
+    if (fits) return;
+    throw Error(Code::out_of_range, "'" + std::string(id) + "' cannot become " + std::to_string(length) +
+                                        " long: an array has less than 2^64 bytes");
+}
+
 }  // namespace
 
 void Store::store(std::string_view id, const Type& type, const void* data, const Selection& selection,
@@ -64,6 +75,7 @@ void Store::store(std::string_view id, const Type& type, const void* data, const
     }
     array::validate(selection, d.dims);
     if (selection.empty()) return;
+    if ((d.flags & catalog::array_unlimited) != 0) check_length(id, d, array::end_of(selection, 0));
     // In the pool the last index runs fastest; Fortran order is that with the dimensions reversed.
     const Selection box = d.order == Order::fortran ? array::reversed(selection) : selection;
     if ((d.flags & catalog::array_contiguous) != 0) return store_in_place(id, *directory, data, box);

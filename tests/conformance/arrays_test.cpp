@@ -1,3 +1,4 @@
+// Length: one promise after another of what an array is.
 // The shape of arrays: dimensions, order, growth, fill value, and that creating one twice is creating it once.
 
 #include <array>
@@ -188,6 +189,33 @@ TEST_P(arrays, rows_are_joined_by_compact_where_another_writer_kept_them_apart) 
     EXPECT_EQ(view[0], 50);
     reopen();
     EXPECT_EQ(loaded<int>(pmem, "a", Box{{49}, {3}}), (std::vector<int>{49, -7, 51}));
+}
+
+// Of the index 2^64 - 2 the length was the number that stands for no length, and of others more elements than can be counted.
+TEST_P(arrays, an_unlimited_dimension_grows_to_less_than_two_to_the_64_bytes) {
+    open();
+    const std::vector<std::int8_t> byte = {1};
+    const std::vector<double> row = {1, 2, 3};
+    pmem.alloc<std::int8_t>("bytes", Dimensions{unlimited});
+    pmem.alloc<double>("rows", Dimensions{unlimited, 3});
+    constexpr std::uint64_t most_rows = UINT64_MAX / (3 * sizeof(double));
+    const auto store_byte = [&](std::uint64_t at) {
+        pmem.store<std::int8_t>("bytes", byte.data(), Box{{at}, {1}});
+    };
+    const auto store_row = [&](std::uint64_t at) {
+        pmem.store<double>("rows", row.data(), Box{{at, 0}, {1, 3}});
+    };
+    expect_error(Code::out_of_range, [&] { store_byte(UINT64_MAX - 1); }, {"bytes", "2^64"});
+    for (const std::uint64_t at : {most_rows, std::uint64_t{1} << 62, UINT64_MAX - 1})
+        expect_error(Code::out_of_range, [&] { store_row(at); }, {"rows", "2^64"});
+    EXPECT_EQ(pmem.load_dims("bytes"), Dimensions{0});
+    store_byte(UINT64_MAX - 2);
+    store_row(most_rows - 1);
+    EXPECT_EQ(pmem.load_dims("bytes"), Dimensions{UINT64_MAX - 1});
+    EXPECT_EQ(pmem.load_dims("rows"), (Dimensions{most_rows, 3}));
+    EXPECT_EQ(loaded<double>(pmem, "rows", Box{{most_rows - 1, 0}, {1, 3}}), row);
+    reopen();
+    EXPECT_EQ(loaded<std::int8_t>(pmem, "bytes", Box{{UINT64_MAX - 2}, {1}}), byte);
 }
 
 TEST_P(arrays, an_unlimited_strided_store_ends_at_its_last_element) {

@@ -416,6 +416,39 @@ TEST_F(operations, that_lie_about_the_size_of_their_output_are_found_out) {
                    "    if (lseek(fd, 0, SEEK_END) == 4096 + 8 * 1000) cut += ftruncate(fd, 5000) == 0;\n"
                    "return cut == 0;");
 }
+// A result of damaged bytes was stored with a good checksum, and nothing told of the damage any more.
+TEST_F(operations, on_damaged_bytes_are_errors_that_name_the_damage) {
+    PMEM pool = open();
+    store(pool, "u");
+    const_cast<double*>(pool.view<double>("u").data())[7] = -1e9;
+    expect(Code::corrupt, "another checksum", [&] { run_operations(pool, "u", {operation::minimum}); });
+    hint(pool, "u", {operation::minimum | operation::sort});
+    wait_for_operations(pool);
+    const OperationState state = operation_state(pool, "u");
+    EXPECT_EQ(state.progress, Progress::failed);
+    EXPECT_NE(state.trouble.find("block [0:1000] of 'u' has another checksum"), std::string::npos)
+        << state.trouble;
+    EXPECT_EQ(pool.ids(), Ids{"u"});
+}
+
+// It waited for itself: for the lock of its array, or for the thread in which it ran.
+TEST_F(operations, of_a_function_that_would_wait_for_itself_fail_at_once) {
+    PMEM pool = open();
+    store(pool, "u");
+    const auto of = [&](const std::string& name, const std::function<void()>& call) {
+        return add_operation(pool, name, [call](const OperationArray& in) { return call(), in; });
+    };
+    const std::uint32_t operates = of("operates", [&] { run_operations(pool, "u", {operation::maximum}); });
+    const std::uint32_t waits = of("waits", [&] { wait_for_operations(pool); });
+    for (const std::uint32_t bit : {operates, waits}) {
+        expect(Code::unsupported, "inside a registered function", [&] { run_operations(pool, "u", {bit}); });
+        hint(pool, "u", {bit});
+        wait_for_operations(pool);
+        EXPECT_NE(operation_state(pool, "u").trouble.find("inside a registered function"), std::string::npos);
+    }
+    EXPECT_EQ(run_operations(pool, "u", {operation::maximum}), Ids{"u.max"});
+}
+
 TEST_F(operations, cannot_scribble_over_what_they_were_given) {
     PMEM pool = open();
     store(pool, "u");

@@ -185,6 +185,41 @@ def test_awkward_things_come_back_or_are_named(command: Command, folder: Path) -
         np.testing.assert_array_equal(pool["rows/values"][...], [1, 2, 3, 4])
 
 
+# All had the shape (0,) in the pool, and the empty list of text was the text "[]" in the next file.
+def test_attributes_without_elements_keep_type_and_shape_or_are_named(command: Command, folder: Path) -> None:
+    with h5py.File(folder / "a.h5", "w") as file:
+        kept = file.create_group("kept").attrs
+        kept["row"] = np.zeros(0, "i2")
+        kept["rows"] = np.zeros((0, 3), "f4")
+        kept["blocks"] = np.zeros((0, 3, 2), ">f8")
+        kept["fixed"] = np.zeros((0, 2), "S5")
+        kept.create("texts", np.zeros(0, h5py.string_dtype()), dtype=h5py.string_dtype())
+        kept.create("lists", np.zeros((2, 0), h5py.string_dtype()), dtype=h5py.string_dtype())
+        lost = file.create_group("lost").attrs
+        lost["columns"] = np.zeros((3, 0))
+        lost.create("texts", np.zeros((0, 3), h5py.string_dtype()), dtype=h5py.string_dtype())
+    warnings = ["lost@columns: no elements in the shape 3 x 0", "lost@texts: no elements in the shape 0 x 3"]
+    back = command.there_and_back(folder / "a.h5", "b.h5", warnings=warnings)
+    with h5py.File(folder / "a.h5") as file, h5py.File(back) as other:
+        assert attributes(other["kept"]) == attributes(file["kept"])
+        for name in file["kept"].attrs:
+            assert other["kept"].attrs[name].shape == file["kept"].attrs[name].shape, name
+        assert other["lost"].attrs["columns"].shape == (0,)
+    with pmemcpy.open(folder / "a.h5.pmem", "r") as pool:
+        found = dict(pool["kept"].attrs)
+        assert (found["rows"].dtype, found["rows"].shape) == (np.dtype("f4"), (0, 3))
+        assert found["blocks"].shape == (0, 3, 2)
+        assert found["texts"] == [] and found["lists"] == [[], []]
+
+
+# A structure became text, and only NetCDF told of it.
+def test_an_attribute_that_is_a_structure_is_named(command: Command, folder: Path) -> None:
+    with pmemcpy.open(folder / "p.pmem", "x", max_bytes=1 << 28) as pool:
+        pool["n"] = 7
+        pool["n"].attrs["settings"] = {"dt": 0.1}
+    command("export", "p.pmem", "p.h5", warnings=["n@settings: a structure of JSON"])
+
+
 def test_what_hdf5_cannot_give_is_an_error_when_asked_for(command: Command, folder: Path) -> None:
     awkward(folder / "a.h5")
     command.fails("import", "a.h5", "a.pmem", "--strict", code="unsupported", words=["fixed: another name of copy"])

@@ -194,3 +194,16 @@ def test_of_a_variable_whose_filter_is_missing_nothing_stays(
 
 
 assert shutil.which("ncdump"), "apt-get install netcdf-bin: ./run setup does"
+
+
+def test_attributes_without_elements_keep_their_type(command: Command, folder: Path) -> None:
+    with pmemcpy.open(folder / "p.pmem", "x", max_bytes=1 << 28) as pool:
+        pool["u"] = np.arange(3.0)
+        pool["u"].attrs.update({"rows": np.zeros((0, 3)), "row": np.zeros(0, "i2"), "list": []})
+    command("export", "p.pmem", "p.nc", warnings=["u@rows: an attribute of several dimensions"])
+    command("import", "p.nc", "q.pmem", "--max-size", "256MiB")
+    with pmemcpy.open(folder / "q.pmem", "r") as pool:
+        found = dict(pool["u"].attrs)
+        assert (found["row"].dtype, found["row"].shape) == (np.dtype("i2"), (0,))
+        assert (found["rows"].dtype, found["rows"].shape) == (np.dtype("f8"), (0,))
+        assert found["list"] == []

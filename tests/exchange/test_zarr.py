@@ -301,3 +301,11 @@ def test_any_array(command: Command, folder: Path, data: st.DataObject) -> None:
             serializer=zc.BytesCodec(endian=data.draw(st.sampled_from(["little", "big"]))),
         )[...] = array
         assert_same(folder / "a.zarr", command.there_and_back(folder / "a.zarr", "b.zarr"))
+
+
+# JSON has an empty list, and no type or shape of it: a list of three columns came back as one of none.
+def test_attributes_without_elements_are_named(command: Command, folder: Path) -> None:
+    with pmemcpy.open(folder / "p.pmem", "x", max_bytes=1 << 28) as pool:
+        pool["n"] = 7
+        pool["n"].attrs.update({"rows": np.zeros((0, 3)), "row": np.zeros(0, "i2"), "list": []})
+    command("export", "p.pmem", "p.zarr", warnings=["n@row: of an empty list", "n@rows: of an empty list"])

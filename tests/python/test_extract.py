@@ -43,6 +43,22 @@ def test_tells_what_a_function_raised(path: str) -> None:
             pool.extract("a", "= 3", peak)
 
 
+# wait() hung, and close() ended the process: the thread waited for itself.
+@pytest.mark.parametrize(("call", "trouble"), [("wait", "inside the function"), ("close", "cannot close")])
+def test_an_extractor_that_would_wait_for_itself_says_so(path: str, call: str, trouble: str) -> None:
+    with pmemcpy.open(path, "a", max_bytes=1 << 26) as pool:
+        extractors: list[pmemcpy.Extractor] = []
+
+        def waits(found: Any) -> None:
+            getattr(extractors[0], call)()
+
+        with pool.extract("waits", "kind = 'value'", waits) as extractor:
+            extractors.append(extractor)
+            pool["a"] = 1
+            extractor.wait()
+            assert extractor.info.failed == 1 and trouble in extractor.info.trouble
+
+
 def test_a_program_ends_that_does_not_close_it(path: str) -> None:
     import subprocess
     import sys

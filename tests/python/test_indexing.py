@@ -281,3 +281,18 @@ def test_arrays_of_indices_far_apart_are_numpys(pool: pmemcpy.Pool, order: str) 
     ):
         np.testing.assert_array_equal(array[key], data[key])
         assert array[key].shape == data[key].shape
+
+
+# The length became the number that stands for none, or more than can be counted; and of 2**64 the error was about C++.
+@pytest.mark.parametrize("at", [2**64 - 2, 2**64 - 1, 2**64, 2**70])
+@pytest.mark.parametrize("dtype", ["i1", "f8"])
+def test_an_array_grows_to_less_than_two_to_the_64_bytes(pool: pmemcpy.Pool, at: int, dtype: str) -> None:
+    grows = pool.create("grows", (None,), dtype)
+    rows = pool.create("rows", (None, 3), dtype)
+    with pytest.raises(pmemcpy.OutOfRangeError):
+        grows[at] = 1
+    with pytest.raises(pmemcpy.OutOfRangeError):
+        rows[at] = [1, 2, 3]
+    assert grows.shape == (0,) and rows.shape == (0, 3)
+    grows.append([1])
+    assert grows[0] == 1

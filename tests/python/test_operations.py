@@ -79,6 +79,34 @@ def test_tell_what_a_function_raised(path: str) -> None:
         pool.remove_operation("fails")
 
 
+# The function waited for the lock of its array, and for the thread that it ran in, which nobody could end.
+def test_of_a_function_that_would_wait_for_itself_fail_at_once(path: str) -> None:
+    with pmemcpy.open(path, "a", max_bytes=1 << 26) as pool:
+        pool["u"] = np.arange(4)
+        pool["v"] = np.arange(4)
+
+        def operates(found: Numbers) -> Numbers:
+            pool.operate("u", "max")
+            return found
+
+        def operates_on_another(found: Numbers) -> Numbers:
+            pool.operate("v", "max")
+            return found
+
+        def waits(found: Numbers) -> Numbers:
+            pool.wait_for_operations()
+            return found
+
+        for function in (operates, operates_on_another, waits):
+            pool.operation(function.__name__, function)
+            with pytest.raises(RuntimeError, match="inside a registered function"):
+                pool.operate("u", function.__name__)
+            pool.hint("u", function.__name__)
+            pool.wait_for_operations()
+            assert "inside a registered function" in pool.operation_state("u").trouble
+        assert pool.operate("u", "max") == ["u.max"]
+
+
 def test_are_source_files_too(path: str, tmp_path: Path) -> None:
     source = tmp_path / "negate.c"
     source.write_text(

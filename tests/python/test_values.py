@@ -172,3 +172,30 @@ def test_attributes_are_a_mapping(pool: pmemcpy.Pool) -> None:
     del pool["g/u"]
     with pytest.raises(KeyError):
         pool["g"]["u"]
+
+
+# Of what had no elements only that was kept: an array of three columns came back as one row of none.
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (0, 3, 2)])
+@pytest.mark.parametrize("dtype", ["?", "i2", ">f8", "c8", "S3", "U3", "M8[s]", "m8[ms]", [("a", "f4"), ("b", "S2")]])
+def test_attributes_without_elements_keep_type_and_shape(
+    pool: pmemcpy.Pool, shape: tuple[int, ...], dtype: Any
+) -> None:
+    pool["v"] = 1
+    empty = np.zeros(shape, dtype)
+    pool["v"].attrs["empty"] = empty
+    found = pool["v"].attrs["empty"]
+    assert found.shape == shape
+    assert found.dtype == empty.dtype or (found.dtype.kind, empty.dtype.kind) == ("U", "U")
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 0), (0, 2, 0)])
+@pytest.mark.parametrize("dtype", ["f8", "U3"])
+def test_attributes_without_elements_of_which_no_type_has_the_shape_are_refused(
+    pool: pmemcpy.Pool, shape: tuple[int, ...], dtype: str
+) -> None:
+    pool["v"] = 1
+    with pytest.raises(pmemcpy.UnsupportedError, match="only the first extent may be 0"):
+        pool["v"].attrs["empty"] = np.zeros(shape, dtype)
+    assert "empty" not in pool["v"].attrs
+    pool["empty"] = np.zeros(shape)
+    assert pool["empty"].shape == shape

@@ -5,6 +5,8 @@
 #include <cstdio>
 
 #include "cli/element/element.hpp"
+#include "cli/terminal/note.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/size.hpp"
 
 namespace pmemcpy::cli {
@@ -21,10 +23,10 @@ void print_exchanged(const ExchangeReport& report, const std::string& from, cons
                                  {"warnings", report.warnings}}));
         return;
     }
-    for (const std::string& warning : report.warnings) fmt::print(stderr, "pmemcpy: {}: {}\n", from, warning);
-    fmt::print("{} -> {}: {}, {}, {}, {}\n", from, to, counted(report.variables, "variable"),
-               counted(report.groups, "group"), counted(report.attributes, "attribute"),
-               human_size(report.bytes));
+    for (const std::string& warning : report.warnings) note("{}: {}", from, printable(warning));
+    fmt::print("{} -> {}: {}, {}, {}, {}\n", printable(from), printable(to),
+               counted(report.variables, "variable"), counted(report.groups, "group"),
+               counted(report.attributes, "attribute"), human_size(report.bytes));
 }
 
 }  // namespace pmemcpy::cli

@@ -8,6 +8,7 @@
 #include "cli/diff/diff_array.hpp"
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
+#include "cli/terminal/printable.hpp"
 
 namespace pmemcpy::cli {
 

@@ -13,6 +13,7 @@
 #include "cli/element/letters.hpp"
 #include "cli/pool/attributes.hpp"
 #include "cli/pool/describe.hpp"
+#include "cli/terminal/printable.hpp"
 
 namespace pmemcpy::cli {
 

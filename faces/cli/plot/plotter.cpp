@@ -10,6 +10,7 @@
 #include "cli/plot/coordinate.hpp"
 #include "cli/pool/attributes.hpp"
 #include "cli/pool/describe.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/progress.hpp"
 #include "cli/terminal/screen.hpp"
 

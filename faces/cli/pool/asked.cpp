@@ -7,6 +7,8 @@
 
 #include "cli/call/alike.hpp"
 #include "cli/pool/describe.hpp"
+#include "cli/terminal/note.hpp"
+#include "cli/terminal/printable.hpp"
 
 namespace pmemcpy::cli {
 
@@ -39,7 +41,7 @@ void Unheard::tell() const {
                                      ? "; there is `" + printable(root) + "`, without that in it"
                                  : alike.empty() ? ""
                                                  : "; did you mean `" + printable(alike) + "`?";
-        fmt::print(stderr, "pmemcpy: nothing here has an attribute `{}`{}\n", printable(key.text()), more);
+        note("nothing here has an attribute `{}`{}", printable(key.text()), more);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/size.hpp"
 
 namespace pmemcpy::cli {

@@ -1,6 +1,7 @@
 #include "cli/pool/describe.hpp"
 
 #include "cli/element/element.hpp"
+#include "cli/terminal/printable.hpp"
 
 namespace pmemcpy::cli {
 
@@ -24,12 +25,6 @@ std::string short_type(const Type& type) {
     return name.size() <= longest ? name : name.substr(0, longest - 3) + "...";
 }
 
-std::string printable(std::string_view name) {
-    std::string text(name);
-    for (char& c : text) c = static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
-    return text;
-}
-
 std::string shape_text(const Info& info) {
     if (info.kind != VariableKind::array) return "-";
     return to_string(info.dims) + (info.is_unlimited ? " (unlimited)" : "");
@@ -45,7 +40,7 @@ std::uint64_t table_bytes(const PoolInfo& pool) {
 
 std::string damage_text(const Damage& damage) {
     const std::string box = damage.box.count.empty() ? "" : " " + to_string(damage.box);
-    return (damage.id.empty() ? "the pool" : damage.id) + box + ": " + damage.what;
+    return (damage.id.empty() ? "the pool" : printable(damage.id)) + box + ": " + damage.what;
 }
 
 Json to_json(const Damage& damage) {

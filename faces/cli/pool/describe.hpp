@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 #include <string>
-#include <string_view>
 
 namespace pmemcpy::cli {
 
@@ -12,9 +11,6 @@ const char* name_of(VariableKind kind) noexcept;
 
 /// The type's name, cut where a table has no more room: a struct's tells all its members.
 std::string short_type(const Type& type);
-
-/// Text from a pool as it may be printed: an id may hold anything, and a terminal obeys some of it.
-std::string printable(std::string_view name);
 
 /// "scalar" is the shape of an array of one element; values and groups have none, "-".
 std::string shape_text(const Info& info);

@@ -22,7 +22,7 @@ void print_listing(const std::vector<Info>& infos, const std::vector<ListedColum
         titles.insert(titles.end(), {{"type"}, {"shape"}, {"blocks", Align::right}, {"size", Align::right}});
     }
     titles.push_back({"written"});
-    for (const ListedColumn& column : columns) titles.push_back({printable(column.title)});
+    for (const ListedColumn& column : columns) titles.push_back({column.title});
     titles.push_back({"id"});
     Table table(titles);
     for (std::size_t i = 0; i < infos.size(); ++i) {
@@ -36,7 +36,7 @@ void print_listing(const std::vector<Info>& infos, const std::vector<ListedColum
                                        is_group(info) ? "-" : human_size(info.bytes)});
         }
         cells.push_back(human_time(info.written_ns));
-        for (const ListedColumn& column : columns) cells.push_back(printable(column.cells[i]));
+        for (const ListedColumn& column : columns) cells.push_back(column.cells[i]);
         cells.push_back(info.id);
         table.add(std::move(cells));
     }

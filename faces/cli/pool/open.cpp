@@ -1,4 +1,5 @@
 #include "cli/pool/open.hpp"
+#include "cli/terminal/note.hpp"
 
 #include <fmt/core.h>
 
@@ -26,7 +27,7 @@ PMEM open_for_reading(const std::string& path, bool checks) {
         if (reading.kind() != Code::busy) throw;
         try {
             PMEM pmem = opened(path, Mode::update, checks);
-            fmt::print(stderr, "pmemcpy: {} was not closed cleanly; it has been recovered\n", path);
+            note("{} was not closed cleanly; it has been recovered", path);
             return pmem;
         } catch (const Error& writing) {
             if (writing.kind() != Code::permission_denied) throw;

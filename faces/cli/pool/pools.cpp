@@ -13,6 +13,7 @@
 #include "cli/call/exit_code.hpp"
 #include "cli/pool/open.hpp"
 #include "cli/pool/place.hpp"
+#include "cli/terminal/note.hpp"
 
 namespace pmemcpy::cli {
 
@@ -109,7 +110,7 @@ int look_into(const std::vector<PoolOfMany>& pools,
             if (!look(pool, open_for_reading(pool.path))) break;
         } catch (const Error& error) {
             if (is_alone || error.kind() == Code::invalid_argument) throw;
-            fmt::print(stderr, "pmemcpy: {} was left out: {}\n", pool.shown, error.what());
+            note("{} was left out: {}", pool.shown, error.what());
             if (pool.is_named) status = exit_code(error.kind());
         }
     }

@@ -10,6 +10,7 @@
 #include "cli/element/datetime.hpp"
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/table.hpp"
 
 namespace pmemcpy::cli {

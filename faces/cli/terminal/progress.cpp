@@ -78,7 +78,7 @@ void Progress::show(std::uint64_t done, std::uint64_t all) {
     const double seconds = std::chrono::duration<double>(now - begun_).count();
     // The last column stays free: a terminal may go on to the next line when it is written to.
     const std::string text = progress_text(what_, unit_, done, all, seconds, terminal_columns() - 1);
-    fmt::print(stderr, "\r{}\033[K", text);
+    std::fputs(fmt::format("\r{}\033[K", text).c_str(), stderr);
     std::fflush(stderr);
 }
 

@@ -1,7 +1,5 @@
 #include "cli/terminal/sink.hpp"
 
-#include <fmt/core.h>
-
 #include <cerrno>
 #include <pmemcpy/error.hpp>
 #include <system_error>
@@ -29,6 +27,18 @@ Code code_of(int error) {
 
 }  // namespace
 
+void finish_output() {
+    // An earlier write may have failed, of which nobody was told.
+    const bool has_failed = std::ferror(stdout) != 0;
+    errno = 0;
+    if (std::fflush(stdout) != 0 || has_failed) throw output_error(errno);
+}
+
+Error output_error(int error, const std::string& path) {
+    const std::string why = error == 0 ? "" : ": " + std::generic_category().message(error);
+    return Error(code_of(error), "cannot write " + (path.empty() ? "the output" : path) + why);
+}
+
 Sink::Sink(const std::string& path) : path_(path == "-" ? "" : path), file_(stdout) {
     if (path_.empty()) return;
     file_ = std::fopen(path_.c_str(), "wb");
@@ -49,10 +59,6 @@ void Sink::finish() {
     if (std::fflush(file_) != 0) fail();
 }
 
-void Sink::fail() const {
-    const int error = errno;
-    throw Error(code_of(error), fmt::format("cannot write {}: {}", path_.empty() ? "the output" : path_,
-                                            std::generic_category().message(error)));
-}
+void Sink::fail() const { throw output_error(errno, path_); }
 
 }  // namespace pmemcpy::cli

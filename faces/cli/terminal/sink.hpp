@@ -1,11 +1,18 @@
 #pragma once
 
 #include <cstdio>
+#include <pmemcpy/error.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace pmemcpy::cli {
+
+/// What the command prints on stdout is complete when this returns. Errors: see output_error().
+void finish_output();
+
+/// The error of an output that could not be written: no_space where there is none for it, else what `error` (errno) says.
+Error output_error(int error, const std::string& path = {});
 
 /// Where output goes: a file of one's own, or stdout. Every failure to write is an error.
 class Sink {

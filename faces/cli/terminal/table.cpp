@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/terminal/printable.hpp"
+
 namespace pmemcpy::cli {
 
 namespace {
@@ -31,10 +33,13 @@ void append_line(std::string& out, const std::vector<std::string>& cells,
 
 }  // namespace
 
-Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
+    for (Column& column : columns_) column.title = printable(column.title);
+}
 
 void Table::add(std::vector<std::string> cells) {
     cells.resize(columns_.size());
+    for (std::string& cell : cells) cell = printable(cell);
     rows_.push_back(std::move(cells));
 }
 

@@ -8,6 +8,7 @@
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
 #include "cli/pool/open.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/table.hpp"
 
 namespace pmemcpy::cli {
@@ -38,7 +39,7 @@ void print_heat(const PMEM& pmem, bool json) {
                         {"bytes_below", each.bytes_below}});
         const double below =
             each.bytes == 0 ? 0 : static_cast<double>(each.bytes_below) / static_cast<double>(each.bytes);
-        table.add({printable(each.id), std::to_string(each.score), fmt::format("{:.2f}", each.reads),
+        table.add({each.id, std::to_string(each.score), fmt::format("{:.2f}", each.reads),
                    std::to_string(each.blocks), fmt::format("{:.0f} %", 100 * below)});
     }
     if (json) {

@@ -13,6 +13,7 @@
 #include "cli/call/invocation.hpp"
 #include "cli/element/element.hpp"
 #include "cli/pool/index_mode.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/size.hpp"
 
 namespace pmemcpy::cli {
@@ -73,10 +74,10 @@ int create(const Arguments& arguments, bool json) {
                                              {"on", arguments.on}};
         fmt::print("{}\n", dump(made));
     } else {
-        fmt::print("made {}: grows up to {}, {} allocated, durability {}\n", info.path,
+        fmt::print("made {}: grows up to {}, {} allocated, durability {}\n", printable(info.path),
                    human_size(info.max_bytes), human_size(info.allocated_bytes),
                    pmemcpy::name_of(info.durability));
-        for (const std::string& directory : arguments.on) fmt::print("and on {}\n", directory);
+        for (const std::string& directory : arguments.on) fmt::print("and on {}\n", printable(directory));
     }
     return exit_ok;
 }

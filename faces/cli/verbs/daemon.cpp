@@ -10,6 +10,8 @@
 #include "cli/call/interrupt.hpp"
 #include "cli/call/invocation.hpp"
 #include "cli/pool/describe.hpp"
+#include "cli/terminal/note.hpp"
+#include "cli/terminal/printable.hpp"
 
 namespace pmemcpy::cli {
 
@@ -41,8 +43,7 @@ int serve(const Arguments& arguments) {
         for (Served& each : all) {
             std::string trouble = each.organizer->trouble();
             if (trouble == each.told) continue;
-            fmt::print(stderr, "pmemcpy: {}: {}\n", printable(each.path),
-                       trouble.empty() ? "it goes on" : printable(trouble));
+            note("{}: {}", printable(each.path), trouble.empty() ? "it goes on" : printable(trouble));
             each.told = std::move(trouble);
         }
     }

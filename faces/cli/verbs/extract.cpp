@@ -9,6 +9,7 @@
 #include "cli/call/invocation.hpp"
 #include "cli/element/element.hpp"
 #include "cli/pool/open.hpp"
+#include "cli/terminal/note.hpp"
 
 namespace pmemcpy::cli {
 
@@ -38,7 +39,7 @@ int extract(const Arguments& arguments, bool json) {
                    info.looked_at == 1 ? "variable or group was" : "variables and groups were");
     }
     if (info.trouble.empty()) return exit_ok;
-    if (!json) fmt::print(stderr, "pmemcpy: {} could not be: {}\n", info.failed, info.trouble);
+    if (!json) note("{} could not be: {}", info.failed, info.trouble);
     return exit_damage;
 }
 

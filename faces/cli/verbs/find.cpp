@@ -16,6 +16,8 @@
 #include "cli/pool/listing.hpp"
 #include "cli/pool/open.hpp"
 #include "cli/pool/pools.hpp"
+#include "cli/terminal/note.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/sink.hpp"
 #include "cli/terminal/table.hpp"
 
@@ -100,8 +102,8 @@ void print_content(const PMEM& pmem, const std::string& name, const Found& found
     };
     if (info.kind == VariableKind::value) {
         if (!is_readable(info.type, info.serializer)) {
-            fmt::print(stderr, "pmemcpy: {} is a {}, which only a program that knows it can read\n",
-                       printable(name), info.type.name());
+            note("{} is a {}, which only a program that knows it can read", printable(name),
+                 info.type.name());
             return;
         }
         head("");
@@ -117,11 +119,11 @@ void print_content(const PMEM& pmem, const std::string& name, const Found& found
 
 void print_one(const std::string& name, const Found& found, const Arguments& arguments) {
     if (!arguments.boxes) {
-        fmt::print("{}\n", name);
+        fmt::print("{}\n", printable(name));
     } else if (found.boxes.empty()) {
-        fmt::print("{}\t\n", name);
+        fmt::print("{}\t\n", printable(name));
     } else {
-        for (const Box& box : found.boxes) fmt::print("{}\t{}\n", name, to_string(box));
+        for (const Box& box : found.boxes) fmt::print("{}\t{}\n", printable(name), to_string(box));
     }
 }
 
@@ -282,7 +284,7 @@ void find_sorted(Pools& pools, const Query& question, Answer& answer) {
             each.found.pool = &at->second;
             answer.add(at->second, each.name, each.pool->place, each.found);
         } catch (const Error& error) {
-            fmt::print(stderr, "pmemcpy: {} was left out: {}\n", printable(each.name), error.what());
+            note("{} was left out: {}", printable(each.name), error.what());
         }
     }
 }
@@ -322,8 +324,8 @@ int find(const Arguments& arguments, bool json) {
     Pools pools{arguments.everywhere ? pools_everywhere() : pools_named(words), Unheard(question)};
     if (arguments.explain) {
         return look_into(pools.all, [&](const PoolOfMany& pool, const PMEM& pmem) {
-            if (pools.all.size() > 1) fmt::print("{}\n", pool.shown);
-            fmt::print("{}", explain(pmem, question));
+            if (pools.all.size() > 1) fmt::print("{}\n", printable(pool.shown));
+            fmt::print("{}", printable_lines(explain(pmem, question)));
             return true;
         });
     }

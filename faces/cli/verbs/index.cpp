@@ -9,6 +9,7 @@
 #include "cli/element/element.hpp"
 #include "cli/pool/index_mode.hpp"
 #include "cli/pool/open.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/size.hpp"
 
 namespace pmemcpy::cli {
@@ -41,7 +42,7 @@ void print(const IndexInfo& info, bool json) {
     if (!info.is_complete) fmt::print(", not complete: queries look at every object meanwhile");
     if (info.changes_behind != 0) fmt::print(", {} changes behind", info.changes_behind);
     fmt::print("\n");
-    if (!info.trouble.empty()) fmt::print("not kept: {}\n", info.trouble);
+    if (!info.trouble.empty()) fmt::print("not kept: {}\n", printable(info.trouble));
 }
 
 void print(IndexMode mode, bool json) {

@@ -126,8 +126,7 @@ void print_pool(const PoolInfo& info, const std::optional<Pending>& pending) {
             table.add(
                 {"shared with",
                  fmt::format("{} other pools, in its targets; `pmemcpy tiers` shows them", pending->others)});
-        if (!pending->command_trouble.empty())
-            table.add({"not handed over", printable(pending->command_trouble)});
+        if (!pending->command_trouble.empty()) table.add({"not handed over", pending->command_trouble});
     }
     fmt::print("{}", table.text());
 }
@@ -147,8 +146,7 @@ Json creator_json(const Creation& creation) {
 }
 
 std::string creator_text(const Creation& creation) {
-    std::string text =
-        printable(creation.user) + " on " + printable(creation.host) + ", by " + printable(creation.program);
+    std::string text = creation.user + " on " + creation.host + ", by " + creation.program;
     if (creation.ranks != 0) text += fmt::format(", of {} ranks", creation.ranks);
     return text;
 }

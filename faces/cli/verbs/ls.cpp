@@ -15,6 +15,8 @@
 #include "cli/pool/names.hpp"
 #include "cli/pool/open.hpp"
 #include "cli/pool/pools.hpp"
+#include "cli/terminal/note.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/size.hpp"
 #include "cli/terminal/table.hpp"
 
@@ -93,15 +95,15 @@ void print_values(const std::vector<Row>& rows) {
         for (const Attribute& attribute : row.attributes) names.insert(attribute.name);
     }
     std::vector<Table::Column> columns = {{"id"}};
-    for (const std::string& name : names) columns.push_back({printable(name)});
+    for (const std::string& name : names) columns.push_back({name});
     Table table(columns);
     for (const Row& row : rows) {
-        std::vector<std::string> cells = {printable(row.id)};
+        std::vector<std::string> cells = {row.id};
         for (const std::string& name : names) {
             const auto found =
                 std::find_if(row.attributes.begin(), row.attributes.end(),
                              [&](const Attribute& attribute) { return attribute.name == name; });
-            cells.push_back(found == row.attributes.end() ? "-" : printable(found->text));
+            cells.push_back(found == row.attributes.end() ? "-" : found->text);
         }
         table.add(std::move(cells));
     }
@@ -113,8 +115,7 @@ std::vector<std::string> ids_of(const PMEM& pmem, const Arguments& arguments, bo
     Listed found =
         listed(pmem, with_words ? arguments.words : std::vector<std::string>(), arguments.with_groups);
     for (const std::string& word : found.nothing)
-        fmt::print(stderr, "pmemcpy: nothing in {} begins with or matches '{}'\n", arguments.pool,
-                   printable(word));
+        note("nothing in {} begins with or matches '{}'", arguments.pool, printable(word));
     if (!found.nothing.empty() && found.ids.empty())
         throw Error(Code::not_found, "nothing to list; `pmemcpy ls " + arguments.pool + "` lists all");
     return std::move(found.ids);
@@ -154,7 +155,7 @@ Json list_pool(const std::string& path, const Arguments& arguments, bool with_wo
     } else if (arguments.is_long) {
         print_listing(infos);
     } else {
-        for (const std::string& id : ids) fmt::print("{}\n", id);
+        for (const std::string& id : ids) fmt::print("{}\n", printable(id));
     }
     return {};
 }
@@ -173,7 +174,7 @@ int list_folder(const std::string& folder, bool json) {
                         {"max_bytes", info.max_bytes},
                         {"variables", info.variables}});
         table.add({human_size(used_bytes(info)), human_size(info.max_bytes), std::to_string(info.variables),
-                   printable(pool.path)});
+                   pool.path});
         return true;
     });
     if (json)
@@ -203,7 +204,7 @@ int list_pools(const Arguments& arguments, bool json) {
             is_first = false;
             all[pool.path] = list_pool(pool.path, arguments, false, json);
         } catch (const Error& error) {
-            fmt::print(stderr, "pmemcpy: {}\n", error.what());
+            note("{}", error.what());
             status = exit_code(error.kind());
         }
     }

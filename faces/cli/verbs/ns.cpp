@@ -7,6 +7,8 @@
 #include "cli/call/exit_code.hpp"
 #include "cli/call/invocation.hpp"
 #include "cli/element/element.hpp"
+#include "cli/terminal/note.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/size.hpp"
 #include "cli/terminal/table.hpp"
 
@@ -136,11 +138,9 @@ void report(const std::vector<std::string>& left, const Arguments& arguments, bo
         fmt::print("{}\n", dump({{"namespace", arguments.name}, {"left", left}}));
     }
     if (left.empty()) return;
-    fmt::print(
-        stderr,
-        "pmemcpy: these stay as they were, because they belong to other users or have another name too:\n");
-    for (const std::string& path : left) fmt::print(stderr, "  {}\n", path);
-    fmt::print(stderr, "Their owners can run the same command for them.\n");
+    note("these stay as they were, because they belong to other users or have another name too:");
+    for (const std::string& path : left) write_note("  " + printable(path) + "\n");
+    write_note("Their owners can run the same command for them.\n");
 }
 
 int give(const Arguments& arguments, bool json) {

@@ -15,6 +15,8 @@
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
 #include "cli/pool/open.hpp"
+#include "cli/terminal/note.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/size.hpp"
 #include "cli/terminal/table.hpp"
 
@@ -90,17 +92,14 @@ int list(const Arguments& arguments, bool json) {
     if (!registered.empty()) fmt::print("{}", registered.text());
     Table hinted({{"variable"}, {"operations"}, {"progress"}});
     for (const OperationState& state : states) {
-        hinted.add(
-            {printable(state.id), joined(operation_names(pmem, state.hint.mask)), name_of(state.progress)});
+        hinted.add({state.id, joined(operation_names(pmem, state.hint.mask)), name_of(state.progress)});
     }
     if (!hinted.empty()) fmt::print("{}", hinted.text());
     for (const OperationInfo& one : functions) {
-        if (!one.trouble.empty() && !one.in_process)
-            fmt::print(stderr, "pmemcpy: {}\n", printable(one.trouble));
+        if (!one.trouble.empty() && !one.in_process) note("{}", printable(one.trouble));
     }
     for (const OperationState& state : states) {
-        if (!state.trouble.empty())
-            fmt::print(stderr, "pmemcpy: {}: {}\n", printable(state.id), printable(state.trouble));
+        if (!state.trouble.empty()) note("{}: {}", printable(state.id), printable(state.trouble));
     }
     return exit_ok;
 }
@@ -144,7 +143,7 @@ int set(const Arguments& arguments, bool json) {
     const OperationState state = operation_state(pmem, arguments.rest[0]);
     if (json) fmt::print("{}\n", dump(to_json(pmem, state)));
     if (state.progress != Progress::failed) return exit_ok;
-    if (!json) fmt::print(stderr, "pmemcpy: {}: {}\n", printable(state.id), printable(state.trouble));
+    if (!json) note("{}: {}", printable(state.id), printable(state.trouble));
     return exit_damage;
 }
 
@@ -157,7 +156,7 @@ int wait(const Arguments& arguments, bool json) {
         all.push_back(to_json(pmem, state));
         if (state.progress == Progress::failed) status = exit_damage;
         if (state.progress == Progress::failed && !json)
-            fmt::print(stderr, "pmemcpy: {}: {}\n", printable(state.id), printable(state.trouble));
+            note("{}: {}", printable(state.id), printable(state.trouble));
     }
     if (json) fmt::print("{}\n", dump(all));
     return status;

@@ -12,6 +12,7 @@
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
 #include "cli/terminal/duration.hpp"
+#include "cli/terminal/note.hpp"
 #include "cli/terminal/progress.hpp"
 #include "cli/terminal/sink.hpp"
 #include "cli/terminal/size.hpp"
@@ -91,16 +92,16 @@ std::string table_of(const Hierarchy& hierarchy) {
             m && m->processes > 1
                 ? fmt::format("{} x {}, {}", m->processes, bandwidth_text(m->write), bandwidth_text(m->read))
                 : "";
-        table.add({printable(target.name), name_of(target.kind), human_size(target.capacity_bytes),
+        table.add({target.name, name_of(target.kind), human_size(target.capacity_bytes),
                    bandwidth_text(target.write), latency_text(target.write.latency_s),
                    bandwidth_text(target.read), latency_text(target.read.latency_s), together,
-                   printable(target.path.empty() && m ? m->at : target.path)});
+                   target.path.empty() && m ? m->at : target.path});
     }
     return table.text();
 }
 
 void print_set_aside(const Profile& profile) {
-    for (const SetAside& each : profile.set_aside) fmt::print(stderr, "pmemcpy: {}\n", each.why);
+    for (const SetAside& each : profile.set_aside) note("{}", each.why);
 }
 
 /// Whole or not at all: a hierarchy that a person has worked on is not lost because the disk is full.
@@ -132,8 +133,8 @@ int list(const Arguments& arguments, bool json) {
     Table table({{}, {}, {}, {}, {"", Table::Align::right}, {}});
     table.add({"place", "kind", "file system", "medium", "free", ""});
     for (const Place& place : places) {
-        table.add({printable(place.path), name_of(place.kind), printable(place.file_system), place.medium,
-                   human_size(place.free_bytes), printable(place.hindrance)});
+        table.add({place.path, name_of(place.kind), place.file_system, place.medium,
+                   human_size(place.free_bytes), place.hindrance});
     }
     fmt::print("{}", table.text());
     return exit_ok;
@@ -163,7 +164,7 @@ int check(const Arguments& arguments, bool json) {
     for (const Fit& fit : fits) {
         all_fit = all_fit && fit.state == Fit::State::fits;
         all.push_back({{"target", fit.target}, {"state", name_of(fit.state)}, {"why", fit.why}});
-        table.add({printable(fit.target), name_of(fit.state), printable(fit.why)});
+        table.add({fit.target, name_of(fit.state), fit.why});
     }
     fmt::print("{}", json ? dump(all) + "\n" : table.text());
     return all_fit ? exit_ok : exit_different;

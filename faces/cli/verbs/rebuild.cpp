@@ -9,6 +9,8 @@
 #include "cli/call/invocation.hpp"
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
+#include "cli/terminal/note.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/progress.hpp"
 #include "cli/terminal/size.hpp"
 
@@ -45,11 +47,10 @@ int rebuild(const Arguments& arguments, bool json) {
                                  {"damage", list}}));
     } else {
         for (const Damage& damage : result.damages) fmt::print("{}\n", damage_text(damage));
-        fmt::print("made {} of what was flushed of {}: {}, {} in {}; {}\n", arguments.to,
+        fmt::print("made {} of what was flushed of {}: {}, {} in {}; {}\n", printable(arguments.to),
                    printable(result.lost), counted(result.variables, "variable"), human_size(result.bytes),
                    counted(result.blocks, "block"), counted(result.damages.size(), "damage"));
-        if (!result.hierarchy_trouble.empty())
-            fmt::print(stderr, "pmemcpy: {}\n", printable(result.hierarchy_trouble));
+        if (!result.hierarchy_trouble.empty()) note("{}", printable(result.hierarchy_trouble));
     }
     return result.damages.empty() ? exit_ok : exit_damage;
 }

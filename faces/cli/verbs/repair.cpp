@@ -8,6 +8,7 @@
 #include "cli/call/invocation.hpp"
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/size.hpp"
 
 namespace pmemcpy::cli {
@@ -29,7 +30,7 @@ int repair(const Arguments& arguments, bool json) {
                                  {"damage", list}}));
     } else {
         for (const Damage& damage : result.damages) fmt::print("{}\n", damage_text(damage));
-        fmt::print("made {}: {}; {}, {} could not be read\n", arguments.to,
+        fmt::print("made {}: {}; {}, {} could not be read\n", printable(arguments.to),
                    counted(result.variables, "variable"), counted(result.damages.size(), "damage"),
                    human_size(result.unreadable_bytes));
     }

@@ -8,6 +8,8 @@
 #include "cli/element/element.hpp"
 #include "cli/pool/names.hpp"
 #include "cli/pool/open.hpp"
+#include "cli/terminal/note.hpp"
+#include "cli/terminal/printable.hpp"
 
 namespace pmemcpy::cli {
 
@@ -58,7 +60,7 @@ int list_doomed(const Arguments& arguments, bool json) {
     if (json) {
         fmt::print("{}\n", dump({{"would_erase", ids}}));
     } else {
-        for (const std::string& id : ids) fmt::print("{}\n", id);
+        for (const std::string& id : ids) fmt::print("{}\n", printable(id));
     }
     return exit_ok;
 }
@@ -80,8 +82,8 @@ int rm(const Arguments& arguments, bool json) {
     }
     report();
     if (!json && !erased.empty()) {
-        fmt::print(stderr, "free for what is stored next; pmemcpy trim {} gives it back to the file system\n",
-                   arguments.pool);
+        write_note("free for what is stored next; pmemcpy trim " + arguments.pool +
+                   " gives it back to the file system\n");
     }
     return exit_ok;
 }

@@ -37,7 +37,7 @@ int scope(const Arguments& arguments, bool json) {
         if (json) {
             all[id] = its;
         } else {
-            table.add({its, printable(id)});
+            table.add({its, id});
         }
     }
     if (json) {

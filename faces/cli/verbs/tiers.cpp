@@ -11,6 +11,8 @@
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
 #include "cli/pool/open.hpp"
+#include "cli/terminal/note.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/progress.hpp"
 #include "cli/terminal/size.hpp"
 #include "cli/terminal/table.hpp"
@@ -104,8 +106,8 @@ void print_table(const PMEM& pmem) {
     Table table({{}, {}, {}, {}, {}});
     table.add({"target", "kind", "used", "of", "where"});
     for (const TargetInfo& info : targets(pmem)) {
-        const std::string where = info.target.path.empty() ? "the pool" : printable(info.target.path);
-        table.add({printable(info.target.name), name_of(info.target.kind), human_size(info.used_bytes),
+        const std::string where = info.target.path.empty() ? "the pool" : info.target.path;
+        table.add({info.target.name, name_of(info.target.kind), human_size(info.used_bytes),
                    info.capacity_bytes == 0 ? "?" : human_size(info.capacity_bytes),
                    info.trouble.empty() ? where : where + " (set aside)"});
     }
@@ -124,9 +126,8 @@ void print_table(const PMEM& pmem) {
                        counted(here.of_blocks, "file"));
     }
     for (const TargetInfo& info : targets(pmem)) {
-        if (!info.trouble.empty()) fmt::print(stderr, "pmemcpy: {}\n", info.trouble);
-        if (!info.command_trouble.empty())
-            fmt::print(stderr, "pmemcpy: {}\n", printable(info.command_trouble));
+        if (!info.trouble.empty()) note("{}", info.trouble);
+        if (!info.command_trouble.empty()) note("{}", printable(info.command_trouble));
     }
 }
 
@@ -267,7 +268,7 @@ int receipt(const Asked& arguments, bool json) {
     for (const Receipt& each : all) {
         const char* failure =
             each.survives == Receipt::Survives::power ? "process, power" : name_of(each.survives);
-        table.add({to_string(each.box), printable(each.target), name_of(each.mode), when_flushed(each),
+        table.add({to_string(each.box), each.target, name_of(each.mode), when_flushed(each),
                    each.survives == Receipt::Survives::node ? "process, power, node" : failure});
     }
     fmt::print("{}", table.text());

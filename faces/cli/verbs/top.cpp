@@ -14,6 +14,7 @@
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
 #include "cli/terminal/duration.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/screen.hpp"
 #include "cli/terminal/size.hpp"
 #include "cli/terminal/table.hpp"
@@ -102,7 +103,7 @@ std::vector<std::string> lines(const Look& now, const std::optional<Look>& befor
         const std::string mode = process.is_writing ? "writing" : "reading";
         processes.add({std::to_string(process.pid), process.user,
                        mode + (process.is_stopped ? ", STOPPED" : ""), human_size(process.resident_bytes),
-                       printable(process.command)});
+                       process.command});
     }
     const auto add = [&all](const std::string& paragraph) {
         std::istringstream text(paragraph);

@@ -10,6 +10,7 @@
 #include "cli/pool/hierarchy.hpp"
 #include "cli/pool/open.hpp"
 #include "cli/terminal/colour.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/progress.hpp"
 #include "cli/terminal/size.hpp"
 
@@ -124,7 +125,7 @@ int tree(const Arguments& arguments, bool json) {
     }
     Drawing drawing(levels, use_colour(stdout));
     drawing.draw(root);
-    fmt::print("{}\n{}\n{}\n", root.id.empty() ? arguments.pool : printable(root.id) + "/", drawing.text(),
+    fmt::print("{}\n{}\n{}\n", printable(root.id.empty() ? arguments.pool : root.id + "/"), drawing.text(),
                drawing.summary());
     return exit_ok;
 }

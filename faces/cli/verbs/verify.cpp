@@ -8,6 +8,7 @@
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
 #include "cli/pool/open.hpp"
+#include "cli/terminal/note.hpp"
 #include "cli/terminal/progress.hpp"
 #include "cli/terminal/size.hpp"
 
@@ -36,10 +37,9 @@ int verify(const std::string& pool, bool json) {
     }
     if (damages.empty()) return exit_ok;
     if (!json)
-        fmt::print(
-            stderr,
-            "pmemcpy: {0} parts of {1} are damaged; store them again from their source, or make a new pool "
-            "of the rest with pmemcpy repair {1} NEW\n",
+        note(
+            "{0} parts of {1} are damaged; store them again from their source, or make a new pool "
+            "of the rest with pmemcpy repair {1} NEW",
             damages.size(), pool);
     return exit_damage;
 }

@@ -10,6 +10,8 @@
 
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
+#include "cli/terminal/note.hpp"
+#include "cli/terminal/printable.hpp"
 #include "cli/terminal/screen.hpp"
 #include "cli/terminal/sink.hpp"
 #include "cli/terminal/size.hpp"
@@ -55,9 +57,9 @@ public:
     }
     void tell(Followed::Fate fate) override {
         sink_.finish();
-        fmt::print(stderr, "pmemcpy: {} {}\n", pool_,
-                   fate == Followed::Fate::gone ? "is gone; waiting for another one in its place"
-                                                : "is another pool from here on");
+        note("{} {}", pool_,
+             fate == Followed::Fate::gone ? "is gone; waiting for another one in its place"
+                                          : "is another pool from here on");
     }
     void finish_look(const Follower&) override {
         // A program that keeps the last few steps erases many at once.
@@ -167,7 +169,7 @@ private:
             const Told told = told_.contains(info->id) ? told_.at(info->id) : Told{};
             table.add({clock_text(info->written_ns), std::to_string(told.versions),
                        rate_text(told.bytes_per_second), step_text(*info), human_size(info->bytes),
-                       printable(info->id)});
+                       info->id});
         }
         std::vector<std::string> all = {
             fmt::format("pmemcpy watch {}   {} variables{}   {}   {}   q: quit", printable(pool_), variables,

@@ -71,7 +71,7 @@ std::vector<std::string> lines_of(const Traffic& now, const Traffic* before, dou
             if (its == nullptr) return std::string("-");
             return was == nullptr ? human_size(its->*bytes) : rate(was->*bytes, its->*bytes, seconds);
         };
-        table.add({printable(info.target.name), human_size(info.used_bytes), human_size(info.capacity_bytes),
+        table.add({info.target.name, human_size(info.used_bytes), human_size(info.capacity_bytes),
                    bar(info.used_bytes, info.capacity_bytes), text(&TargetTraffic::read_bytes),
                    text(&TargetTraffic::stored_bytes), text(&TargetTraffic::moved_in_bytes),
                    text(&TargetTraffic::moved_out_bytes), info.trouble.empty() ? "" : "set aside"});

@@ -14,6 +14,8 @@ using namespace nb::literals;
 namespace pmemcpy::python {
 namespace {
 
+thread_local bool is_in_function = false;  // of an extractor, whose thread this is then
+
 /// Calls function(id) with Python's lock, and gives it back with that too, from whichever thread.
 Extract calling(nb::object function) {
     const auto give_back = [](nb::object* held) {
@@ -23,6 +25,7 @@ Extract calling(nb::object function) {
     const std::shared_ptr<nb::object> held(new nb::object(std::move(function)), give_back);
     return [held](PMEM&, const std::string& id) {
         const nb::gil_scoped_acquire acquired;
+        is_in_function = true;
         try {
             (*held)(id);
         } catch (const nb::python_error& error) {
@@ -41,11 +44,17 @@ public:
             extractor_ = std::make_shared<Extractor>(pmem, name, parsed, std::move(extract));
         });
     }
-    ~Closable() { close(); }
+    ~Closable() { let_go(); }
     Closable(const Closable&) = delete;
     Closable& operator=(const Closable&) = delete;
 
+    /// Errors: busy when an extractor's function calls it.
     void close() {
+        if (is_in_function)
+            throw Error(Code::busy, "close: an extractor's function cannot close an extractor");
+        let_go();
+    }
+    void let_go() {
         std::shared_ptr<Extractor> closing = std::move(extractor_);
         const nb::gil_scoped_release released;
         closing.reset();

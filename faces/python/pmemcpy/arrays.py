@@ -23,6 +23,7 @@ from .variable import Variable
 NDArray = np.ndarray[Any, Any]
 
 _LARGE_BYTES = 4 << 20
+_LONGEST = 2**64 - 1
 
 
 class Array(Operators, Variable):
@@ -268,7 +269,7 @@ class Array(Operators, Variable):
             end = max(end, int(first) + 1)
         elif first is Ellipsis and np.ndim(data) == len(self.shape):
             end = max(end, len(data))
-        return (end, *extents[1:])
+        return (min(end, _LONGEST), *extents[1:])
 
     def _is_as_stored(self, array: NDArray, slab: Hyperslab) -> bool:
         """Whether its bytes are what lies in the pool for that slab."""

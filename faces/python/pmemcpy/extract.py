@@ -23,7 +23,10 @@ class Extractor:
         atexit.register(self.close)  # a thread that calls Python must end before Python does
 
     def wait(self) -> None:
-        """Waits until everything stored before the call was looked at."""
+        """Waits until everything stored before the call was looked at.
+
+        Errors: UnsupportedError in a function of one.
+        """
         self._extractor.wait()
 
     @property
@@ -32,7 +35,10 @@ class Extractor:
         return Report(self._extractor.info())
 
     def close(self) -> None:
-        """Waits for a running call of the function. The next extractor of this name looks at the rest."""
+        """Waits for a running call of the function. The next extractor of this name looks at the rest.
+
+        Errors: BusyError in a function of one.
+        """
         atexit.unregister(self.close)
         self._extractor.close()
         if self._pool is not None:

@@ -20,7 +20,8 @@ class Handle(_core.Pool):
 
     def again(self) -> Handle:
         """The same pool, open once more. Errors: BusyError when its path leads to another pool by now."""
-        return Handle(self.path, "r+", {"program": self.options.get("program", "")}, self)
+        options = {"program": self.options.get("program", ""), "verify_loads": True}
+        return Handle(self.path, "r+", options, self)
 
     def __reduce__(self) -> Any:
         return _opened, (self.path, "r" if self.mode == "r" else "r+", self.options, self.pool_uuid)

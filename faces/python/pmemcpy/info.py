@@ -8,6 +8,8 @@ import numpy as np
 
 from . import _core
 
+_LAST_NS = 2**63 - 1  # that datetime64[ns] has
+
 
 class Report:
     """The fields of one of the library's descriptions; times are numpy.datetime64."""
@@ -20,7 +22,7 @@ class Report:
             raise AttributeError(name)
         value = getattr(self._told, name)
         if name in ("written_ns", "created_ns"):
-            return np.datetime64(value, "ns")
+            return np.datetime64(min(value, _LAST_NS), "ns")
         if name == "kind":
             return getattr(value, "name", value)
         return value

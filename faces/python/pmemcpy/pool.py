@@ -165,7 +165,7 @@ class Pool(Tiered, Group):
         """Sets how the index is kept: "async" by a thread of each storing process, "sync" by the storing call.
 
         "none" removes it. The index changes how long a query takes, never what it finds.
-        Errors: PermissionDeniedError, UnsupportedError.
+        Errors: PermissionDeniedError, UnsupportedError (also in a step).
         """
         self._pool.set_index_mode(mode)
 
@@ -200,7 +200,7 @@ class Pool(Tiered, Group):
 
     def operate(self, name: str, *operations: str, bins: int = 64, codec: str = "lz4") -> list[str]:
         """Applies operations now, once. Returns the names of the results. Errors: as hint(), and those of the
-        operations.
+        operations; CorruptError where the array is damaged; UnsupportedError in the function of an operation.
         """
         return _core.run_operations(self._pool, self._id_of(name), list(operations), bins, codec)
 
@@ -214,7 +214,7 @@ class Pool(Tiered, Group):
 
     def wait_for_operations(self) -> None:
         """Waits until operations on everything stored so far are done or failed; not for those only another process can
-        do.
+        do. Errors: UnsupportedError in the function of an operation, which could wait for itself.
         """
         _core.wait_for_operations(self._pool)
 

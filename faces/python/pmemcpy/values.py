@@ -10,7 +10,8 @@
 | lists of numbers, none of which NumPy would round or make a number of True | as arrays | numpy arrays |
 | dict, other lists, tuple, None | JSON text              | dict, list, None         |
 | arrays, keys that are no text, or NaN in these | an error: store_tree() keeps them | |
-| arrays (attributes only)       | sequence (1-D), array  | numpy arrays             |
+| arrays (attributes only)       | sequence (1-D, or without elements), array | numpy arrays |
+| arrays of text (attributes only) | JSON text; without elements as other arrays | lists of str; numpy arrays |
 """
 
 from __future__ import annotations
@@ -155,14 +156,26 @@ def _encode_scalar(value: np.generic) -> Encoded:
 
 def _encode_array(value: np.ndarray[Any, Any]) -> Encoded:
     element = element_of(value.dtype)
+    if value.size == 0:
+        return _encode_empty(value.shape, element.type)
     if element.is_text:
         return _JSON, _RAW, _json_text(value.tolist())
     data = np.ascontiguousarray(fitted(element.type, value))
     if value.ndim == 0:
         return element.type, _RAW, data.tobytes()
-    if value.ndim == 1 or value.size == 0:
+    if value.ndim == 1:
         return Type.sequence(element.type), _RAW, data.tobytes()
     return Type.array(element.type, value.shape), _RAW, data.tobytes()
+
+
+def _encode_empty(shape: tuple[int, ...], element: Type) -> Encoded:
+    """No rows: the type of a row has the rest of the shape."""
+    if 0 in shape[1:]:
+        raise UnsupportedError(
+            f"an attribute has no type for an array of shape {shape}: of an empty one only the first extent may be 0; "
+            "store it as an array of the pool, which has any shape"
+        )
+    return Type.sequence(Type.array(element, shape[1:]) if shape[1:] else element), _RAW, b""
 
 
 def _json_text(value: Any) -> bytes:

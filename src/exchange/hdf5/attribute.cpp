@@ -48,6 +48,23 @@ void read_texts(const std::string& path, const std::string& name, std::span<cons
     intake.attribute(path, name, nested(dims, 0, next));
 }
 
+/// How a list of such a shape is kept: one without elements as no rows, as far as there is a type of its rows.
+Type type_of_shape(const Type& element, const Dimensions& dims) {
+    if (dims.empty()) return element;
+    if (dims.elements() != 0 && dims.size() > 1) return Type::array(element, dims);
+    Dimensions row;
+    for (int d = 1; d < dims.size(); ++d) row.push_back(dims[d]);
+    return Type::sequence(row.elements() == 0 ? element : Type::array(element, row));
+}
+
+/// Lists in lists have a shape up to the first extent of 0; rows of no elements have no type.
+bool keeps_shape(const Dimensions& dims, bool is_text) {
+    const auto empty = std::find(dims.begin(), dims.end(), Extent{0});
+    if (empty == dims.end()) return true;
+    if (is_text) return std::next(empty) == dims.end();
+    return empty == dims.begin() && std::find(std::next(empty), dims.end(), Extent{0}) == dims.end();
+}
+
 /// Whether H5DS has written it, so that it is told by the names of dimensions.
 bool is_of_scales(const std::string& name, hid_t object) {
     if (H5Iget_type(object) != H5I_DATASET) return false;
@@ -74,6 +91,8 @@ void read_attribute(const std::string& file, const std::string& path, const std:
             std::span<const Extent>(std::vector<Extent>(extents.begin(), extents.begin() + n)));
         std::vector<std::byte> bytes(dims.elements() * element.memory_bytes()), room;
         if (!bytes.empty()) check(H5Aread(attribute, element.memory_type(), bytes.data()));
+        if (!keeps_shape(dims, element.is_text()))
+            intake.warn(shown, "no elements in the shape " + to_string(dims) + "; it becomes an empty list");
         if (element.is_text()) {
             read_texts(path, name, bytes, dims, intake);
         } else {
@@ -82,12 +101,7 @@ void read_attribute(const std::string& file, const std::string& path, const std:
                 element.settle();
             }
             const std::span<const std::byte> kept = element.convert(bytes, room);
-            const bool is_list = n == 1 || kept.empty();
-            intake.attribute(path, name,
-                             n == 0    ? element.type()
-                             : is_list ? Type::sequence(element.type())
-                                       : Type::array(element.type(), dims),
-                             kept);
+            intake.attribute(path, name, type_of_shape(element.type(), dims), kept);
         }
         if (element.has_text() && !bytes.empty())
             H5Dvlen_reclaim(element.memory_type(), space, H5P_DEFAULT, bytes.data());
@@ -139,26 +153,31 @@ void read_hdf5_attributes(const std::string& file, const std::string& path, hid_
     }
 }
 
-void write_hdf5_attribute(hid_t object, const Datum& datum, const Hdf5Check& check) {
+bool write_hdf5_attribute(hid_t object, const Datum& datum, const Hdf5Check& check) {
     const Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
-    if (datum.is_text()) return write_texts(object, datum.name, {datum.text()}, scalar, check);
+    if (datum.is_text()) {
+        write_texts(object, datum.name, {datum.text()}, scalar, check);
+        return true;
+    }
     if (datum.is_json()) {
         const nlohmann::json json = nlohmann::json::parse(datum.text(), nullptr, false);
         std::vector<hsize_t> shape;
         std::vector<std::string> texts;
-        if (json.is_array() && !json.empty() && flatten(json, 0, shape, texts)) {
+        if (json.is_array() && flatten(json, 0, shape, texts)) {
             const Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr),
                                H5Sclose);
-            return write_texts(object, datum.name, texts, space, check);
+            write_texts(object, datum.name, texts, space, check);
+            return true;
         }
         if (json.is_null()) {
             const Handle none(H5Screate(H5S_NULL), H5Sclose);
             const Handle attribute =
                 check(H5Acreate2(object, datum.name.c_str(), H5T_STD_I32LE, none, H5P_DEFAULT, H5P_DEFAULT),
                       H5Aclose);
-            return;
+            return true;
         }
-        return write_texts(object, datum.name, {datum.text()}, scalar, check);
+        write_texts(object, datum.name, {datum.text()}, scalar, check);
+        return false;
     }
     if (!datum.is_plain()) {
         throw Error(Code::unsupported, "a " + datum.type.name() + " stored by " +
@@ -170,6 +189,7 @@ void write_hdf5_attribute(hid_t object, const Datum& datum, const Hdf5Check& che
     const Handle attribute =
         check(H5Acreate2(object, datum.name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
     if (!datum.bytes.empty()) check(H5Awrite(attribute, type, datum.bytes.data()));
+    return true;
 }
 
 }  // namespace pmemcpy::exchange

@@ -247,7 +247,8 @@ void Hdf5Writer::write_attributes(const std::string& path, hid_t object) {
     for (const Datum& datum : holding_.attributes(path)) {
         const std::string shown = path + "@" + datum.name;
         try {
-            write_hdf5_attribute(object, datum, at(shown));
+            if (!write_hdf5_attribute(object, datum, at(shown)))
+                holding_.warn(shown, "a structure of JSON; it becomes text");
             holding_.count_attribute();
         } catch (const Error& error) {
             if (error.kind() != Code::unsupported) throw;

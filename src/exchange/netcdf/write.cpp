@@ -392,8 +392,7 @@ void write_netcdf(const std::string& path, Holding& holding, bool classic) {
     try {
         writer.write();
     } catch (...) {
-        divert_writes(path);
-        throw;
+        give_up_writing(path);
     }
 }
 

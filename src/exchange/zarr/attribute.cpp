@@ -111,6 +111,8 @@ Json value_of(const std::string& path, const Datum& datum, Holding& holding) {
         holding.warn(shown, "of a " + type.name() + " the number is exported");
     if (type.kind() == Kind::fixed_string && !is_utf8(datum.text()))
         holding.warn(shown, "its text is no UTF-8");
+    if (datum.bytes.empty())
+        holding.warn(shown, "of an empty list JSON keeps no type, and a shape only as lists in lists do");
     return value;
 }
 
