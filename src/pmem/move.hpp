@@ -43,8 +43,12 @@ private:
     void give(const std::string& id);
     void take_group(const std::string& id);
     void give_group(const std::string& id);
+    void keep_way_to(const std::string& id);
+    void erase_way_to(const std::string& id);
+    void say_scope(const std::string& id, std::optional<Scope> scope);
     void copy_groups(const std::string& id, const PMEM& from, PMEM& to);
     void resume();
+    Sides& sides_;
     std::lock_guard<std::mutex> one_thread_;
     std::shared_ptr<store::Store> shared_;
     std::shared_ptr<store::Store> own_;

@@ -5,6 +5,7 @@
 #include <pmemcpy/operations.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 
+#include "array/id.hpp"
 #include "index/index.hpp"
 #include "operate/hints.hpp"
 #include "pmem/sides.hpp"
@@ -231,6 +232,11 @@ void PMEM::rename(std::string_view from, std::string_view to) {
     const auto& side = side_of(from);
     const auto& target = side_of(to);
     if (side == target || side->is_group(from) == true) return side->rename(from, to);
+    for (const std::string_view group : array::parents(to)) {
+        if (target->is_group(group) != false) continue;
+        throw Error(Code::already_exists, "'" + std::string(group) + "' is a variable, so '" +
+                                              std::string(to) + "' cannot lie in it; take another name");
+    }
     if (target->exists(to)) {
         throw Error(Code::already_exists, "there is a '" + std::string(to) +
                                               "' already; erase it first, or take "
