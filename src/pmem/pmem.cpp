@@ -326,15 +326,16 @@ void PMEM::abandon() {
 }
 
 void PMEM::store_encoded(std::string_view id, const Type& type, SerializerType serializer,
-                         const Encoder& encoder) {
-    side_of(id)->store_value(id, type, serializer, encoder);
+                         const Encoder& encoder, bool must_be_new) {
+    side_of(id)->store_value(id, type, serializer, encoder, must_be_new);
 }
 void PMEM::load_encoded(std::string_view id, const Decode& decode) const {
     found(id, [&](const store::Store& side) { side.load_value(id, decode); });
 }
 void PMEM::set_attribute_encoded(std::string_view id, std::string_view name, const Type& type,
-                                 SerializerType serializer, const Encoder& encoder) {
-    found(id, [&](store::Store& side) { side.set_attribute(id, name, type, serializer, encoder); });
+                                 SerializerType serializer, const Encoder& encoder, bool must_be_new) {
+    found(id,
+          [&](store::Store& side) { side.set_attribute(id, name, type, serializer, encoder, must_be_new); });
 }
 void PMEM::set_attributes(std::string_view id, std::span<const Attribute> attributes) {
     found(id, [&](store::Store& side) { side.set_attributes(id, attributes); });
