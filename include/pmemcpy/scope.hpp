@@ -57,7 +57,8 @@ Scope parse_scope(std::string_view text);
 void set_scope(PMEM& pool, std::string_view id, Scope scope);
 
 /// The scope of a variable or group. The nearest group that set_scope() was called for decides of a group, beginning
-/// with the group itself. One that private objects made, and nothing shared, is private.
+/// with the group itself. One that private objects made, and nothing shared, is private. In a private side that is
+/// open as a pool of its own, all is private.
 /// Errors: not_found.
 Scope scope_of(const PMEM& pool, std::string_view id);
 
@@ -67,7 +68,7 @@ std::uint64_t share(PMEM& pool, const Query& question, Scope scope = Scope::shar
 std::uint64_t share(PMEM& pool, std::string_view text, Scope scope = Scope::shared);
 
 /// The private side of this user as a pool of its own, made if there is none: everything stored in it is
-/// private. It stays open as long as `pool` does.
+/// private. It stays open as long as `pool` does. Of a private side it is that side itself.
 /// Errors: permission_denied for users who may not write beside the pool, or when a file of another user is
 ///     in its place; not_found when no private pool exists and `pool` is open for reading; busy when the pool
 ///     was moved or replaced while it was open, or when private objects of another pool, which had this name

@@ -29,4 +29,8 @@ private:
 void fill(const PMEM& source, const std::string& from, PMEM& target, const std::string& draft,
           const Copied& copied);
 
+/// What copy_attributes() does, wherever the attributes come to.
+void fill_attributes(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
+                     bool force);
+
 }  // namespace pmemcpy::copy

@@ -5,7 +5,6 @@
 #include "index/index.hpp"
 #include "operate/hints.hpp"
 
-#include <pmemcpy/copy.hpp>
 #include <pmemcpy/error.hpp>
 
 #include <algorithm>
@@ -204,7 +203,7 @@ void Move::copy_groups(const std::string& id, const PMEM& from, PMEM& to) {
     for (const std::string& group : groups) {
         Sides::store_of(to).create_as(group, Sides::store_of(from));
         to.make_group(group);
-        copy_attributes(from, group, to, group, &from == &own_pool_);
+        copy::fill_attributes(from, group, to, group, &from == &own_pool_);
     }
 }
 

@@ -103,6 +103,9 @@ void Sides::set_prefetcher(mover::Prefetcher next) {
 
 void Sides::request(Request what, std::string_view id, std::uint32_t urgency) {
     shared_->check_may_be_asked();
+    if (of(id) != shared_)
+        throw Error(Code::unsupported, "'" + std::string(id) +
+                                           "' is private, and lies in no target of the pool; share it first");
     requests_.ask(*shared_, what, id, urgency);
     move_in_background();
 }

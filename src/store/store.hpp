@@ -203,6 +203,8 @@ public:
     unsigned permissions() const { return pool_.file().mode_bits(); }
     unsigned owner() const { return pool_.file().owner(); }
     const pool::Superblock& super() const { return pool_.super(); }
+    /// Whether this is a pool of private objects, as its own file says.
+    bool is_side() const { return super().side_of != std::array<std::uint8_t, 16>{}; }
     /// For a process that opens it once more.
     pool::Itself itself() const { return pool_.itself(); }
     /// See pool::Pool.
