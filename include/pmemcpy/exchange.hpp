@@ -66,8 +66,8 @@ struct ExportOptions {
 /// Crash: one step: everything is there or nothing. A pool that was made for the import and cannot be filled
 ///     is removed.
 /// Sharing: no other process may use steps in the pool meanwhile: the import would commit its step as well.
-///     `busy` if one does when the import begins. What another process makes under a name of the file meanwhile
-///     stays, and the import fails (already_exists).
+///     `busy` if one does when the import begins. An object that another process makes under a name of the
+///     file meanwhile stays, and the import fails (already_exists).
 /// Errors: not_found, permission_denied; corrupt (names the object in the file); already_exists when the pool
 ///     has a variable or an attribute of that name; unsupported for a format that this build lacks; no_space.
 ExchangeReport import_file(const std::string& pool_path, const std::string& file,

@@ -29,7 +29,7 @@ private:
 void fill(const PMEM& source, const std::string& from, PMEM& target, const std::string& draft,
           const Copied& copied);
 
-/// What copy_attributes() does, wherever the attributes come to.
+/// As copy_attributes(), also from a private object to a shared one.
 void fill_attributes(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
                      bool force);
 

@@ -5,7 +5,7 @@
 namespace pmemcpy::copy {
 namespace {
 
-/// Of what is under an id, or of what would be made there.
+/// The scope of the object under an id, or of one that is made there now.
 Scope scope_at(const PMEM& pool, std::string id) {
     while (id != "/" && !pool.exists(id)) {
         const std::size_t slash = id.rfind('/');

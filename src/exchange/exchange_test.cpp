@@ -75,8 +75,8 @@ TEST_P(failed_import, takes_the_pool_that_it_made_away) {
     EXPECT_FALSE(fs::exists(pool()));
 }
 
-// An import looked whether an array was there, and then stored into what was: another process may have made it behind the look. It makes
-// each as a new one now, so what is there before the making stays, whenever it came.
+// An import looked whether an array was there, and then stored into one that another process had made behind the look. It makes each as a
+// new one now, so an array that came before stays, whenever it came.
 TEST_P(failed_import, leaves_an_array_of_another_that_is_like_its_own) {
     PMEM theirs;
     Options small;

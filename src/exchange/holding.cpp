@@ -167,7 +167,7 @@ bool Holding::is_private(const std::string& id) const {
     }
 }
 
-// A private group has to be there for what is shared in it, as for all who may read the pool.
+// A private group is there for the shared objects in it, as for all readers of the pool.
 void Holding::leave_private_out() {
     std::erase_if(variables_, [&](const Variable& variable) { return is_private(variable.info.id); });
     std::set<std::string> around;

@@ -49,7 +49,7 @@ bool Intake::hold(const std::string& path, Go&& go) {
     }
 }
 
-// No look from here would see what another process makes behind it.
+// No look from here would see an object that another process makes behind it.
 template <class Make>
 void Intake::make_new(const std::string& what, const std::string& key, Make&& make) {
     try {

@@ -66,8 +66,8 @@ pid_t store_elsewhere(const std::string& path, const Options& options, const os:
     ::_exit(0);
 }
 
-// What a process had counted that died was counted for good while another one was stopped between a file and its count: the pool was full, and
-// nothing said why.
+// A process had counted bytes and died. While another one was stopped between a file and its count, these bytes stayed counted: the pool was
+// full, and nothing said why.
 TEST_F(directory_layout, that_is_full_of_what_the_dead_counted_says_who_keeps_it_from_being_counted_anew) {
     constexpr off_t small = 100'003;
     constexpr off_t large = 50'000'003;

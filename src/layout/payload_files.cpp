@@ -372,7 +372,7 @@ std::string PayloadFiles::reserved_text() const {
     return others == 0 ? "" : "; others have reserved " + std::to_string(others);
 }
 
-// Behind one that is stopped between a file and its count nobody can count anew, so what the dead have counted stays counted.
+// Behind a process that is stopped between a file and its count nobody can count anew, so bytes that dead processes have counted stay counted.
 std::string PayloadFiles::stopped_text() const {
     pool::Pool& pool = heap_.pool();
     if (pool.all_is_counted(most_own_uncounted)) return "";
@@ -384,7 +384,7 @@ std::string PayloadFiles::stopped_text() const {
         if (!os::is_stopped(Medium::load(&slot.pid))) continue;  // cheaper than to ask whose the lock is
         const std::uint64_t process = os::stopped_holder(runtime.file(), pool::Runtime::owner_byte(i));
         if (process == 0) continue;
-        return "; that may be too much, for what processes that died have counted cannot be counted anew "
+        return "; that may be too much, for bytes that dead processes have counted cannot be counted anew "
                "while " +
                os::described(process) +
                " is stopped in making or removing a file: continue it (kill -CONT) or end it (kill -KILL), "

@@ -45,7 +45,7 @@ std::optional<MemberSeen> seen_now(const PMEM& pool, const std::string& id) {
     }
 }
 
-// A group may be on both sides, of which one has what was seen; then it goes from both, or stays on both.
+// A group may be on both sides, and the one that was seen on one of them. It goes from both, or stays on both.
 bool erase_if_same(PMEM& pool, const MemberSeen& member) {
     pmem::Sides& sides = pmem::Sides::of(pool);
     const auto side = sides.of(member.id);

@@ -168,7 +168,7 @@ void Move::give(const std::string& id) {
     shared_->announce_scopes();
 }
 
-// What is shared now has the groups around it in the shared pool; those that were private stay so.
+// A shared object has the groups around it in the shared pool; those that were private stay so.
 void Move::keep_way_to(const std::string& id) {
     for (const std::string_view group : array::parents(id)) {
         if (own_->exists(group) && !shared_->exists(group) && !own_->note(group, scope_note))
@@ -239,7 +239,7 @@ void Move::give_group(const std::string& id) {
     copy_groups(id, own_pool_, shared_pool_);
     for (const std::string& variable : own_->ids(id + "/", false)) give(variable);
     erase_groups(*own_, id);
-    say_scope(id, said);  // which went with the group, and with what the group was before
+    say_scope(id, said);  // the first note went with the group
     shared_->announce_scopes();
 }
 

@@ -1,4 +1,4 @@
-// Every order of set_scope() on groups and what is in them comes to what a simple model says. A group that was shared again in a private
+// Every order of set_scope() on groups and their members has the result of a simple model. A group that was shared again in a private
 // one was listed and not found, and erase_all() of the private one was busy for good.
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using Names = std::vector<std::string>;
 
 namespace {
 
-/// What the documents say of scopes.
+/// Scopes as the documents have them.
 class Model {
 public:
     struct Group {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned others_bits = 0077;
 
-/// What a note on a group says of it.
+/// The scope that a note gives its group.
 Scope scope_in(std::string_view note) { return note == name_of(Scope::shared) ? Scope::shared : Scope::own; }
 
 std::string private_ending() { return ".private-" + std::to_string(os::user_id()); }
@@ -232,7 +232,7 @@ const std::shared_ptr<store::Store>& Sides::of(std::string_view id) {
     const auto is_group = there->store_->is_group(id);
     if (is_group == false) return there->store_;
     const auto is_shared_group = shared_->is_group(id);
-    // What a group still has on the shared side that is being made private, and what others have put there.
+    // Members that a group which is being made private still has on the shared side, and members by others.
     if (is_shared_group == false || (is_shared_group && !is_group)) return shared_;
     if (is_group && !is_shared_group) return there->store_;
     // A group is on the other side also when it only leads to something there.
@@ -240,7 +240,7 @@ const std::shared_ptr<store::Store>& Sides::of(std::string_view id) {
     return (note ? scope_in(*note) : scope_around(id)) == Scope::own ? there->store_ : shared_;
 }
 
-// A group that only private objects have made is as private as they are. Where a variable lies around an id, its side is the one that refuses what would lie in it.
+// A group that only private objects have made is as private as they are. Where a variable lies around an id, its side refuses the member.
 Scope Sides::scope_around(std::string_view id) const {
     const PMEM* there = own_.load(std::memory_order_acquire);
     if (there == nullptr) return Scope::shared;

@@ -44,8 +44,8 @@ public:
 
     /// The side on which an id is, or would be made.
     const std::shared_ptr<store::Store>& of(std::string_view id);
-    /// Of what is made now under an id: what set_scope() has said of the nearest group around it that it spoke of, or that is on the
-    /// private side alone; shared where there is none.
+    /// The scope of an object that is made now under an id: that of the nearest group around it that set_scope() gave one, or that is on
+    /// the private side alone; shared where there is none.
     Scope scope_around(std::string_view id) const;
 
     /// This PMEM has begun a step on the shared side.

@@ -177,7 +177,7 @@ TEST_F(namespaces_of_one, with_pools_are_dropped_only_by_who_says_so) {
     EXPECT_TRUE(fs::is_empty(root()));
 }
 
-// A look found none, and the drop removed what another process had made and filled behind it.
+// A look found none, and the drop removed a pool that another process had made and filled behind it.
 TEST_F(namespaces_of_one, are_not_dropped_as_empty_with_a_pool_that_comes_in_the_last_moment) {
     static std::string pool;
     static bool dies;
@@ -220,7 +220,7 @@ TEST_F(namespaces_of_one, are_not_dropped_as_empty_with_a_pool_that_comes_in_the
     EXPECT_TRUE(fs::is_empty(root()));
 }
 
-// What is private stays when its pool goes, and the namespace with it.
+// Private objects stay when their pool goes, and the namespace stays with them.
 TEST_F(namespaces_of_one, are_not_dropped_as_empty_with_private_objects_in_them) {
     create_namespace("a", root());
     PMEM pool;

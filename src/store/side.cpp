@@ -63,8 +63,7 @@ std::vector<std::string> sides_beside(const std::string& path) {
     std::vector<std::string> files;
     const std::string inside = folder + "/";
     for (const std::string& name : os::names_in(os::File::open(folder, O_RDONLY | O_DIRECTORY))) {
-        const bool has_more =
-            name.ends_with(".rt") || name.ends_with(".feed");  // what belongs to such a file
+        const bool has_more = name.ends_with(".rt") || name.ends_with(".feed");  // they belong to such a file
         if (name.starts_with(begin) && !has_more) files.push_back(inside + name);
     }
     std::sort(files.begin(), files.end());

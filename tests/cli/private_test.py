@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Private objects on each way out of a pool: only their owner can open what comes of them, and the command says so.
+"""Private objects on each way out of a pool: only their owner can open the copies, and the command says so.
 
 usage: private_test.py PMEMCPY FILL FILL_KINDS [unittest arguments]
 """

@@ -10,8 +10,8 @@ namespace pmemcpy::cli {
 /// Where output goes: a file of one's own, or stdout. Every failure to write is an error.
 class Sink {
 public:
-    /// `path` "" or "-": stdout. A regular file is closed to all but its owner where what it gets is private, and a line on stderr says
-    /// so. Errors: what opening a file for writing can meet.
+    /// `path` "" or "-": stdout. A regular file for private content is closed to all but its owner, and a line on stderr says so.
+    /// Errors: what opening a file for writing can meet.
     explicit Sink(const std::string& path, bool is_private = false);
     ~Sink();
     Sink(const Sink&) = delete;
