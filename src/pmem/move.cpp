@@ -207,6 +207,28 @@ void Move::copy_groups(const std::string& id, const PMEM& from, PMEM& to) {
     }
 }
 
+// A member that is private already is another user's on the shared side, and stays. One that a death left on both sides has its oid in the
+// note, by which resume() has erased it. Whether nothing but those is left.
+bool Move::take_members(const std::string& id) {
+    bool has_others = false;
+    for (const std::string& variable : shared_->ids(id + "/", false)) {
+        if (own_->exists(variable)) {
+            has_others = true;
+            continue;
+        }
+        try {
+            const Oid there = shared_->oid(variable);
+            note({Moving::Verb::take_group, id, there});
+            take(variable, there);
+        } catch (const Error& error) {
+            if (error.kind() != Code::not_found || shared_->exists(variable)) throw;  // another has erased it
+        }
+    }
+    const std::vector<std::string> left = shared_->ids(id + "/", false);
+    return has_others && std::all_of(left.begin(), left.end(),
+                                     [&](const std::string& variable) { return own_->exists(variable); });
+}
+
 void Move::take_group(const std::string& id) {
     note({Moving::Verb::take_group, id});
     say_scope(id, Scope::own);
@@ -214,16 +236,9 @@ void Move::take_group(const std::string& id) {
     // What others of this user were about to store when they had not heard of it yet comes with the next round.
     for (int round = 0; round < most_rounds; ++round) {
         copy_groups(id, shared_pool_, own_pool_);
-        for (const std::string& variable : shared_->ids(id + "/", false)) {
-            try {
-                take(variable, shared_->oid(variable));
-            } catch (const Error& error) {
-                if (error.kind() != Code::not_found || shared_->exists(variable))
-                    throw;  // another has erased it
-            }
-        }
+        const bool are_all_taken = take_members(id);
         erase_groups(*shared_, id);
-        if (!shared_->exists(id)) return erase_way_to(id);
+        if (are_all_taken || !shared_->exists(id)) return erase_way_to(id);
     }
     throw Error(Code::busy, "others keep storing into '" + id +
                                 "'; what was there is private, and the same call "
@@ -248,12 +263,21 @@ void Move::finish() {
     own_->remove_note("/", moving_note);
 }
 
+void Move::erase_if_copied(const Oid& there) {
+    try {
+        if (own_->exists(shared_->name_of(there))) shared_->erase_this(there);
+    } catch (const Error& error) {
+        if (error.kind() != Code::not_found) throw;
+    }
+}
+
 // From what a process has left that died: what is private is not shared any more, and of a group that was to be private nothing.
 void Move::resume() {
     shared_->start_wiping();
     for (const std::string& draft : own_->ids(draft_prefix, false)) erase_if_there(*own_, draft);
     if (const auto left = Moving::noted_in(*own_, *shared_)) {
         if (left->verb == Moving::Verb::take_group) {
+            erase_if_copied(left->there);
             take_group(left->id);
         } else {
             if (left->verb == Moving::Verb::give) erase_if_there(*shared_, left->draft);
