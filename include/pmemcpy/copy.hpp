@@ -16,14 +16,16 @@ using Copied = std::function<void(std::uint64_t bytes)>;
 /// checksum.
 ///
 /// Kept: type, shape, order, codec, fill value, growth, contiguity, whether the array is frozen, the boxes of
-/// its blocks, and each byte that a serializer made. Not kept: steps, versions, writer and time. A block
-/// partly covered by a newer one has the newer elements in the copy; a large one is cut into pieces.
+/// its blocks, each byte that a serializer made, and that it is private (scope.hpp). Also private is a copy that
+/// comes into a private group of the target, or replaces something private there. Not kept: steps, versions, writer
+/// and time. A block partly covered by a newer one has the newer elements in the copy; a large one is cut into pieces.
 /// Crash: the copy is made under an id of its own, ".copying-" and a number, and appears under `to` whole or
 ///     not at all. A variable that it replaces is erased right before. A failed or interrupted copy is
 ///     erased; that of a killed process keeps its own id.
 /// Sharing: when other processes store into the source, the copy is made anew; the third time it fails
 ///     (busy).
-/// Errors: already_exists; not_found, when the source is erased; corrupt; busy; no_space.
+/// Errors: already_exists; not_found, when the source is erased; corrupt; busy; no_space; where the copy is to be
+///     private, those of private_side().
 /// Cost: memory for one piece of an array, or for one compressed block.
 void copy_variable(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
                    bool force, const Copied& copied);
@@ -53,7 +55,13 @@ void move_variable(PMEM& source, const std::string& from, PMEM& target, const st
 /// Cost: a look at each id in the pool.
 std::vector<std::string> give_back_moved(PMEM& pool, const std::string& id);
 
+/// Copies a group, without its members: makes the group `to`, private if the source is, where there is none, and copies the
+/// attributes as copy_attributes() does.
+/// Errors: already_exists, where `to` is a variable; those of copy_attributes() and private_side().
+void copy_group(const PMEM& source, const std::string& from, PMEM& target, const std::string& to, bool force);
+
 /// Copies the attributes of a variable or group. With `force` it also replaces attributes that exist.
+/// Errors: not_found; unsupported, where the source is private and the target is not.
 void copy_attributes(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
                      bool force);
 

@@ -29,6 +29,8 @@ struct ExchangeReport {
     std::uint64_t variables = 0;
     std::uint64_t attributes = 0;
     std::uint64_t bytes = 0;  ///< bytes of elements and values
+    /// Private variables and groups (scope.hpp) in an exported file. Where there are any, only its owner may open it.
+    std::uint64_t private_objects = 0;
     std::vector<std::string>
         warnings{};  ///< each names the object, and what of it the other side cannot hold
 };
@@ -51,9 +53,10 @@ struct ImportOptions {
 /// Options of an export.
 struct ExportOptions {
     Format format = Format::automatic;
-    std::string from{};      ///< the group or variable to export; empty: the whole pool
-    bool overwrite = false;  ///< replaces an existing file, once the new one is whole
-    bool strict = false;     ///< what would be a warning is an error: unsupported
+    std::string from{};        ///< the group or variable to export; empty: the whole pool
+    bool overwrite = false;    ///< replaces an existing file, once the new one is whole
+    bool strict = false;       ///< what would be a warning is an error: unsupported
+    bool only_shared = false;  ///< leaves private objects out, and the attributes of private groups
     std::uint64_t piece_bytes = 16ULL << 20;
     ExchangeProgress progress{};
 };
@@ -63,17 +66,20 @@ struct ExportOptions {
 /// Crash: one step: everything is there or nothing. A pool that was made for the import and cannot be filled
 ///     is removed.
 /// Sharing: no other process may use steps in the pool meanwhile: the import would commit its step as well.
-///     `busy` if one does when the import begins.
+///     `busy` if one does when the import begins. An object that another process makes under a name of the
+///     file meanwhile stays, and the import fails (already_exists).
 /// Errors: not_found, permission_denied; corrupt (names the object in the file); already_exists when the pool
 ///     has a variable or an attribute of that name; unsupported for a format that this build lacks; no_space.
 ExchangeReport import_file(const std::string& pool_path, const std::string& file,
                            const ImportOptions& options = {});
 
-/// Exports a pool, a group or one variable to a new file.
+/// Exports a pool, a group or one variable to a new file. A file with something private in it has the mode 0600, a
+/// directory 0700.
 /// Crash: the file appears when it is whole. Until then it lies in a directory named `file`, `.part` and six
 ///     letters; the next export beside it removes what a killed one left. A Zarr directory is replaced in one
 ///     moment.
-/// Sharing: stores by others meanwhile may be in the file or not, array by array.
+/// Sharing: stores by others meanwhile may be in the file or not, array by array. With `only_shared`, busy when something
+///     becomes private meanwhile.
 /// Errors: not_found, permission_denied, already_exists (the file, without `overwrite`); invalid_argument for
 ///     a name that tells no format, and for .npy unless it is one variable; unsupported for content that the
 ///     format cannot hold at all; no_space, io_error.

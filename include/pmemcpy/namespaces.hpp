@@ -82,7 +82,9 @@ enum class Drop { only_empty, with_pools };
 /// Removes a namespace. A process that has a pool of it open keeps the pool until it closes it.
 /// Crash: the name is free before any file is removed; the next create_namespace() or drop_namespace()
 ///     removes the rest.
-/// Errors: not_found; busy when it has pools and `what` is only_empty; permission_denied for users other than
+/// Sharing: with only_empty, a pool that another process makes meanwhile stays, and so does the namespace (busy). For a
+///     moment nobody finds the namespace.
+/// Errors: not_found; busy when it has pools or files of private objects and `what` is only_empty; permission_denied for users other than
 ///     the owner; also when the name is free but files of other users remain that this user cannot remove.
 void drop_namespace(const std::string& name, Drop what = Drop::only_empty, const std::string& root = {});
 

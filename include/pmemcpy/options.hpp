@@ -62,6 +62,9 @@ struct ArrayOptions {
     Codec codec{};            ///< compresses each block; such blocks have no view
     Order order = Order::c;   ///< order of the elements of a box, in memory and in the pool
     bool contiguous = false;  ///< one block that covers the array, filled in place; see PMEM::update
+    /// An array that is there already is an error (already_exists), also one of the same type and shape. Of two
+    /// processes that alloc it so, one succeeds.
+    bool must_be_new = false;
     /// One element, loaded where no store has been; empty: such a load is not_found.
     std::vector<std::byte> fill_value{};
 

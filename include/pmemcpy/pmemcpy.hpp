@@ -302,14 +302,14 @@ public:
     void abandon();
 
     // ---- for faces that know types only at run time ----
-
+    /// With `must_be_new`, something that is there already is an error (already_exists), and stays.
     void store_encoded(std::string_view id, const Type& type, SerializerType serializer,
-                       const Encoder& encoder);
+                       const Encoder& encoder, bool must_be_new = false);
     using Decode =
         std::function<void(const Type& type, SerializerType serializer, std::span<const std::byte> bytes)>;
     void load_encoded(std::string_view id, const Decode& decode) const;
     void set_attribute_encoded(std::string_view id, std::string_view name, const Type& type,
-                               SerializerType serializer, const Encoder& encoder);
+                               SerializerType serializer, const Encoder& encoder, bool must_be_new = false);
     void get_attribute_encoded(std::string_view id, std::string_view name, const Decode& decode) const;
     using VisitAttribute = std::function<void(const std::string& name, const Type& type,
                                               SerializerType serializer, std::span<const std::byte> bytes)>;

@@ -16,6 +16,9 @@ struct Repair {
     /// Data that could not be saved or was saved in another form, by variable and box as far as records still
     /// tell; without an id where even that is unknown.
     std::vector<Damage> damages;
+    /// Files of private objects (scope.hpp) beside the old pool. They are no part of the new one, which finds those of its
+    /// user when it has the old one's place and name; repair() makes a new one of each as of any pool.
+    std::vector<std::string> private_files;
 };
 
 /// Makes a new pool at `to` of what is whole in the one at `from`: a pool that a device made unusable by

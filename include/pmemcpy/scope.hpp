@@ -34,7 +34,8 @@ const char* name_of(Scope scope) noexcept;
 Scope parse_scope(std::string_view text);
 
 /// Moves a variable, or a group with all its members, to one side or the other. Objects made later in a
-/// private group are private. Does nothing to objects that are on that side already.
+/// private group are private, except in a group of it that was made shared. Does nothing to objects that are
+/// on that side already.
 ///
 /// An object that becomes private is copied, erased from the pool, and wiped. When the call returns, none of
 /// its bytes, names and attributes is in a file that others may read: neither the pool, nor its index, nor
@@ -55,8 +56,9 @@ Scope parse_scope(std::string_view text);
 ///     corrupt.
 void set_scope(PMEM& pool, std::string_view id, Scope scope);
 
-/// The scope of a variable or group. A group is private if set_scope() made it or a group above it private,
-/// or if all its members are private.
+/// The scope of a variable or group. The nearest group that set_scope() was called for decides of a group, beginning
+/// with the group itself. One that private objects made, and nothing shared, is private. In a private side that is
+/// open as a pool of its own, all is private.
 /// Errors: not_found.
 Scope scope_of(const PMEM& pool, std::string_view id);
 
@@ -66,7 +68,7 @@ std::uint64_t share(PMEM& pool, const Query& question, Scope scope = Scope::shar
 std::uint64_t share(PMEM& pool, std::string_view text, Scope scope = Scope::shared);
 
 /// The private side of this user as a pool of its own, made if there is none: everything stored in it is
-/// private. It stays open as long as `pool` does.
+/// private. It stays open as long as `pool` does. Of a private side it is that side itself.
 /// Errors: permission_denied for users who may not write beside the pool, or when a file of another user is
 ///     in its place; not_found when no private pool exists and `pool` is open for reading; busy when the pool
 ///     was moved or replaced while it was open, or when private objects of another pool, which had this name

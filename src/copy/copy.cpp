@@ -6,6 +6,7 @@
 
 #include "copy/copy_array.hpp"
 #include "copy/draft.hpp"
+#include "copy/side.hpp"
 
 namespace pmemcpy {
 
@@ -61,19 +62,10 @@ void fill(const PMEM& source, const std::string& from, PMEM& target, const std::
         copy_value(source, from, target, draft);
         copied(target.info(draft).stored_bytes);
     }
-    copy_attributes(source, from, target, draft, true);
+    fill_attributes(source, from, target, draft, true);
 }
 
-}  // namespace copy
-
-void copy_variable(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
-                   bool force, const Copied& copied) {
-    const copy::Draft draft(target);
-    copy::fill(source, from, target, draft.id(), copied);
-    rename_variable(target, draft.id(), to, force);
-}
-
-void copy_attributes(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
+void fill_attributes(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
                      bool force) {
     const std::vector<std::string> there = target.attributes(to);
     std::vector<Attribute> copies;
@@ -83,6 +75,30 @@ void copy_attributes(const PMEM& source, const std::string& from, PMEM& target, 
             copies.emplace_back(name, type, serializer, bytes);
     });
     target.set_attributes(to, copies);
+}
+
+}  // namespace copy
+
+void copy_variable(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
+                   bool force, const Copied& copied) {
+    PMEM& side = copy::side_for(source, from, target, to);
+    const copy::Draft draft(side);
+    copy::fill(source, from, side, draft.id(), copied);
+    rename_variable(target, draft.id(), to, force);
+}
+
+void copy_attributes(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
+                     bool force) {
+    if (source.attributes(from).empty()) return;
+    copy::check_attributes_stay_private(source, from, target, to);
+    copy::fill_attributes(source, from, target, to, force);
+}
+
+void copy_group(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
+                bool force) {
+    PMEM& side = target.exists(to) ? target : copy::side_for(source, from, target, to);
+    side.make_group(to);
+    copy_attributes(source, from, target, to, force);
 }
 
 void rename_variable(PMEM& pool, const std::string& from, const std::string& to, bool force) {

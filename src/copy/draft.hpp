@@ -29,4 +29,8 @@ private:
 void fill(const PMEM& source, const std::string& from, PMEM& target, const std::string& draft,
           const Copied& copied);
 
+/// As copy_attributes(), also from a private object to a shared one.
+void fill_attributes(const PMEM& source, const std::string& from, PMEM& target, const std::string& to,
+                     bool force);
+
 }  // namespace pmemcpy::copy

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "copy/draft.hpp"
+#include "copy/side.hpp"
 
 namespace pmemcpy {
 
@@ -114,9 +115,10 @@ void move_variable(PMEM& source, const std::string& from, PMEM& target, const st
     if (!source.exists(from)) give_back_moved(source, from);
     const std::string aside = name_aside(source, from);
     const Content before(source, from);
-    const copy::Draft draft(target);
-    copy::fill(source, from, target, draft.id(), copied);
-    if (!(Content(source, from) == before) || !before.has_attributes_of(target, draft.id())) {
+    PMEM& side = copy::side_for(source, from, target, to);
+    const copy::Draft draft(side);
+    copy::fill(source, from, side, draft.id(), copied);
+    if (!(Content(source, from) == before) || !before.has_attributes_of(side, draft.id())) {
         throw Error(Code::busy,
                     "'" + from +
                         "' was stored into while it was being moved, and stays as it is; move it when "

@@ -11,6 +11,7 @@
 #include <pmemcpy/pmemcpy.hpp>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace pmemcpy {
 namespace {
@@ -23,14 +24,18 @@ protected:
     std::string pool() const { return here_ / name_; }
     std::string pool_file() const { return pool() + (pool().back() == '/' ? ".pool" : ""); }
 
-    /// `meanwhile` runs when the first elements have been stored, and then the import fails.
-    void import(const std::function<void()>& meanwhile = {}) {
+    std::string file() const { return here_ / "a.npy"; }
+    void write_file() const {
         std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1024,), }";
         header.resize(117, ' ');
         header += '\n';
-        std::ofstream file(here_ / "a.npy", std::ios::binary);
-        file << std::string("\x93NUMPY\x01\x00", 8) << '\x76' << '\0' << header << std::string(8192, '\1');
-        file.close();
+        std::ofstream out(file(), std::ios::binary);
+        out << std::string("\x93NUMPY\x01\x00", 8) << '\x76' << '\0' << header << std::string(8192, '\1');
+    }
+
+    /// `meanwhile` runs when the first elements have been stored, and then the import fails.
+    void import(const std::function<void()>& meanwhile = {}) {
+        write_file();
         ImportOptions options;
         options.max_bytes = 16 << 20;
         options.piece_bytes = 1024;
@@ -38,7 +43,7 @@ protected:
             if (meanwhile) meanwhile();
             throw std::runtime_error("no more");
         };
-        EXPECT_THROW(import_file(pool(), here_ / "a.npy", options), std::runtime_error);
+        EXPECT_THROW(import_file(pool(), file(), options), std::runtime_error);
     }
     static std::int64_t value_in(const std::string& pool) {
         Options options;
@@ -68,6 +73,28 @@ TEST_P(failed_import, takes_the_pool_that_it_made_away) {
     EXPECT_FALSE(fs::exists(pool_file()));
     EXPECT_FALSE(fs::exists(pool_file() + ".rt"));
     EXPECT_FALSE(fs::exists(pool()));
+}
+
+// An import looked whether an array was there, and then stored into one that another process had made behind the look. It makes each as a
+// new one now, so an array that came before stays, whenever it came.
+TEST_P(failed_import, leaves_an_array_of_another_that_is_like_its_own) {
+    PMEM theirs;
+    Options small;
+    small.max_bytes = 16 << 20;
+    theirs.mmap(pool(), small);
+    theirs.alloc<double>("a", {1024});
+    const std::vector<double> numbers(1024, 7.0);
+    theirs.store("a", numbers.data(), Box::whole({1024}));
+    write_file();
+    try {
+        import_file(pool(), file());
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), Code::already_exists) << error.what();
+    }
+    std::vector<double> now(1024);
+    theirs.load("a", now.data(), Box::whole({1024}));
+    EXPECT_EQ(now, numbers);
 }
 
 TEST_F(failed_import_into_a_directory, leaves_one_that_was_there) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 #include <pmemcpy/json.hpp>
+#include <pmemcpy/scope.hpp>
 
 #include "exchange/origin.hpp"
 #include "exchange/pieces.hpp"
@@ -158,6 +159,49 @@ Holding::Holding(const PMEM& pool, const ExportOptions& options, ExchangeReport&
             if (error.kind() != Code::not_found) throw;  // somebody has just erased it
         }
     }
+    if (!options.only_shared) return;
+    leave_private_out();
+    if (is_variable && variables_.empty())
+        throw Error(Code::not_found, "there is no shared '" + options.from + "' in " + pool.info().path);
+}
+
+// Erased meanwhile: then nothing of it is in the file, or something shared was.
+bool Holding::is_private(const std::string& id) const {
+    try {
+        return scope_of(pool_, id) == Scope::own;
+    } catch (const Error& error) {
+        if (error.kind() != Code::not_found) throw;
+        return false;
+    }
+}
+
+// A private group is there for the shared objects in it, as for all readers of the pool.
+void Holding::leave_private_out() {
+    std::erase_if(variables_, [&](const Variable& variable) { return is_private(variable.info.id); });
+    std::set<std::string> around;
+    const auto needs_groups = [&](std::string path) {
+        for (path = group_of(path); !path.empty(); path = group_of(path)) around.insert(path);
+    };
+    for (const Variable& variable : variables_) needs_groups(variable.path);
+    for (const std::string& group : groups_) {
+        if (!is_private(id_of(group))) needs_groups(group);
+    }
+    for (const std::string& group : groups_) {
+        if (is_private(id_of(group))) private_groups_.insert(group);
+    }
+    std::erase_if(groups_, [&](const std::string& group) {
+        return hides(group) && !group.empty() && !around.contains(group);
+    });
+}
+
+std::uint64_t Holding::count_private() const {
+    const auto count = std::count_if(variables_.begin(), variables_.end(),
+                                     [&](const Variable& variable) { return is_private(variable.info.id); });
+    if (is_one_variable()) return static_cast<std::uint64_t>(count);
+    return static_cast<std::uint64_t>(
+        count + std::count_if(groups_.begin(), groups_.end(), [&](const std::string& group) {
+            return !hides(group) && is_private(id_of(group));
+        }));
 }
 
 std::string Holding::id_of(const std::string& path) const {
@@ -173,13 +217,14 @@ const Variable* Holding::find(const std::string& path) const {
 }
 
 nlohmann::json Holding::origin(const std::string& group) const {
+    if (hides(group)) return nullptr;
     return json_attribute(pool_, id_of(group), origin_attribute);
 }
 
 std::vector<Datum> Holding::attributes(const std::string& path) const {
     std::vector<Datum> all;
     const std::string id = id_of(path);
-    if (path.empty() && !variables_.empty() && variables_[0].info.id == options_.from) return all;
+    if ((path.empty() && is_one_variable()) || hides(path)) return all;
     pool_.for_each_attribute_encoded(id, [&](const std::string& name, const Type& type,
                                              SerializerType serializer, std::span<const std::byte> bytes) {
         if (name == origin_attribute || name == dimensions_attribute) return;

@@ -84,6 +84,9 @@ public:
     /// A warning, once for each variable, that some of its elements are zeros because nobody has stored them.
     void note_hole(const Variable& variable) const;
 
+    /// Of these variables and groups, how many are private now.
+    std::uint64_t count_private() const;
+
     void count_group() { ++report_.groups; }
     void count_variable() { ++report_.variables; }
     void count_attribute() { ++report_.attributes; }
@@ -92,6 +95,10 @@ public:
 
 private:
     std::string id_of(const std::string& path) const;
+    bool is_private(const std::string& id) const;
+    void leave_private_out();
+    bool is_one_variable() const { return !variables_.empty() && variables_[0].info.id == options_.from; }
+    bool hides(const std::string& path) const { return private_groups_.contains(path); }
 
     const PMEM& pool_;
     const ExportOptions& options_;
@@ -99,6 +106,7 @@ private:
     std::string base_;  // the exported group's id and a `/`, or empty
     std::vector<std::string> groups_;
     std::vector<Variable> variables_;
+    std::set<std::string> private_groups_;  // around something shared, where only that is exported
     void load_covered(const Variable& variable, std::span<std::byte> data, const Box& box) const;
     void count_bytes(std::uint64_t bytes) const;
 

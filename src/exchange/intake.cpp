@@ -49,23 +49,30 @@ bool Intake::hold(const std::string& path, Go&& go) {
     }
 }
 
+// No look from here would see an object that another process makes behind it.
+template <class Make>
+void Intake::make_new(const std::string& what, const std::string& key, Make&& make) {
+    try {
+        if (!made_.insert(key).second) throw Error(Code::already_exists, "the file has two of that name");
+        make();
+    } catch (const Error& error) {
+        if (error.kind() != Code::already_exists) throw;
+        throw Error(Code::already_exists,
+                    what + " cannot be imported: " + error.what() + "; import into another group");
+    }
+}
+
 bool Intake::takes(const std::string& path) const {
     return std::none_of(left_out_.begin(), left_out_.end(),
                         [&](const std::string& one) { return (path + "/").starts_with(one); });
 }
 
-// An array that is there already would be found by alloc, and then hold both.
 template <class Make>
 void Intake::create(const std::string& path, Make&& make) {
     if (!takes(path)) return;
     const std::string id = id_of(path);
     const bool is_held = hold(path, [&] {
-        if (!made_.insert(id).second || pool_.exists(id)) {
-            throw Error(Code::already_exists,
-                        "the pool has an '" + id + "' already, so '" + path +
-                            "' cannot be imported under that name; import into another group");
-        }
-        make(id);
+        make_new("'" + path + "'", id, [&] { make(id); });
         ++report_.variables;
     });
     if (!is_held) left_out_.push_back(path + "/");
@@ -104,6 +111,7 @@ void Intake::take_back_groups() {
 
 void Intake::array(const std::string& path, const Type& type, const Dimensions& dims, ArrayOptions options) {
     options.codec = options_.codec;
+    options.must_be_new = true;
     create(path, [&](const std::string& id) { pool_.alloc(id, type, dims, options); });
 }
 
@@ -115,7 +123,7 @@ void Intake::store(const std::string& path, const Type& type, const void* data, 
 
 void Intake::value(const std::string& path, const Type& type, std::span<const std::byte> bytes) {
     create(path, [&](const std::string& id) {
-        pool_.store_encoded(id, type, SerializerType::bp4, BytesEncoder(bytes));
+        pool_.store_encoded(id, type, SerializerType::bp4, BytesEncoder(bytes), true);
     });
     count(bytes.size());
 }
@@ -130,12 +138,10 @@ bool Intake::set(const std::string& path, std::string_view name, const Type& typ
                  std::span<const std::byte> bytes) {
     if (!takes(path)) return false;
     const std::string id = id_of(path);
-    if (!made_.insert(key_of(id, name)).second || had_attribute(id, name)) {
-        throw Error(Code::already_exists, "the pool's '" + id + "' has an attribute '" + std::string(name) +
-                                              "' already; import into another group");
-    }
     return hold(path + "@" + std::string(name), [&] {
-        pool_.set_attribute_encoded(id, name, type, SerializerType::bp4, BytesEncoder(bytes));
+        make_new("the attribute '" + std::string(name) + "' of '" + shown(path) + "'", key_of(id, name), [&] {
+            pool_.set_attribute_encoded(id, name, type, SerializerType::bp4, BytesEncoder(bytes), true);
+        });
     });
 }
 

@@ -56,6 +56,8 @@ private:
     template <class Go>
     bool hold(const std::string& path, Go&& go);
     template <class Make>
+    void make_new(const std::string& what, const std::string& key, Make&& make);
+    template <class Make>
     void create(const std::string& path, Make&& make);
     bool is_own_attribute(const std::string& path, std::string_view name);
     bool names_dimensions(const std::string& path, const nlohmann::json& json) const;

@@ -91,11 +91,13 @@ bool Part::make_folder() {
     return false;
 }
 
-void Part::become_whole() {
+void Part::become_whole(bool for_owner) {
     const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) fail_kernel("cannot open " + path_, errno);
     const bool is_directory = fs::is_directory(path_);
-    const int error = (is_directory ? ::syncfs(fd) : ::fsync(fd)) == 0 ? 0 : errno;
+    const auto write_back = [&] { return (is_directory ? ::syncfs(fd) : ::fsync(fd)) == 0; };
+    const bool is_closed = !for_owner || ::fchmod(fd, is_directory ? 0700 : 0600) == 0;
+    const int error = is_closed && write_back() ? 0 : errno;
     ::close(fd);
     if (error != 0) fail_kernel("cannot write " + path_, error);
     check_free();

@@ -16,8 +16,9 @@ public:
 
     const std::string& path() const { return path_; }
 
-    /// The bytes come to the medium before the name does. Errors: already_exists, io_error, no_space.
-    void become_whole();
+    /// The bytes come to the medium before the name does. Nobody but its owner may open it `for_owner`, as nobody else may before.
+    /// Errors: already_exists, io_error, no_space.
+    void become_whole(bool for_owner = false);
 
 private:
     bool make_folder();

@@ -42,6 +42,55 @@ os::Calls deadly_calls(int n) {
     return fake;
 }
 
+/// The kernel, which sends this process a signal when it gives a file so many bytes.
+template <int signal, off_t bytes>
+os::Calls signal_at_bytes() {
+    os::Calls fake = os::system_calls();
+    fake.fallocate = [](int fd, int mode, off_t offset, off_t length) {
+        if (length == bytes) ::kill(::getpid(), signal);
+        return os::system_calls().fallocate(fd, mode, offset, length);
+    };
+    return fake;
+}
+
+/// A process that opens the pool and stores that.
+pid_t store_elsewhere(const std::string& path, const Options& options, const os::Calls& calls,
+                      const std::string& id, std::size_t bytes) {
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    const os::ScopedCalls scoped(calls);
+    PMEM own;
+    own.mmap(path, options);
+    own.store(id, std::string(bytes, 'v'));
+    own.munmap();
+    ::_exit(0);
+}
+
+// A process had counted bytes and died. While another one was stopped between a file and its count, these bytes stayed counted: the pool was
+// full, and nothing said why.
+TEST_F(directory_layout, that_is_full_of_what_the_dead_counted_says_who_keeps_it_from_being_counted_anew) {
+    constexpr off_t small = 100'003;
+    constexpr off_t large = 50'000'003;
+    open();
+    const pid_t stopped =
+        store_elsewhere(path(), options(), signal_at_bytes<SIGSTOP, small>(), "stopped", small);
+    int status = 0;
+    ASSERT_EQ(::waitpid(stopped, &status, WUNTRACED), stopped);
+    ASSERT_TRUE(WIFSTOPPED(status));
+    const pid_t dead = store_elsewhere(path(), options(), signal_at_bytes<SIGKILL, large>(), "dead", large);
+    ASSERT_EQ(::waitpid(dead, &status, 0), dead);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    expect_error(Code::no_space, "process " + std::to_string(stopped),
+                 [&] { pmem_.store("mine", std::string(large, 'm')); });
+    expect_error(Code::no_space, "is stopped in making or removing a file",
+                 [&] { pmem_.store("mine", std::string(large, 'm')); });
+    ::kill(stopped, SIGCONT);
+    ASSERT_EQ(::waitpid(stopped, &status, 0), stopped);
+    EXPECT_EQ(status, 0);
+    pmem_.store("mine", std::string(large, 'm'));
+    EXPECT_EQ(pmem_.load<std::string>("stopped").size(), static_cast<std::size_t>(small));
+}
+
 TEST_F(directory_layout, a_kill_at_any_call_leaves_no_orphan_after_recovery) {
     open();
     store("A", ramp(1000));

@@ -6,6 +6,7 @@
 #include "layout/trouble.hpp"
 #include "os/access.hpp"
 #include "os/directory.hpp"
+#include "os/lock.hpp"
 #include "os/process.hpp"
 #include "os/space.hpp"
 
@@ -24,7 +25,8 @@ using persist::Medium;
 namespace {
 
 constexpr std::size_t looked_at_per_mapping = 2;
-constexpr int most_counts = 8;  // each one: others have made or removed a file meanwhile
+constexpr std::uint64_t most_own_uncounted = 2;  // of one call, within another
+constexpr int most_counts = 8;                   // each one: others have made or removed a file meanwhile
 
 // Whether the process is there that has drawn this number for a passing name.
 bool is_of_the_living(pool::Pool& pool, std::uint64_t number) {
@@ -357,17 +359,38 @@ void PayloadFiles::throw_full(std::uint64_t bytes) const {
         throw Error(Code::no_space, "target '" + seat_.name + "' of " + pool.path() +
                                         " is full: it may have " + std::to_string(*seat_.capacity_bytes) +
                                         " bytes, and " + std::to_string(bytes) + " more are needed" +
-                                        reserved_text());
+                                        reserved_text() + stopped_text());
     }
-    throw Error(Code::no_space, pool.path() + " is full: with its payload files it may have " +
-                                    std::to_string(pool.super().max_bytes) + " bytes, and " +
-                                    std::to_string(bytes) +
-                                    " more are needed; erase something, or create a larger pool");
+    throw Error(Code::no_space,
+                pool.path() + " is full: with its payload files it may have " +
+                    std::to_string(pool.super().max_bytes) + " bytes, and " + std::to_string(bytes) +
+                    " more are needed; erase something, or create a larger pool" + stopped_text());
 }
 
 std::string PayloadFiles::reserved_text() const {
     const std::uint64_t others = heap_.pool().reserved_by_others(seat_.target);
     return others == 0 ? "" : "; others have reserved " + std::to_string(others);
+}
+
+// Behind a process that is stopped between a file and its count nobody can count anew, so bytes that dead processes have counted stay counted.
+std::string PayloadFiles::stopped_text() const {
+    pool::Pool& pool = heap_.pool();
+    if (pool.all_is_counted(most_own_uncounted)) return "";
+    pool::Runtime& runtime = pool.runtime();
+    for (std::uint64_t i = 0; i < Medium::load(&runtime.header().slots_used); ++i) {
+        const pool::Slot& slot = runtime.slot(i);
+        if (i == pool.slot_index() || Medium::load(&slot.uncounted) == 0 || Medium::load(&slot.attached) == 0)
+            continue;
+        if (!os::is_stopped(Medium::load(&slot.pid))) continue;  // cheaper than to ask whose the lock is
+        const std::uint64_t process = os::stopped_holder(runtime.file(), pool::Runtime::owner_byte(i));
+        if (process == 0) continue;
+        return "; that may be too much, for bytes that dead processes have counted cannot be counted anew "
+               "while " +
+               os::described(process) +
+               " is stopped in making or removing a file: continue it (kill -CONT) or end it (kill -KILL), "
+               "then try again";
+    }
+    return "";
 }
 
 void PayloadFiles::check_room(std::uint64_t bytes) const {

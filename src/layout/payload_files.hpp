@@ -144,6 +144,7 @@ private:
     bool part_has_room(std::uint64_t bytes) const;
     [[noreturn]] void throw_part_full(std::uint64_t bytes) const;
     std::string reserved_text() const;
+    std::string stopped_text() const;
     std::optional<os::File> open(const heap::Extent& extent) const;
     std::optional<os::File> hold(const std::string& name) const;
     void forget_removed();

@@ -45,8 +45,15 @@ std::optional<MemberSeen> seen_now(const PMEM& pool, const std::string& id) {
     }
 }
 
+// A group may be on both sides, and the one that was seen on one of them. It goes from both, or stays on both.
 bool erase_if_same(PMEM& pool, const MemberSeen& member) {
-    return pmem::Sides::of(pool).of(member.id)->erase_if(member.id, member.oid);
+    pmem::Sides& sides = pmem::Sides::of(pool);
+    const auto side = sides.of(member.id);
+    const auto other = side == sides.shared() ? sides.own_store() : sides.shared();
+    if (!other || side->is_group(member.id) != true || other->is_group(member.id) != true)
+        return side->erase_if(member.id, member.oid);
+    const auto now = seen_now(pool, member.id);
+    return now && now->oid == member.oid && erase_if_there(pool, member.id);
 }
 
 // What is in a group was there before the look that finds the group itself the same: it is this one's.

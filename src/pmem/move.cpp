@@ -1,10 +1,10 @@
 #include "pmem/move.hpp"
 
+#include "array/id.hpp"
 #include "copy/draft.hpp"
 #include "index/index.hpp"
 #include "operate/hints.hpp"
 
-#include <pmemcpy/copy.hpp>
 #include <pmemcpy/error.hpp>
 
 #include <algorithm>
@@ -37,15 +37,17 @@ std::vector<std::string> groups_of(const store::Store& side, const std::string& 
     return all;
 }
 
+void erase_if_empty(store::Store& side, const std::string& group) {
+    try {
+        erase_if_there(side, group);
+    } catch (const Error& error) {
+        if (error.kind() != Code::busy) throw;
+    }
+}
+
 /// Empty groups go; others stay.
 void erase_groups(store::Store& side, const std::string& group) {
-    for (const std::string& id : groups_of(side, group)) {
-        try {
-            erase_if_there(side, id);
-        } catch (const Error& error) {
-            if (error.kind() != Code::busy) throw;
-        }
-    }
+    for (const std::string& id : groups_of(side, group)) erase_if_empty(side, id);
 }
 
 void sync(store::Store& side) {
@@ -92,7 +94,8 @@ std::optional<Moving> Moving::noted_in(const store::Store& own, const store::Sto
 }
 
 Move::Move(Sides& sides, Scope to)
-    : one_thread_(sides.moving()),
+    : sides_(sides),
+      one_thread_(sides.moving()),
       shared_(sides.shared()),
       own_((static_cast<void>(sides.make_own()), sides.own_store())),
       one_process_(own_->hold_scopes()),
@@ -107,10 +110,14 @@ Move::Move(Sides& sides, Scope to)
 }
 
 void Move::variable(const std::string& id) {
-    if (to_ == Scope::shared) return give(id);
+    if (to_ == Scope::shared) {
+        keep_way_to(id);
+        return give(id);
+    }
     const Oid there = shared_->oid(id);
     note({Moving::Verb::take, id, there});
     take(id, there);
+    erase_way_to(id);
 }
 void Move::group(const std::string& id) { to_ == Scope::own ? take_group(id) : give_group(id); }
 
@@ -161,35 +168,77 @@ void Move::give(const std::string& id) {
     shared_->announce_scopes();
 }
 
+// A shared object has the groups around it in the shared pool; those that were private stay so.
+void Move::keep_way_to(const std::string& id) {
+    for (const std::string_view group : array::parents(id)) {
+        if (own_->exists(group) && !shared_->exists(group) && !own_->note(group, scope_note))
+            own_->set_note(group, scope_note, name_of(Scope::own));
+    }
+}
+
+// Private groups are in the shared pool only as long as they lead to something shared.
+void Move::erase_way_to(const std::string& id) {
+    const std::vector<std::string_view> groups = array::parents(id);
+    for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+        if (sides_.of(*group) == own_) erase_if_empty(*shared_, std::string(*group));
+    }
+}
+
+// For a group with all groups in it. Only a shared group in a private one has to be said to be shared.
+void Move::say_scope(const std::string& id, std::optional<Scope> scope) {
+    if (scope) {
+        Sides::store_of(own_pool_).create_as(id, *shared_);
+        own_pool_.make_group(id);
+        own_->set_note(id, scope_note, name_of(*scope));
+    }
+    for (const std::string& group : groups_of(*own_, id)) {
+        if (!scope || group != id) own_->remove_note(group, scope_note);
+    }
+}
+
+// A group of both sides has the attributes that the private one has.
 void Move::copy_groups(const std::string& id, const PMEM& from, PMEM& to) {
     std::vector<std::string> groups = from.groups(id + "/");
     if (from.exists(id)) groups.insert(groups.begin(), id);
     for (const std::string& group : groups) {
         Sides::store_of(to).create_as(group, Sides::store_of(from));
         to.make_group(group);
-        copy_attributes(from, group, to, group, false);
+        copy::fill_attributes(from, group, to, group, &from == &own_pool_);
     }
+}
+
+// A member that is private already is another user's on the shared side, and stays. One that a death left on both sides has its oid in the
+// note, by which resume() has erased it. Whether nothing but those is left.
+bool Move::take_members(const std::string& id) {
+    bool has_others = false;
+    for (const std::string& variable : shared_->ids(id + "/", false)) {
+        if (own_->exists(variable)) {
+            has_others = true;
+            continue;
+        }
+        try {
+            const Oid there = shared_->oid(variable);
+            note({Moving::Verb::take_group, id, there});
+            take(variable, there);
+        } catch (const Error& error) {
+            if (error.kind() != Code::not_found || shared_->exists(variable)) throw;  // another has erased it
+        }
+    }
+    const std::vector<std::string> left = shared_->ids(id + "/", false);
+    return has_others && std::all_of(left.begin(), left.end(),
+                                     [&](const std::string& variable) { return own_->exists(variable); });
 }
 
 void Move::take_group(const std::string& id) {
     note({Moving::Verb::take_group, id});
-    Sides::store_of(own_pool_).create_as(id, *shared_);
-    own_pool_.make_group(id);
-    own_->set_note(id, private_note, "private");
+    say_scope(id, Scope::own);
     shared_->announce_scopes();
     // What others of this user were about to store when they had not heard of it yet comes with the next round.
     for (int round = 0; round < most_rounds; ++round) {
         copy_groups(id, shared_pool_, own_pool_);
-        for (const std::string& variable : shared_->ids(id + "/", false)) {
-            try {
-                take(variable, shared_->oid(variable));
-            } catch (const Error& error) {
-                if (error.kind() != Code::not_found || shared_->exists(variable))
-                    throw;  // another has erased it
-            }
-        }
+        const bool are_all_taken = take_members(id);
         erase_groups(*shared_, id);
-        if (!shared_->exists(id)) return;
+        if (are_all_taken || !shared_->exists(id)) return erase_way_to(id);
     }
     throw Error(Code::busy, "others keep storing into '" + id +
                                 "'; what was there is private, and the same call "
@@ -197,11 +246,15 @@ void Move::take_group(const std::string& id) {
 }
 
 void Move::give_group(const std::string& id) {
-    for (const std::string& group : groups_of(*own_, id)) own_->remove_note(group, private_note);
+    keep_way_to(id);
+    const auto said =
+        sides_.scope_around(id) == Scope::own ? std::optional(Scope::shared) : std::optional<Scope>();
+    say_scope(id, said);
     shared_->announce_scopes();
     copy_groups(id, own_pool_, shared_pool_);
     for (const std::string& variable : own_->ids(id + "/", false)) give(variable);
     erase_groups(*own_, id);
+    say_scope(id, said);  // the first note went with the group
     shared_->announce_scopes();
 }
 
@@ -210,12 +263,21 @@ void Move::finish() {
     own_->remove_note("/", moving_note);
 }
 
+void Move::erase_if_copied(const Oid& there) {
+    try {
+        if (own_->exists(shared_->name_of(there))) shared_->erase_this(there);
+    } catch (const Error& error) {
+        if (error.kind() != Code::not_found) throw;
+    }
+}
+
 // From what a process has left that died: what is private is not shared any more, and of a group that was to be private nothing.
 void Move::resume() {
     shared_->start_wiping();
     for (const std::string& draft : own_->ids(draft_prefix, false)) erase_if_there(*own_, draft);
     if (const auto left = Moving::noted_in(*own_, *shared_)) {
         if (left->verb == Moving::Verb::take_group) {
+            erase_if_copied(left->there);
             take_group(left->id);
         } else {
             if (left->verb == Moving::Verb::give) erase_if_there(*shared_, left->draft);

@@ -16,7 +16,7 @@ struct Moving {
     enum class Verb { take, give, take_group };
     Verb verb = Verb::take;
     std::string id;
-    Oid there{};          ///< what is of it in the shared side: what is to go from there, or has come there
+    Oid there{};  ///< what is of it in the shared side: what is to go from there, or has come there; of a group, one of its members
     std::string draft{};  ///< of one that is given: its name before it has its own
 
     void note_in(store::Store& own, const store::Store& shared) const;
@@ -42,9 +42,15 @@ private:
     void take(const std::string& id, const Oid& there);
     void give(const std::string& id);
     void take_group(const std::string& id);
+    bool take_members(const std::string& id);
     void give_group(const std::string& id);
+    void keep_way_to(const std::string& id);
+    void erase_way_to(const std::string& id);
+    void say_scope(const std::string& id, std::optional<Scope> scope);
     void copy_groups(const std::string& id, const PMEM& from, PMEM& to);
     void resume();
+    void erase_if_copied(const Oid& there);
+    Sides& sides_;
     std::lock_guard<std::mutex> one_thread_;
     std::shared_ptr<store::Store> shared_;
     std::shared_ptr<store::Store> own_;

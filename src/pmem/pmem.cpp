@@ -5,6 +5,7 @@
 #include <pmemcpy/operations.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 
+#include "array/id.hpp"
 #include "index/index.hpp"
 #include "operate/hints.hpp"
 #include "pmem/sides.hpp"
@@ -246,6 +247,11 @@ void PMEM::rename(std::string_view from, std::string_view to) {
     const auto& side = side_of(from);
     const auto& target = side_of(to);
     if (side == target || side->is_group(from) == true) return side->rename(from, to);
+    for (const std::string_view group : array::parents(to)) {
+        if (target->is_group(group) != false) continue;
+        throw Error(Code::already_exists, "'" + std::string(group) + "' is a variable, so '" +
+                                              std::string(to) + "' cannot lie in it; take another name");
+    }
     if (target->exists(to)) {
         throw Error(Code::already_exists, "there is a '" + std::string(to) +
                                               "' already; erase it first, or take "
@@ -336,15 +342,16 @@ void PMEM::abandon() {
 }
 
 void PMEM::store_encoded(std::string_view id, const Type& type, SerializerType serializer,
-                         const Encoder& encoder) {
-    side_of(id)->store_value(id, type, serializer, encoder);
+                         const Encoder& encoder, bool must_be_new) {
+    side_of(id)->store_value(id, type, serializer, encoder, must_be_new);
 }
 void PMEM::load_encoded(std::string_view id, const Decode& decode) const {
     found(id, [&](const store::Store& side) { side.load_value(id, decode); });
 }
 void PMEM::set_attribute_encoded(std::string_view id, std::string_view name, const Type& type,
-                                 SerializerType serializer, const Encoder& encoder) {
-    found(id, [&](store::Store& side) { side.set_attribute(id, name, type, serializer, encoder); });
+                                 SerializerType serializer, const Encoder& encoder, bool must_be_new) {
+    found(id,
+          [&](store::Store& side) { side.set_attribute(id, name, type, serializer, encoder, must_be_new); });
 }
 void PMEM::set_attributes(std::string_view id, std::span<const Attribute> attributes) {
     found(id, [&](store::Store& side) { side.set_attributes(id, attributes); });

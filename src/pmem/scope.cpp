@@ -12,6 +12,14 @@ using pmem::Sides;
 
 namespace {
 
+/// A private side that is open as a pool of its own: all in it is private.
+bool is_private_side(const PMEM& pool) { return Sides::seen_by(pool).front()->is_side(); }
+
+void refuse_private_side(const PMEM& pool) {
+    if (is_private_side(pool))
+        throw Error(Code::invalid_argument, "the private side of a pool has no sides of its own");
+}
+
 void refuse_in_step(const Sides& sides) {
     if (!sides.in_step()) return;
     throw Error(Code::unsupported,
@@ -30,14 +38,20 @@ Scope parse_scope(std::string_view text) {
 }
 
 Scope scope_of(const PMEM& pool, std::string_view id) {
+    if (is_private_side(pool)) {
+        if (id != "/" && !pool.exists(id))
+            throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool.info().path);
+        return Scope::own;
+    }
     Sides& sides = Sides::of(pool);
     const auto& side = sides.of(id);
-    if (!side->exists(id))
+    if (id != "/" && !side->exists(id))
         throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + sides.shared()->path());
     return side == sides.shared() ? Scope::shared : Scope::own;
 }
 
 void set_scope(PMEM& pool, std::string_view id, Scope scope) {
+    refuse_private_side(pool);
     Sides& sides = Sides::of(pool);
     if (id == "/")
         throw Error(Code::unsupported,
@@ -65,6 +79,7 @@ std::uint64_t share(PMEM& pool, const Query& question, Scope scope) {
         if (!is_group && scope_of(pool, found.id) != scope) ids.push_back(found.id);
     }
     if (ids.empty()) return 0;
+    refuse_private_side(pool);
     Sides& sides = Sides::of(pool);
     refuse_in_step(sides);
     if (scope == Scope::own) sides.start_wiping();
@@ -78,6 +93,6 @@ std::uint64_t share(PMEM& pool, std::string_view text, Scope scope) {
     return share(pool, Query::parse(text), scope);
 }
 
-PMEM& private_side(PMEM& pool) { return Sides::of(pool).make_own(); }
+PMEM& private_side(PMEM& pool) { return is_private_side(pool) ? pool : Sides::of(pool).make_own(); }
 
 }  // namespace pmemcpy

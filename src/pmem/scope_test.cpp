@@ -312,6 +312,39 @@ TEST_F(scope, what_another_user_has_under_the_name_of_something_private_stays) {
     EXPECT_TRUE(is_shared("y"));
 }
 
+// In a group that is made private, a name that is private already was taken for one that a death had left on both sides.
+TEST_F(scope, another_users_member_of_a_group_stays_when_it_becomes_private) {
+    PMEM pool = open(small(true));
+    const auto shared_value = [&](const std::string& id) {
+        pmem::Sides::of(pool).shared()->store_value(
+            id, Type::string(), SerializerType::bp4,
+            *make_encoder(SerializerType::bp4, std::string("theirs")));
+    };
+    pool.store("g/x", std::string("mine"));
+    pool.store("g/y", std::string("mine"));
+    set_scope(pool, "g/x", Scope::own);
+    shared_value("g/x");
+    set_scope(pool, "g", Scope::own);
+    EXPECT_EQ(pmem::Sides::of(pool).shared()->ids("", false), std::vector<std::string>{"g/x"});
+    EXPECT_EQ(pool.load<std::string>("g/x"), "mine");
+    EXPECT_EQ(scope_of(pool, "g/y"), Scope::own);
+    // A process dies while it takes a member of the group, which it has copied and not yet erased.
+    shared_value("g/y");
+    const Oid copied = pmem::Sides::of(pool).shared()->oid("g/y");
+    pmem::Moving{pmem::Moving::Verb::take_group, "g", copied}.note_in(*pmem::Sides::of(pool).own_store(),
+                                                                      *pmem::Sides::of(pool).shared());
+    pool.munmap();
+    pool = open(small());
+    EXPECT_EQ(pmem::Sides::of(pool).shared()->ids("", false), std::vector<std::string>{"g/x"});
+    EXPECT_FALSE(pmem::Sides::of(pool).own_store()->note("/", pmem::moving_note));
+    // And one that has not begun with any.
+    pmem::Moving{pmem::Moving::Verb::take_group, "g"}.note_in(*pmem::Sides::of(pool).own_store(),
+                                                              *pmem::Sides::of(pool).shared());
+    pool.munmap();
+    pool = open(small());
+    EXPECT_EQ(pmem::Sides::of(pool).shared()->ids("", false), std::vector<std::string>{"g/x"});
+}
+
 // A death behind the copy, when another user has stored something else under the name since.
 TEST_F(scope, what_has_come_since_into_the_place_of_what_was_moved_stays) {
     PMEM pool = open(small(true));

@@ -15,6 +15,9 @@ namespace {
 
 constexpr unsigned others_bits = 0077;
 
+/// The scope that a note gives its group.
+Scope scope_in(std::string_view note) { return note == name_of(Scope::shared) ? Scope::shared : Scope::own; }
+
 std::string private_ending() { return ".private-" + std::to_string(os::user_id()); }
 
 Options options_of_own(const store::Store& shared, Options options) {
@@ -121,6 +124,9 @@ void Sides::set_prefetcher(mover::Prefetcher next) {
 
 void Sides::request(Request what, std::string_view id, std::uint32_t urgency) {
     shared_->check_may_be_asked();
+    if (of(id) != shared_)
+        throw Error(Code::unsupported, "'" + std::string(id) +
+                                           "' is private, and lies in no target of the pool; share it first");
     requests_.ask(*shared_, what, id, urgency);
     move_in_background();
 }
@@ -245,22 +251,30 @@ const std::shared_ptr<store::Store>& Sides::of(std::string_view id) {
     PMEM* there = own();
     if (there == nullptr || id == "/") return shared_;  // a whole pool cannot be private
     const auto is_group = there->store_->is_group(id);
-    if (is_group && !*is_group) return there->store_;
+    if (is_group == false) return there->store_;
     const auto is_shared_group = shared_->is_group(id);
-    // What a group still has on the shared side that is being made private.
-    if (is_shared_group && !*is_shared_group) return shared_;
-    // A group is on the private side also when it only leads to something private.
-    if (is_in_private_group(id)) return there->store_;
-    return is_group && !is_shared_group ? there->store_ : shared_;
+    // Members that a group which is being made private still has on the shared side, and members by others.
+    if (is_shared_group == false || (is_shared_group && !is_group)) return shared_;
+    if (is_group && !is_shared_group) return there->store_;
+    // A group is on the other side also when it only leads to something there.
+    const auto note = is_group ? there->store_->note(id, scope_note) : std::nullopt;
+    return (note ? scope_in(*note) : scope_around(id)) == Scope::own ? there->store_ : shared_;
 }
 
-bool Sides::is_in_private_group(std::string_view id) const {
+// A group that only private objects have made is as private as they are. Where a variable lies around an id, its side refuses the member.
+Scope Sides::scope_around(std::string_view id) const {
     const PMEM* there = own_.load(std::memory_order_acquire);
-    if (there == nullptr || id == "/") return false;
-    for (const std::string_view group : array::parents(id)) {
-        if (there->store_->note(group, private_note)) return true;
+    if (there == nullptr) return Scope::shared;
+    const std::vector<std::string_view> groups = array::parents(id);
+    for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+        const auto is_group = there->store_->is_group(*group);
+        const auto is_shared_group = shared_->is_group(*group);
+        if (is_group == false) return Scope::own;
+        if (is_shared_group == false) return Scope::shared;
+        if (const auto note = there->store_->note(*group, scope_note)) return scope_in(*note);
+        if (is_group && !is_shared_group) return Scope::own;
     }
-    return there->store_->note(id, private_note).has_value();
+    return Scope::shared;
 }
 
 void Sides::enter_step(std::uint64_t step) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <pmemcpy/pmemcpy.hpp>
+#include <pmemcpy/scope.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,8 +45,9 @@ public:
 
     /// The side on which an id is, or would be made.
     const std::shared_ptr<store::Store>& of(std::string_view id);
-    /// Whether set_scope() has made this group private, or one that it lies in. Of who has a private side.
-    bool is_in_private_group(std::string_view id) const;
+    /// The scope of an object that is made now under an id: that of the nearest group around it that set_scope() gave one, or that is on
+    /// the private side alone; shared where there is none.
+    Scope scope_around(std::string_view id) const;
 
     /// This PMEM has begun a step on the shared side.
     void enter_step(std::uint64_t step);
@@ -108,8 +110,9 @@ private:
     std::unique_ptr<AtExit> at_exit_;
 };
 
-/// Notes: on a group that it is private; on the private pool, that something is being moved, and under which name in the shared one.
-inline constexpr std::string_view private_note = "pmemcpy:scope";
+/// Notes: on a group of the private side, the scope that set_scope() gave it, by name; on the private pool, that something is being moved,
+/// and under which name in the shared one.
+inline constexpr std::string_view scope_note = "pmemcpy:scope";
 inline constexpr std::string_view moving_note = "pmemcpy:moving";
 /// And on the shared one, with the user and the step behind it, that what this user has stored in that step belongs to it.
 inline constexpr std::string_view step_note = "pmemcpy:step-";

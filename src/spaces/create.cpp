@@ -77,6 +77,46 @@ void begin_lists(const os::File& folder) {
     }
 }
 
+/// Takes a namespace's name away, and returns the one that it has then.
+std::string take(const os::File& root, const std::string& name, const char* prefix) {
+    std::string passing = passing_name(prefix);
+    if (os::rename_new_in(root, name, root, passing)) return passing;
+    throw Error(Code::not_found, "the namespace '" + name + "' was dropped by another process meanwhile");
+}
+
+void check_empty(const os::File& space, const std::string& name) {
+    const std::vector<std::string> left = content_of(space);
+    if (left.empty()) return;
+    throw Error(Code::busy, "the namespace '" + name + "' still has " + std::to_string(left.size()) +
+                                (left.size() == 1 ? " pool" : " pools") + ", such as " + space.path() + "/" +
+                                left[0] +
+                                "; drop it with its pools (with_pools, or pmemcpy ns drop --force), "
+                                "which loses their content");
+}
+
+// A pool may come between a look and the act. Under a name that nobody looks for none comes any more; so the look that counts is one
+// behind the renaming, and a namespace that has got a pool gets its name back. The lock says that somebody is at it; after a death the
+// sweep does the same.
+std::string take_empty(const os::File& root, const os::File& space, const std::string& name) {
+    check_empty(space, name);
+    auto marker = os::File::open_in(space, marker_name, O_RDWR);
+    if (!marker || !os::try_lock(*marker, os::LockKind::exclusive, 0, 1))
+        throw Error(Code::busy, "another process makes or drops the namespace '" + name + "'; try again");
+    const std::string passing = take(root, name, (emptying_prefix + name + "-").c_str());
+    try {
+        check_empty(space, name);
+    } catch (const Error&) {
+        if (give_name_back(root, passing)) throw;
+        throw Error(Code::busy, "the namespace '" + name +
+                                    "' got a pool while it was dropped, and its name has been taken since: "
+                                    "it is " +
+                                    root.path() + "/" + passing + " until that name is free");
+    }
+    std::string dropped = passing_name(dropped_prefix);
+    os::rename_in(root, passing, root, dropped);
+    return dropped;
+}
+
 }  // namespace
 
 void create_namespace(const std::string& name, const std::string& root_path) {
@@ -109,17 +149,9 @@ void drop_namespace(const std::string& name, Drop what, const std::string& root_
     os::File root = open_root(root_path);
     const os::File space = open_space(root, name);
     check_owner(space, name, "drop it");
-    const std::vector<NamespacePool> pools = pools_in(space);
-    if (!pools.empty() && what == Drop::only_empty) {
-        throw Error(Code::busy, "the namespace '" + name + "' still has " + std::to_string(pools.size()) +
-                                    (pools.size() == 1 ? " pool" : " pools") + ", such as " + pools[0].path +
-                                    "; drop it with its pools (with_pools, or pmemcpy ns drop --force), "
-                                    "which loses their content");
-    }
     sweep(root);
-    const std::string passing = passing_name(dropped_prefix);
-    if (!os::rename_new_in(root, name, root, passing))
-        throw Error(Code::not_found, "the namespace '" + name + "' was dropped by another process meanwhile");
+    const std::string passing =
+        what == Drop::only_empty ? take_empty(root, space, name) : take(root, name, dropped_prefix);
     root.sync_all();
     const std::vector<std::string> left = remove_tree(root, passing);
     if (left.empty()) return;

@@ -17,6 +17,7 @@
 
 #include <pmemcpy/pmemcpy.hpp>
 #include <pmemcpy/repair.hpp>
+#include <pmemcpy/scope.hpp>
 
 #include "os/access.hpp"
 #include "os/calls.hpp"

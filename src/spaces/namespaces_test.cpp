@@ -177,6 +177,61 @@ TEST_F(namespaces_of_one, with_pools_are_dropped_only_by_who_says_so) {
     EXPECT_TRUE(fs::is_empty(root()));
 }
 
+// A look found none, and the drop removed a pool that another process had made and filled behind it.
+TEST_F(namespaces_of_one, are_not_dropped_as_empty_with_a_pool_that_comes_in_the_last_moment) {
+    static std::string pool;
+    static bool dies;
+    static Options options;
+    options = small();
+    create_namespace("a", root());
+    pool = path("a/x.pmem");
+    os::Calls late = os::system_calls();
+    late.renameat2 = [](int from_in, const char* from, int to_in, const char* to, unsigned flags) -> int {
+        if (std::string(from) == "a") {
+            PMEM made;
+            made.mmap(pool, options);
+            made.store("v", 1);
+        } else if (dies && std::string(to) == "a") {
+            throw std::runtime_error("killed");
+        }
+        return os::system_calls().renameat2(from_in, from, to_in, to, flags);
+    };
+    for (const bool is_killed : {false, true}) {
+        dies = is_killed;
+        {
+            const os::ScopedCalls scoped(late);
+            if (dies) {
+                EXPECT_THROW(drop_namespace("a", Drop::only_empty, root()), std::runtime_error);
+            } else {
+                expect_error(Code::busy, "x.pmem", [&] { drop_namespace("a", Drop::only_empty, root()); });
+            }
+        }
+        EXPECT_EQ(fs::exists(path("a")), !is_killed);
+        create_namespace("other", root());  // and clears away
+        PMEM open;
+        open.mmap(pool, small());
+        EXPECT_EQ(open.load<int>("v"), 1);
+        open.munmap();
+        drop_namespace("other", Drop::only_empty, root());
+        fs::remove(pool);
+        fs::remove(pool + ".rt");
+    }
+    drop_namespace("a", Drop::only_empty, root());
+    EXPECT_TRUE(fs::is_empty(root()));
+}
+
+// Private objects stay when their pool goes, and the namespace stays with them.
+TEST_F(namespaces_of_one, are_not_dropped_as_empty_with_private_objects_in_them) {
+    create_namespace("a", root());
+    PMEM pool;
+    pool.mmap(path("a/x.pmem"), small());
+    private_side(pool).store("v", 1);
+    pool.munmap();
+    fs::remove(path("a/x.pmem"));
+    expect_error(Code::busy, "x.pmem.private-", [&] { drop_namespace("a", Drop::only_empty, root()); });
+    drop_namespace("a", Drop::with_pools, root());
+}
+
 // Each directory that is open costs a descriptor, and each that is entered by recursion a frame: no depth may cost either.
 TEST_F(namespaces_of_one, are_dropped_however_deep_they_are_and_no_link_is_followed) {
     create_namespace("a", root());

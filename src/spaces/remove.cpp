@@ -44,7 +44,24 @@ void remove_unfinished(const os::File& root, const std::string& name) {
     }
 }
 
+// It has a pool that came in the last moment, or its dropping can go on.
+void finish_emptying(const os::File& root, const std::string& passing) {
+    const auto folder = os::File::open_in(root, passing, O_RDONLY | O_DIRECTORY);
+    auto marker = folder ? os::File::open_in(*folder, marker_name, O_RDWR) : std::nullopt;
+    if (!marker || !os::try_lock(*marker, os::LockKind::exclusive, 0, 1)) return;
+    if (!content_of(*folder).empty()) {
+        give_name_back(root, passing);
+    } else {
+        remove_tree(root, passing);
+    }
+}
+
 }  // namespace
+
+bool give_name_back(const os::File& root, const std::string& passing) {
+    const std::size_t begin = emptying_prefix.size();
+    return os::rename_new_in(root, passing, root, passing.substr(begin, passing.rfind('-') - begin));
+}
 
 std::vector<std::string> remove_tree(const os::File& root, const std::string& name) {
     std::set<std::string> left;
@@ -78,12 +95,15 @@ std::vector<std::string> remove_tree(const os::File& root, const std::string& na
 void sweep(const os::File& root) {
     for (const std::string& name : os::names_in(root)) {
         const bool is_dropped = name.starts_with(dropped_prefix);
-        if (!is_dropped && !name.starts_with(making_prefix)) continue;
+        const bool is_emptying = name.starts_with(emptying_prefix);
+        if (!is_dropped && !is_emptying && !name.starts_with(making_prefix)) continue;
         try {
             const auto there = os::look_in(root, name);
             if (!there || there->what != os::Named::directory || there->owner != os::user_id()) continue;
             if (is_dropped) {
                 remove_tree(root, name);
+            } else if (is_emptying) {
+                finish_emptying(root, name);
             } else {
                 remove_unfinished(root, name);
             }

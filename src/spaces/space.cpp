@@ -21,6 +21,9 @@ constexpr const char* variable = "PMEMCPY_ROOT";
 // A directory pool's size is that of its file of records, as that of any pool.
 constexpr const char* records_name = ".pool";
 
+// Within the name of a file with a user's private objects.
+constexpr const char* private_part = ".pmem.private-";
+
 std::string root_path(const std::string& given) {
     if (!given.empty()) return given;
     const char* wanted = std::getenv(variable);
@@ -125,6 +128,15 @@ std::vector<NamespacePool> pools_in(const os::File& space) {
     }
     std::sort(pools.begin(), pools.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return pools;
+}
+
+std::vector<std::string> content_of(const os::File& space) {
+    std::vector<std::string> files;
+    for (const NamespacePool& pool : pools_in(space)) files.push_back(file_of_pool(pool.name));
+    for (const std::string& file : os::names_in(space)) {
+        if (file.find(private_part) != std::string::npos) files.push_back(file);
+    }
+    return files;
 }
 
 }  // namespace pmemcpy::spaces

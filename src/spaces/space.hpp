@@ -15,6 +15,8 @@ inline constexpr const char* marker_name = ".namespace";
 // What is not a namespace yet, or no more: no name of one begins with a dot.
 inline constexpr const char* making_prefix = ".making-";
 inline constexpr const char* dropped_prefix = ".dropped-";
+// A namespace that is being dropped as an empty one, and is one again if it turns out to have a pool; its name follows, and more behind a `-`.
+inline const std::string emptying_prefix = ".emptying-";
 
 /// The directory that all namespaces lie in. Errors: invalid_argument without one, not_found.
 os::File open_root(const std::string& given);
@@ -34,5 +36,8 @@ void check_owner(const os::File& space, const std::string& name, const char* ver
 
 /// The pools in it, sorted by name.
 std::vector<NamespacePool> pools_in(const os::File& space);
+
+/// The files of pools in it, those of private objects included, also of such whose pool is gone.
+std::vector<std::string> content_of(const os::File& space);
 
 }  // namespace pmemcpy::spaces

@@ -107,8 +107,8 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
     asked.step = in_step.step();
     if (is_scratch(id)) asked.flags |= catalog::array_scratch;
     pool::Feed::UnderWay under_way(feed());
+    bool made = false;
     announce(with_space([&] {
-        bool made = false;
         for (Retry retry(id);; retry.again()) {
             const Link entry = catalog_.create(id);
             under_way.of(entry.offset());
@@ -124,6 +124,8 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
                     throw Error(Code::already_exists,
                                 "'" + std::string(id) + "' exists and is no array; erase it first");
                 }
+                if (options.must_be_new && !made)
+                    throw Error(Code::already_exists, "there is an array '" + std::string(id) + "' already");
                 const auto directory = directory_of(there);
                 if (!directory) {
                     retry.doubt(pool_, there);
@@ -141,7 +143,7 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
                 try {
                     if (options.contiguous) ensure_in_place(*directory);
                 } catch (...) {
-                    if (made) take_back(entry, id, *directory);
+                    if (made) made = !take_back(entry, id, *directory);
                     throw;
                 }
                 catalog_.vouch_for(entry);  // whether another has made it or this call, just now
@@ -165,10 +167,12 @@ void Store::alloc(std::string_view id, const Type& type, const Dimensions& dims,
 
 // Of an array that this call has made and has no space for. Another may have been told that it is there, and give it the space: beside others
 // it stays, as an array without elements, which a later store gives its space.
-void Store::take_back(Link entry, std::string_view id, Directory& directory) {
+bool Store::take_back(Link entry, std::string_view id, Directory& directory) {
     const pool::Pool::Alone alone(pool_, std::try_to_lock);
     const std::lock_guard one_thread(directory.mutex());
-    if (alone && directory.refresh() && directory.blocks().empty()) catalog_.erase(entry, id);
+    if (!alone || !directory.refresh() || !directory.blocks().empty()) return false;
+    catalog_.erase(entry, id);
+    return true;
 }
 
 // False when somebody else has given the entry a definition, or erased it.

@@ -50,11 +50,11 @@ Link Store::owner_of_attributes(std::string_view id) const {
 }
 
 void Store::set_attribute(std::string_view id, std::string_view name, const Type& type,
-                          SerializerType serializer, const Encoder& encoder) {
+                          SerializerType serializer, const Encoder& encoder, bool must_be_new) {
     check_writable();
     check_name(name);
     refuse_reserved(name);
-    put_attribute(id, name, type, serializer, encoder);
+    put_attribute(id, name, type, serializer, encoder, must_be_new);
 }
 
 void Store::set_attributes(std::string_view id, std::span<const Attribute> attributes) {
@@ -90,12 +90,12 @@ void Store::set_attributes(std::string_view id, std::span<const Attribute> attri
 }
 
 void Store::put_attribute(std::string_view id, std::string_view name, const Type& type,
-                          SerializerType serializer, const Encoder& encoder) {
+                          SerializerType serializer, const Encoder& encoder, bool must_be_new) {
     const Link owner = make_owner_of_attributes(id);
     check_room_for_attribute(id, owner, name);
     pool::Feed::UnderWay under_way(feed());
     under_way.of(owner.offset());
-    place_attribute(owner, name, type, serializer, encoder);
+    place_attribute(owner, name, type, serializer, encoder, must_be_new);
     announce(owner);
     heap_.reclaim();
 }
@@ -110,9 +110,10 @@ void Store::check_room_for_attribute(std::string_view id, Link owner, std::strin
 
 // Nobody has been told of it yet.
 void Store::place_attribute(Link owner, std::string_view name, const Type& type, SerializerType serializer,
-                            const Encoder& encoder) {
+                            const Encoder& encoder, bool must_be_new) {
     with_space([&] {
-        put_value([&] { return catalog_.create_attribute(owner, name); }, name, type, serializer, encoder);
+        put_value([&] { return catalog_.create_attribute(owner, name); }, name, type, serializer, encoder,
+                  must_be_new);
     });
 }
 

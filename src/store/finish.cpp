@@ -144,8 +144,9 @@ bool Store::finish_files(std::string_view id, Tops* looked, const std::function<
         const std::string file = directory->path() + "/" + name;
         check_in_place();  // the program opens the pool by its name
         const std::string failed =
-            run_program({command_name, "export", "--overwrite", "--format", t->hierarchy.flush.as,
-                         path() + ":" + top, file},
+            // The program sees this user's private objects, and the file is for all readers of the target.
+            run_program({command_name, "export", "--only-shared", "--overwrite", "--format",
+                         t->hierarchy.flush.as, path() + ":" + top, file},
                         "finishing '" + top + "': '" + command_name + "' ", no_limit_s, is_wanted);
         if (failed.empty()) {
             finished.add(key, sum, mode_bits);

@@ -10,6 +10,7 @@
 #include "os/names.hpp"
 #include "pool/pool.hpp"
 #include "spaces/newcomer.hpp"
+#include "store/side.hpp"
 #include "store/store.hpp"
 
 #include <fcntl.h>
@@ -115,7 +116,10 @@ Repair repair(const std::string& from_name, const std::string& to_name) {
         directories.keep();
     }
     newcomer.settle();
-    return salvage(new_place, copied);
+    Repair result = salvage(new_place, copied);
+    result.private_files =
+        store::sides_beside(old_place.is_directory() ? old_place.directory : old_place.records);
+    return result;
 }
 
 }  // namespace pmemcpy

@@ -1,9 +1,14 @@
 #include "store/side.hpp"
 
+#include "os/directory.hpp"
+#include "os/file.hpp"
 #include "os/names.hpp"
 
 #include <pmemcpy/error.hpp>
 
+#include <fcntl.h>
+
+#include <algorithm>
 #include <string_view>
 
 namespace pmemcpy::store {
@@ -49,6 +54,20 @@ void move_side_aside(const std::string& place, const Store& shared) {
     }
     shared.check_in_place();
     os::rename_file(place, aside);
+}
+
+std::vector<std::string> sides_beside(const std::string& path) {
+    const std::string real = os::real_path(path).value_or(path);
+    const std::string folder = os::folder_of(real);
+    const std::string begin = real.substr(real.rfind('/') + 1) + ".private-";
+    std::vector<std::string> files;
+    const std::string inside = folder + "/";
+    for (const std::string& name : os::names_in(os::File::open(folder, O_RDONLY | O_DIRECTORY))) {
+        const bool has_more = name.ends_with(".rt") || name.ends_with(".feed");  // they belong to such a file
+        if (name.starts_with(begin) && !has_more) files.push_back(inside + name);
+    }
+    std::sort(files.begin(), files.end());
+    return files;
 }
 
 }  // namespace pmemcpy::store

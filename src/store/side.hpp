@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace pmemcpy::store {
 
@@ -19,5 +20,8 @@ std::string place_aside(const std::string& place, const std::array<std::uint8_t,
 /// Gives private objects of another pool that name: nobody's data is removed because a new pool has taken the name of theirs.
 /// Errors: busy when a process has them open, already_exists.
 void move_side_aside(const std::string& place, const Store& shared);
+
+/// The files beside a pool that hold private objects of its users, by their names alone.
+std::vector<std::string> sides_beside(const std::string& path);
 
 }  // namespace pmemcpy::store

@@ -97,8 +97,8 @@ public:
     SerializerType default_serializer() const;
 
     // value.cpp
-    void store_value(std::string_view id, const Type& type, SerializerType serializer,
-                     const Encoder& encoder);
+    void store_value(std::string_view id, const Type& type, SerializerType serializer, const Encoder& encoder,
+                     bool must_be_new = false);
     void load_value(std::string_view id, const PMEM::Decode& decode) const;
     bool load_raw(std::string_view id, const Type& type, void* value, std::size_t bytes) const;
     Pinned view_value(std::string_view id) const;
@@ -106,7 +106,7 @@ public:
     // attribute.cpp
     void set_attributes(std::string_view id, std::span<const Attribute> attributes);
     void set_attribute(std::string_view id, std::string_view name, const Type& type,
-                       SerializerType serializer, const Encoder& encoder);
+                       SerializerType serializer, const Encoder& encoder, bool must_be_new = false);
     void get_attribute(std::string_view id, std::string_view name, const PMEM::Decode& decode) const;
     void for_each_attribute(std::string_view id, const PMEM::VisitAttribute& visit) const;
     std::vector<std::string> attributes(std::string_view id) const;
@@ -206,6 +206,8 @@ public:
     unsigned permissions() const { return pool_.file().mode_bits(); }
     unsigned owner() const { return pool_.file().owner(); }
     const pool::Superblock& super() const { return pool_.super(); }
+    /// Whether this is a pool of private objects, as its own file says.
+    bool is_side() const { return super().side_of != std::array<std::uint8_t, 16>{}; }
     /// For a process that opens it once more.
     pool::Itself itself() const { return pool_.itself(); }
     /// See pool::Pool.
@@ -509,15 +511,16 @@ private:
     std::optional<ValueSeen> read_value_record(Link link) const;
     /// Returns the entry.
     Link put_value(const std::function<Link()>& entry_of, std::string_view id, const Type& type,
-                   SerializerType serializer, const Encoder& encoder, std::uint32_t flags = 0);
+                   SerializerType serializer, const Encoder& encoder, bool must_be_new,
+                   std::uint32_t flags = 0);
     void place_attribute(Link owner, std::string_view name, const Type& type, SerializerType serializer,
-                         const Encoder& encoder);
+                         const Encoder& encoder, bool must_be_new = false);
     void check_room_for_attribute(std::string_view id, Link owner, std::string_view name) const;
     void put_attribute(std::string_view id, std::string_view name, const Type& type,
-                       SerializerType serializer, const Encoder& encoder);
+                       SerializerType serializer, const Encoder& encoder, bool must_be_new = false);
     void fill_value(catalog::Draft& draft, catalog::Value& value, const std::vector<std::byte>& type_bytes,
                     bool is_inline, const Encoder& encoder);
-    bool publish_value(Link entry, std::string_view id, catalog::Draft& draft);
+    bool publish_value(Link entry, std::string_view id, catalog::Draft& draft, bool must_be_new);
     void encode_into(const Extent& extent, const Encoder& encoder, catalog::Value& value);
     bool decode_value(std::string_view id, const ValueSeen& seen, const PMEM::Decode& decode) const;
     Info describe_value(std::string_view id, const ValueSeen& seen) const;
@@ -553,7 +556,7 @@ private:
     std::shared_ptr<Directory> array(std::string_view id) const;
     [[noreturn]] void throw_no_array(std::string_view id, std::optional<Link> definition) const;
     Dimensions dims_now(const Directory& directory) const;
-    void take_back(Link entry, std::string_view id, Directory& directory);
+    bool take_back(Link entry, std::string_view id, Directory& directory);
     bool define_array(Link entry, Link empty_word, const ArrayDefinition& asked);
     void ensure_in_place(Directory& directory);
     void store_in_place(std::string_view id, Directory& directory, const void* data,

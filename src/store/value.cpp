@@ -32,7 +32,7 @@ constexpr std::size_t copied_to_decode_bytes = 4096;
 }  // namespace
 
 void Store::store_value(std::string_view id, const Type& type, SerializerType serializer,
-                        const Encoder& encoder) {
+                        const Encoder& encoder, bool must_be_new) {
     check_writable();
     array::validate_new_id(id);
     pool::Feed::UnderWay under_way(feed());
@@ -43,7 +43,7 @@ void Store::store_value(std::string_view id, const Type& type, SerializerType se
     };
     announce(with_space([&] {
         // By reference, which needs no memory.
-        return put_value(std::cref(entry_of), id, type, serializer, encoder,
+        return put_value(std::cref(entry_of), id, type, serializer, encoder, must_be_new,
                          is_scratch(id) ? catalog::value_scratch : 0U);
     }));
     name_changed(id);
@@ -51,7 +51,8 @@ void Store::store_value(std::string_view id, const Type& type, SerializerType se
 }
 
 Link Store::put_value(const std::function<Link()>& entry_of, std::string_view id, const Type& type,
-                      SerializerType serializer, const Encoder& encoder, std::uint32_t flags) {
+                      SerializerType serializer, const Encoder& encoder, bool must_be_new,
+                      std::uint32_t flags) {
     const std::vector<std::byte> type_bytes = type.encode();
     Value value{};
     const InStep in_step(*this);
@@ -86,7 +87,7 @@ Link Store::put_value(const std::function<Link()>& entry_of, std::string_view id
                 if (error.kind() != Code::io_error || ++place == places_tried) throw;
             }
         }
-        for (Retry retry(id); !publish_value(entry, id, *drafts[place]); retry.again()) {
+        for (Retry retry(id); !publish_value(entry, id, *drafts[place], must_be_new); retry.again()) {
             entry = entry_of();
             // Erased, and so another one each time; the word of one that is gone again is no evidence.
             if (const auto word = catalog_.current_word(entry)) retry.doubt(pool_, *word);
@@ -144,7 +145,7 @@ void Store::encode_into(const Extent& extent, const Encoder& encoder, Value& val
 }
 
 // False when the entry was erased meanwhile and another one is needed.
-bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft) {
+bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft, bool must_be_new) {
     const Medium& m = pool_.medium();
     std::uint64_t* word = catalog_.value_word(entry);
     auto& header = draft.as<heap::RecordHeader>();
@@ -176,6 +177,8 @@ bool Store::publish_value(Link entry, std::string_view id, catalog::Draft& draft
                 throw Error(Code::already_exists,
                             "'" + std::string(id) + "' is a group, so it cannot be a variable");
             }
+            if (must_be_new)
+                throw Error(Code::already_exists, "there is a '" + std::string(id) + "' already");
             if (value.step != 0) {
                 keeps_old = seen->record.step != value.step;
                 previous = keeps_old ? old : seen->record.previous;

@@ -16,7 +16,9 @@ from with_pool import PMEMCPY, WithPool, main
 SPEED = "{bandwidth: 1 GB/s, latency: 1 us}"
 
 
-class Finished(WithPool):
+class WithFlushTarget(WithPool):
+    """The pool has a flush target, in which files are finished."""
+
     def setUp(self) -> None:
         super().setUp()
         # By this name it is looked for in PATH.
@@ -43,6 +45,8 @@ class Finished(WithPool):
         """Of finished files, without what is kept beside them."""
         return sorted(each.name for each in self.files.iterdir() if each.suffix) if self.files.exists() else []
 
+
+class Finished(WithFlushTarget):
     def test_each_variable_and_group_at_the_top_is_a_file_of_its_own(self) -> None:
         self.set_hierarchy("as: zarr, on: exit")
         self.text("drain", self.pool)

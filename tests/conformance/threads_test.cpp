@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <pmemcpy/pmemcpy.hpp>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -140,6 +142,41 @@ TEST_P(threads, the_same_ids_at_once) {
     EXPECT_EQ(pmem.ids("array").size(), static_cast<std::size_t>(rounds));
     EXPECT_EQ(pmem.groups().size(), static_cast<std::size_t>(std::min(rounds, 100)));
     EXPECT_EQ(pmem.attributes("g7"), std::vector<std::string>{"by"});
+}
+
+// A look whether it is there, and then a store, let two believe that it is theirs.
+TEST_P(threads, of_those_that_make_one_new_thing_one_succeeds) {
+    open();
+    pmem.store("owner", 1);
+    const std::int64_t number = 1;
+    const BytesEncoder bytes(std::as_bytes(std::span(&number, 1)));
+    const Type type = type_of<std::int64_t>();
+    ArrayOptions fresh;
+    fresh.must_be_new = true;
+    std::atomic<int> arrays{0}, values{0}, attributes{0};
+    const auto count_if_made = [](std::atomic<int>& made, const std::function<void()>& make) {
+        try {
+            make();
+            ++made;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), Code::already_exists) << error.what();
+        }
+    };
+    const int most = std::min(rounds, 500);
+    in_threads([&](unsigned) {
+        for (int i = 0; i < most; ++i) {
+            const std::string id = "g" + std::to_string(i);
+            count_if_made(arrays, [&] { pmem.alloc<double>(id + "/array", {4}, fresh); });
+            count_if_made(
+                values, [&] { pmem.store_encoded(id + "/value", type, SerializerType::none, bytes, true); });
+            count_if_made(attributes, [&] {
+                pmem.set_attribute_encoded("owner", id, type, SerializerType::none, bytes, true);
+            });
+        }
+    });
+    EXPECT_EQ(arrays, most);
+    EXPECT_EQ(values, most);
+    EXPECT_EQ(attributes, most);
 }
 
 TEST_P(threads, storing_erasing_and_renaming_one_id) {

@@ -13,6 +13,9 @@ namespace pmemcpy::cli {
 
 void print_exchanged(const ExchangeReport& report, const std::string& from, const std::string& to,
                      bool json) {
+    if (report.private_objects > 0)
+        fmt::print(stderr, "pmemcpy: {} holds {}, so only you may open it\n", to,
+                   counted(report.private_objects, "private object"));
     if (json) {
         fmt::print("{}\n", dump({{"from", from},
                                  {"to", to},
@@ -20,6 +23,7 @@ void print_exchanged(const ExchangeReport& report, const std::string& from, cons
                                  {"variables", report.variables},
                                  {"attributes", report.attributes},
                                  {"bytes", report.bytes},
+                                 {"private", report.private_objects},
                                  {"warnings", report.warnings}}));
         return;
     }

@@ -80,9 +80,15 @@ std::uint64_t bytes_of(const std::vector<Transfer>& transfers) {
     return bytes;
 }
 
-void copy_group(const Transfer& group, PMEM& target, bool force) {
-    if (group.to != pool_id) target.make_group(group.to);
-    copy_attributes(*group.source, group.info.id, target, group.to, force);
+void copy_groups(const std::vector<Transfer>& transfers, PMEM& target, bool force) {
+    for (auto each = transfers.rbegin(); each != transfers.rend(); ++each) {
+        if (each->info.kind != VariableKind::group) continue;
+        if (each->to == pool_id) {
+            copy_attributes(*each->source, each->info.id, target, each->to, force);
+        } else {
+            copy_group(*each->source, each->info.id, target, each->to, force);
+        }
+    }
 }
 
 void check(const std::vector<Transfer>& transfers, const PMEM& target, bool force) {

@@ -39,8 +39,8 @@ std::vector<Transfer> plan(PMEM& source, const Place& from, const std::string& t
 /// That all of them take in their pools, for the progress.
 std::uint64_t bytes_of(const std::vector<Transfer>& transfers);
 
-/// Copies a group that may be empty, with its attributes.
-void copy_group(const Transfer& group, PMEM& target, bool force);
+/// Copies the groups of them, the outermost first, with their attributes. Its members find a group there, private or not.
+void copy_groups(const std::vector<Transfer>& transfers, PMEM& target, bool force);
 
 /// Says before anything is done what would go wrong: names that are taken, or that two are to have.
 /// Errors: already_exists, invalid_argument

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <pmemcpy/scope.hpp>
+
 #include <utility>
 
 #include "tests/folder.hpp"
@@ -71,6 +73,14 @@ TEST_F(cli_transfer, takes_all_of_a_pool) {
     EXPECT_THROW(planned("nobody", "x"), Error);
     pmem.set_attribute("/", "title", "of the pool");
     EXPECT_EQ(planned("", "").back(), (std::pair<std::string, std::string>{"/", "/"}));
+}
+
+// Inner groups lie in outer ones, which therefore come first.
+TEST_F(cli_transfer, keeps_private_what_is_private_with_the_groups_around_it) {
+    set_scope(pmem, "g", Scope::own);
+    copy_groups(plan(pmem, {"pool", ""}, ""), other, false);
+    EXPECT_EQ(scope_of(other, "g/h"), Scope::own);
+    EXPECT_EQ(scope_of(other, "g"), Scope::own);
 }
 
 TEST_F(cli_transfer, says_first_which_names_are_taken) {

@@ -1,5 +1,10 @@
 #include "cli/terminal/sink.hpp"
 
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <pmemcpy/error.hpp>
 #include <system_error>
@@ -39,10 +44,33 @@ Error output_error(int error, const std::string& path) {
     return Error(code_of(error), "cannot write " + (path.empty() ? "the output" : path) + why);
 }
 
-Sink::Sink(const std::string& path) : path_(path == "-" ? "" : path), file_(stdout) {
+Sink::Sink(const std::string& path, bool is_private) : path_(path == "-" ? "" : path), file_(stdout) {
     if (path_.empty()) return;
-    file_ = std::fopen(path_.c_str(), "wb");
-    if (file_ == nullptr) fail();
+    constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+    const int fd = ::open(path_.c_str(), flags, is_private ? 0600 : 0666);
+    if (fd < 0) fail();
+    file_ = ::fdopen(fd, "wb");
+    if (file_ == nullptr) {
+        ::close(fd);
+        fail();
+    }
+    if (!is_private) return;
+    if (!close_to_others()) {
+        const int error = errno;
+        std::fclose(file_);
+        errno = error;
+        fail();
+    }
+}
+
+bool Sink::close_to_others() const {
+    struct stat there {};
+    const int fd = ::fileno(file_);
+    if (::fstat(fd, &there) != 0) return false;
+    if (!S_ISREG(there.st_mode)) return true;
+    if (::fchmod(fd, there.st_mode & 0700) != 0) return false;
+    fmt::print(stderr, "pmemcpy: {} holds a private object, so only you may open it\n", path_);
+    return true;
 }
 
 Sink::~Sink() {

@@ -17,8 +17,9 @@ Error output_error(int error, const std::string& path = {});
 /// Where output goes: a file of one's own, or stdout. Every failure to write is an error.
 class Sink {
 public:
-    /// `path` "" or "-": stdout. Errors: what opening a file for writing can meet.
-    explicit Sink(const std::string& path);
+    /// `path` "" or "-": stdout. A regular file for private content is closed to all but its owner, and a line on stderr says so.
+    /// Errors: what opening a file for writing can meet.
+    explicit Sink(const std::string& path, bool is_private = false);
     ~Sink();
     Sink(const Sink&) = delete;
     Sink& operator=(const Sink&) = delete;
@@ -31,6 +32,7 @@ public:
 
 private:
     [[noreturn]] void fail() const;
+    bool close_to_others() const;
     std::string path_;
     std::FILE* file_;
 };

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <pmemcpy/packing.hpp>
+#include <pmemcpy/scope.hpp>
 
 #include "cli/array/print.hpp"
 #include "cli/array/selection.hpp"
@@ -88,9 +89,11 @@ Selection selection_of(const Arguments& arguments, const Info& info) {
     return Selection(box);
 }
 
+bool is_for_file(const Arguments& arguments) { return !arguments.output.empty() && arguments.output != "-"; }
+
 void cat_array(const PMEM& pmem, const Info& info, const Arguments& arguments, const Manner& manner) {
     const Selection selection = selection_of(arguments, info);
-    Sink sink(arguments.output);
+    Sink sink(arguments.output, is_for_file(arguments) && scope_of(pmem, info.id) == Scope::own);
     // Output that a person reads as it comes needs no bar between its lines.
     std::optional<Progress> progress;
     if (sink.is_file()) progress.emplace("cat");
@@ -109,7 +112,7 @@ void cat_value(const PMEM& pmem, const Info& info, const Arguments& arguments, c
             fmt::format("{} is a value, not an array: it has no --box, no --head and no --step", info.id));
     }
     check_printable(info, manner.print);
-    Sink sink(arguments.output);
+    Sink sink(arguments.output, is_for_file(arguments) && scope_of(pmem, info.id) == Scope::own);
     print_value(pmem, info.id, manner, sink);
     sink.finish();
 }

@@ -46,11 +46,9 @@ void copy_all(const std::vector<Transfer>& transfers, PMEM& target, bool force, 
     const std::uint64_t all_bytes = bytes_of(transfers);
     std::uint64_t done_bytes = 0;
     Progress progress("copy");
+    copy_groups(transfers, target, force);
     for (const Transfer& transfer : transfers) {
-        if (transfer.info.kind == VariableKind::group) {
-            copy_group(transfer, target, force);
-            continue;
-        }
+        if (transfer.info.kind == VariableKind::group) continue;
         copy_variable(*transfer.source, transfer.info.id, target, transfer.to, force,
                       [&](std::uint64_t bytes) {
                           interrupts.check();
@@ -128,7 +126,8 @@ void add_cp(CLI::App& command, Invocation& invocation) {
             "Kept are types, shapes, element order, codecs, fill values, boxes of blocks, attributes, and "
             "the bytes of "
             "serialized objects. Not kept are time steps, versions, and who wrote when. "
-            "Checksums are compared, and a damaged variable is not copied.\n"
+            "Checksums are compared, and a damaged variable is not copied. The copy of a private object is "
+            "private, in any pool.\n"
             "\n"
             "Each variable appears whole or not at all. Until then its copy has a name that begins with "
             ".copying-; only "

@@ -20,6 +20,7 @@ struct Arguments {
     std::string format;
     bool overwrite = false;
     bool strict = false;
+    bool only_shared = false;
 };
 
 int run_export(const Arguments& arguments, bool json) {
@@ -30,6 +31,7 @@ int run_export(const Arguments& arguments, bool json) {
     options.from = place.id;
     options.overwrite = arguments.overwrite;
     options.strict = arguments.strict;
+    options.only_shared = arguments.only_shared;
     Progress progress("export");
     options.progress = [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); };
     const ExchangeReport report = export_file(place.pool, arguments.file, options);
@@ -49,7 +51,12 @@ void add_export(CLI::App& command, Invocation& invocation) {
         .takes("--format", arguments->format, "hdf5, netcdf, netcdf3, zarr, npy or npz")
         .takes("--overwrite", arguments->overwrite, "Take the place of a file that is there")
         .takes("--strict", arguments->strict, "What the format cannot hold is an error, not a warning")
+        .takes("--only-shared", arguments->only_shared, "Leave private objects out")
         .takes_json()
+        .tells(
+            "A file with private objects in it can be opened by its owner alone (mode 0600, a directory "
+            "0700), "
+            "and export says so.\n")
         .runs([arguments](bool json) { return run_export(*arguments, json); });
 }
 

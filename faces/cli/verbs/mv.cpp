@@ -38,11 +38,11 @@ void move_all(const std::vector<Transfer>& transfers, PMEM& target, bool force, 
     Progress progress("move");
     const std::uint64_t all_bytes = bytes_of(transfers);
     std::uint64_t done_bytes = 0;
+    copy_groups(transfers, target, force);
     for (const Transfer& transfer : transfers) {
         interrupts.check();
         const std::string& from = transfer.info.id;
         if (transfer.info.kind == VariableKind::group) {
-            copy_group(transfer, target, force);
             erase_group(*transfer.source, from);
             continue;
         }

@@ -22,12 +22,20 @@ struct Arguments {
 
 int repair(const Arguments& arguments, bool json) {
     const Repair result = pmemcpy::repair(arguments.from, arguments.to);
+    for (const std::string& file : result.private_files) {
+        fmt::print(
+            stderr,
+            "pmemcpy: {} holds private objects, which are not in {}: it finds them when it has the place "
+            "of {}\n",
+            file, arguments.to, arguments.from);
+    }
     if (json) {
         auto list = nlohmann::ordered_json::array();
         for (const Damage& damage : result.damages) list.push_back(to_json(damage));
         fmt::print("{}\n", dump({{"variables", result.variables},
                                  {"unreadable_bytes", result.unreadable_bytes},
-                                 {"damage", list}}));
+                                 {"damage", list},
+                                 {"private_files", result.private_files}}));
     } else {
         for (const Damage& damage : result.damages) fmt::print("{}\n", damage_text(damage));
         fmt::print("made {}: {}; {}, {} could not be read\n", printable(arguments.to),

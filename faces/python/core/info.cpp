@@ -108,7 +108,8 @@ void bind_info(nb::module_& m) {
     nb::class_<Repair>(m, "Repair", "What repair() saved, and what it did not.")
         .def_ro("variables", &Repair::variables)
         .def_ro("unreadable_bytes", &Repair::unreadable_bytes)
-        .def_ro("damages", &Repair::damages);
+        .def_ro("damages", &Repair::damages)
+        .def_ro("private_files", &Repair::private_files);
 }
 
 }  // namespace pmemcpy::python

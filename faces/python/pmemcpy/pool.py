@@ -294,6 +294,8 @@ class _AtStep(Group):
 def repair(source: Path, target: Path) -> Report:
     """Makes a new pool at `target` of what is whole in the one at `source`, which is only read.
 
+    Private objects stay where they are, in the files that `private_files` of the report names.
+
     Errors: NotFoundError, AlreadyExistsError, BusyError while any process has the old pool open, CorruptError,
         NoSpaceError.
     """
