@@ -1,3 +1,4 @@
+// Length: each promise of scopes to one user of one pool.
 #include <pmemcpy/scope.hpp>
 #include <pmemcpy/tiers.hpp>
 
