@@ -153,19 +153,21 @@ void claim(const os::File& directory, pool::Pool& pool) {
         return claim && claim->identity == self && claim->path == path;
     };
     if (is_said(read_claim(directory))) return;
+    const auto refuse_copy = [&](const std::optional<Claim>& there) {
+        if (!there || there->identity == self) return;
+        const auto other = os::File::open_if_exists(there->path, O_RDONLY);
+        if (!other || !(other->identity() == there->identity)) return;
+        throw Error(Code::busy, directory.path() + " holds blocks of the pool " + there->path + "; " +
+                                    pool.path() +
+                                    " is a copy of that pool's file, and changes nothing there. `pmemcpy cp` "
+                                    "makes a pool of its own with all blocks");
+    };
+    refuse_copy(read_claim(directory));
     pool::check_in_place(pool.file());  // the claim names it, and is believed as long as it is there
     Claiming claiming(directory, pool);
     const auto there = read_claim(directory);
     if (is_said(there)) return;
-    if (there && !(there->identity == self)) {
-        const auto other = os::File::open_if_exists(there->path, O_RDONLY);
-        if (other && other->identity() == there->identity) {
-            throw Error(Code::busy, directory.path() + " holds blocks of the pool " + there->path + "; " +
-                                        pool.path() +
-                                        " is a copy of that pool's file, and can only be read. `pmemcpy cp` "
-                                        "makes a pool of its own with all blocks");
-        }
-    }
+    refuse_copy(there);
     claiming.say("pool " + std::to_string(self.device) + " " + std::to_string(self.inode) + "\n" + path +
                  "\n");
 }

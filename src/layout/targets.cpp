@@ -21,6 +21,8 @@ using persist::Medium;
 
 namespace {
 
+constexpr std::uint64_t look_again_ns = 100'000'000;
+
 std::string text_of(Trouble why) {
     switch (why) {
         case Trouble::full:
@@ -60,15 +62,15 @@ os::File open_own(const Mount& mount, const pool::Pool& pool) {
     return std::move(*directory);
 }
 
-// Of a copy of a pool's file, that it is one: it reads what the pool has there, and changes nothing.
-std::string refusal_in(const os::File& directory, pool::Pool& pool) {
-    if (pool.read_only()) return {};
+// Of a copy of a pool's file, that it is one, or that its user may not even say so: it reads what the pool has there, and changes nothing.
+std::optional<Error> refusal_in(const os::File& directory, pool::Pool& pool) {
+    if (pool.read_only()) return std::nullopt;
     try {
         claim(directory, pool);
-        return {};
+        return std::nullopt;
     } catch (const Error& error) {
-        if (error.kind() != Code::busy) throw;
-        return error.what();
+        if (error.kind() != Code::busy && error.kind() != Code::permission_denied) throw;
+        return error;
     }
 }
 
@@ -78,10 +80,11 @@ Targets::Below::Below(heap::Heap& heap, const Mount& its)
     : mount(its),
       directory(open_own(its, heap.pool())),
       refusal(refusal_in(directory, heap.pool())),
-      share(refusal.empty() ? share_of(heap.pool(), its) : nullptr),
+      asked_ns(os::coarse_ns()),
+      share(refusal ? nullptr : share_of(heap.pool(), its)),
       files(heap, directory,
             {its.number, its.capacity_bytes == 0 ? ~std::uint64_t{0} : its.capacity_bytes, its.name,
-             share.get(), !refusal.empty()}),
+             share.get(), refusal.has_value()}),
       throttle(its.limits ? std::make_unique<Throttle>(its.path, *its.limits) : nullptr),
       looked_ns(os::coarse_ns()) {
     files.tell_used();
@@ -95,18 +98,13 @@ std::shared_ptr<shares::Share> Targets::share_of(const pool::Pool& pool, const M
 
 // Its descriptor leads to it also when it was unmounted, or another file system was mounted over it, where others would not find what is put there.
 bool Targets::Below::is_there(const pool::Pool& pool) {
-    constexpr std::uint64_t look_again_ns = 100'000'000;
     const std::uint64_t now = os::coarse_ns();
     if (now - looked_ns < look_again_ns) return true;
     looked_ns = now;
-    if (!is_found(pool) || (share && !share->is_there())) return false;
+    const auto found = find_own(mount, pool, O_PATH);
+    if (!found || found->identity() != directory.identity() || (share && !share->is_there())) return false;
     files.tell_used();
     return true;
-}
-
-bool Targets::Below::is_found(const pool::Pool& pool) const {
-    const auto found = find_own(mount, pool, O_PATH);
-    return found && found->identity() == directory.identity();
 }
 
 Targets::Targets(heap::Heap& heap, Mounts mounts) : heap_(heap), mounts_of_(std::move(mounts)) {
@@ -149,9 +147,9 @@ void Targets::look_again() {
 // The pool that a copy was made of may have gone since, so each asks again.
 std::shared_ptr<Targets::Below> Targets::below(std::uint32_t target) {
     const auto there = below_to_read(target);
-    if (there->refusal.empty()) return there;
-    const std::string refusal = refusal_in(there->directory, heap_.pool());
-    if (!refusal.empty()) throw Error(Code::busy, refusal);
+    if (!there->refusal) return there;
+    if (os::coarse_ns() - there->asked_ns < look_again_ns || refusal_in(there->directory, heap_.pool()))
+        throw Error(*there->refusal);
     {
         const std::lock_guard lock(mutex_);
         if (below_.at(target) == there) below_.at(target).reset();
@@ -305,7 +303,7 @@ shares::View Targets::others_in(std::uint32_t target) try {
 void Targets::wait_for(std::uint32_t target, Throttle::Way way, std::uint64_t bytes) {
     std::shared_ptr<Below> there;
     try {
-        there = below(target);
+        there = below_to_read(target);
     } catch (const Error&) {
         return;  // gone since: who reads or writes there is told by that, and not that it were the fault of another
     }
@@ -321,19 +319,17 @@ bool Targets::is_away(std::uint32_t target) {
     }
 }
 
-void Targets::check_reached(std::uint32_t target) {
-    const auto there = below(target);
-    if (there->is_found(heap_.pool())) return;
-    throw Error(
-        Code::io_error,
-        "target '" + there->mount.name + "' of " + heap_.pool().path() +
-            " has gone: " + own_directory(there->mount, heap_.pool()) +
-            " is not the directory any more that was written to. Mount what was there, or move it back");
+void Targets::check_reached(std::uint32_t target, const os::File& written) {
+    const std::string& path = written.path();
+    if (os::identity_at(path) == written.identity()) return;
+    throw Error(Code::io_error, "target '" + name_of(target) + "' of " + heap_.pool().path() +
+                                    " has gone: what was just written as " + path +
+                                    " is not there any more. Mount what was there, or move it back");
 }
 
 bool Targets::is_reached(std::uint32_t target) {
     try {
-        check_reached(target);
+        check_reached(target, below(target)->directory);
         return true;
     } catch (const Error&) {
         return false;

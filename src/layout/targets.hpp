@@ -5,6 +5,8 @@
 #include "layout/trouble.hpp"
 #include "shares/share.hpp"
 
+#include <pmemcpy/error.hpp>
+
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -82,8 +84,9 @@ public:
     shares::View others_in(std::uint32_t target);
     /// Why nothing is put into a target below the pool at present; empty if it is well.
     std::string trouble_of(std::uint32_t target);
-    /// A look of now, for what has just been put there: the path of the target still leads to where that lies. Errors: io_error.
-    void check_reached(std::uint32_t target);
+    /// A look of now, for a file or directory that has just been written below the pool: its path still leads to it. Errors: io_error.
+    void check_reached(std::uint32_t target, const os::File& written);
+    /// By a look of now, whether the target is there.
     bool is_reached(std::uint32_t target);
     /// Whether what is in a target below the pool cannot be read either: it is not mounted, or its directory is gone.
     bool is_away(std::uint32_t target);
@@ -101,18 +104,18 @@ private:
         Below(heap::Heap& heap, const Mount& mount);
         Mount mount;
         os::File directory;
-        std::string refusal;  // why this pool may only read there; empty where it has the claim
+        std::optional<Error> refusal;  // why this pool may only read there; none where it has the claim
+        std::uint64_t asked_ns = 0;    // when it asked for the claim last
         std::shared_ptr<shares::Share> share;  // null where it cannot be shared
         PayloadFiles files;
         std::unique_ptr<Throttle> throttle;
         /// Whether it is still what is found under its path, by a look that may be a tenth of a second old.
         bool is_there(const pool::Pool& pool);
-        bool is_found(const pool::Pool& pool) const;
         std::uint64_t looked_ns;
     };
     void wait_for(std::uint32_t target, Throttle::Way way, std::uint64_t bytes);
     static std::shared_ptr<shares::Share> share_of(const pool::Pool& pool, const Mount& mount);
-    /// Errors: io_error for a target that is not there; busy where a copy of a pool's file may not write.
+    /// Errors: io_error for a target that is not there; busy, permission_denied where a copy of a pool's file may not write.
     std::shared_ptr<Below> below(std::uint32_t target);
     /// That, or one that a copy of the pool's file may only read.
     std::shared_ptr<Below> below_to_read(std::uint32_t target);

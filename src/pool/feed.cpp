@@ -143,10 +143,21 @@ const Feed::Joined* Feed::joined() {
     if (number == 0) return nullptr;
     const Joined* ring = current_;
     if (ring == nullptr || ring->number != number) return join(number);
-    // Somebody may have cut the file off: then it is as good as removed (law 12).
     if (os::can_read(&ring->ring().slots[feed_slots - 1], sizeof(std::uint64_t))) return ring;
-    give_up(number);
+    drop_cut_off(*ring);
     return nullptr;
+}
+
+// Somebody may cut the file off: then it is as good as removed (law 12). It is removed, or it would be taken for a user's own file, and there
+// would be no other ring.
+void Feed::drop_cut_off(const Joined& ring) {
+    if (pool_.read_only()) return;
+    give_up(ring.number);
+    try {
+        if (const std::string path = this->path(); os::identity_at(path) == ring.file) os::remove_file(path);
+    } catch (const Error&) {
+        // Of another user's, in a directory with the sticky bit: the next start() says what is in the way.
+    }
 }
 
 const Feed::Joined* Feed::join(std::uint64_t number) {

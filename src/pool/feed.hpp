@@ -132,6 +132,7 @@ private:
     const Joined* joined();
     const Joined* join(std::uint64_t number);
     void give_up(std::uint64_t number);
+    void drop_cut_off(const Joined& ring);
 
     Pool& pool_;
     std::function<void(std::uint64_t)> after_append_;

@@ -150,10 +150,10 @@ bool Store::flush_claimed(const std::string& id, const BlockRecord& block,
         return goes_on;
     };
     try {
-        const bool is_there =
-            targets_.files_of(target)->make_copy(mark_of(block), source.data, pace, if_busy,
-                                                 tier::write_bytes(t->hierarchy.targets[t->flush_level]));
-        if (is_there) targets_.check_reached(target);
+        const auto files = targets_.files_of(target);
+        const bool is_there = files->make_copy(mark_of(block), source.data, pace, if_busy,
+                                               tier::write_bytes(t->hierarchy.targets[t->flush_level]));
+        if (is_there) targets_.check_reached(target, files->directory());
         if (is_there && if_busy != IfBusy::wait)
             note_speed(*t, target, block.block.stored_bytes, os::monotonic_ns() - begun_ns - paused_ns);
         return is_there;
@@ -317,48 +317,58 @@ void Store::flush_through(const std::string& id, Directory& directory, const Sel
                           std::uint64_t version) {
     const auto t = tiering();
     if (!t || t->flush_level == 0) return;
-    std::vector<Resident> to_copy;
-    {
+    const auto find = [&] {
+        std::vector<Resident> blocks;
         const std::lock_guard one_thread(directory.mutex());
-        if (!directory.refresh()) return;
+        if (!directory.refresh()) return blocks;
         for (const std::uint64_t handle : directory.same_box(box)) {
             const BlockRecord& block = directory.block(handle);
             if (block.version < version || !is_committed(block.block.step) ||
                 block.block.extent.target == t->numbers[t->flush_level])
                 continue;
             if (t->mode_of(id, block) == Buffering::write_through)
-                to_copy.push_back({block.version, block.block.extent.length, id, block});
+                blocks.push_back({block.version, block.block.extent.length, id, block});
         }
-    }
-    copy_through(*t, to_copy, "'" + id + "' is stored in " + path());
+        return blocks;
+    };
+    copy_through(*t, find, "'" + id + "' is stored in " + path());
 }
 
 // What was stored in a step becomes a thing to flush when the step is committed.
 void Store::flush_step() {
     const auto t = tiering();
     if (!t || t->flush_level == 0) return;
-    auto to_copy = unflushed_in(*t, "/", {.for_modes = true});
-    std::erase_if(to_copy, [&](const Resident& each) {
-        return t->mode_of(each.id, each.block) != Buffering::write_through;
-    });
-    copy_through(*t, to_copy, "the step is committed in " + path());
+    const auto find = [&] {
+        auto blocks = unflushed_in(*t, "/", {.for_modes = true});
+        std::erase_if(blocks, [&](const Resident& each) {
+            return t->mode_of(each.id, each.block) != Buffering::write_through;
+        });
+        return blocks;
+    };
+    copy_through(*t, find, "the step is committed in " + path());
 }
 
 // What is done is not undone where a copy fails, and is not promised either: an error says both. A failure of one keeps no other from
-// being copied.
-void Store::copy_through(const Tiering& t, const std::vector<Resident>& blocks, const std::string& done) {
-    std::optional<Error> first;
-    for (const Resident& each : blocks) {
-        try {
-            flush_block(each.id, each.block, {}, patience(t));
-        } catch (const Error& error) {
-            if (!first) first = error;
+// being copied. A block that another moves meanwhile is looked for again, where it is then.
+void Store::copy_through(const Tiering& t, const std::function<std::vector<Resident>()>& find,
+                         const std::string& done) {
+    constexpr int most_rounds = 10;
+    std::optional<Error> trouble;
+    for (int round = 0; round < most_rounds && !trouble; ++round) {
+        bool are_copied = true;
+        for (const Resident& each : find()) {
+            try {
+                are_copied = flush_block(each.id, each.block, {}, patience(t)) && are_copied;
+            } catch (const Error& error) {
+                if (!trouble) trouble = error;
+            }
         }
+        if (are_copied && !trouble) return;
     }
-    if (!first) return;
-    throw Error(first->kind(),
+    if (!trouble) trouble = Error(Code::busy, "others keep moving it");
+    throw Error(trouble->kind(),
                 done + ", but not copied to the flush target yet as its mode write-through promises: " +
-                    first->what());
+                    trouble->what());
 }
 
 }  // namespace pmemcpy::store

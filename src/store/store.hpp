@@ -699,7 +699,8 @@ private:
     bool is_pressed(Tiering& tiering, const Resident& block) const;
     void flush_through(const std::string& id, Directory& directory, const Selection& box,
                        std::uint64_t version);
-    void copy_through(const Tiering& t, const std::vector<Resident>& blocks, const std::string& done);
+    void copy_through(const Tiering& t, const std::function<std::vector<Resident>()>& find,
+                      const std::string& done);
     std::vector<Resident> unflushed_in(const Tiering& tiering, std::string_view id,
                                        const Flushing& what) const;
     void tell_when(const Tiering& tiering, const BlockRecord& block, Receipt& receipt,

@@ -180,7 +180,7 @@ void Store::fill_block(const ArrayDefinition& d, const void* data, const Codec& 
         targets_.pace(target, layout::Throttle::Way::write, block.stored_bytes);
         const layout::Targets::Turn turn(targets_, target, piece_takes_s(target));
         turn.wrote(block.stored_bytes);
-        targets_.check_reached(target);
+        if (there.file != nullptr) targets_.check_reached(target, *there.file);
     }
     block.crc = known.crc;
     if (packed || options_.checksums || element != persist::Element::none)

@@ -38,6 +38,7 @@ protected:
     std::vector<Way> ways() const {
         const fs::path pfs = below_ / "pfs";
         const fs::path away = below_ / "away";
+        const fs::path twin = below_ / "twin";
         const auto come_back = [=](PMEM&) {
             fs::remove(pfs);
             fs::rename(away, pfs);
@@ -54,6 +55,16 @@ protected:
                      fs::create_directory(pfs);
                  },
                  come_back},
+                {"another directory, with a copy of what was in it", Code::io_error,
+                 [=](PMEM&) {
+                     fs::copy(pfs, twin, fs::copy_options::recursive);
+                     fs::rename(pfs, away);
+                     fs::rename(twin, pfs);
+                 },
+                 [=](PMEM&) {
+                     fs::remove_all(pfs);
+                     fs::rename(away, pfs);
+                 }},
                 {"a file", Code::io_error,
                  [=](PMEM&) {
                      fs::rename(pfs, away);
@@ -72,8 +83,7 @@ TEST_F(promises, of_bypass_are_kept_or_nothing_is_stored) {
         SCOPED_TRACE(way.name);
         store(pool, 0, 1);
         way.happens(pool);
-        for (int again = 0; again < 2; ++again)
-            EXPECT_EQ(code_of([&] { store(pool, 0, 2); }, "pfs"), way.code);
+        EXPECT_EQ(code_of([&] { store(pool, 0, 2); }, "pfs"), way.code);
         way.is_undone(pool);
         expect(pool, 0, 1);
     }
@@ -90,12 +100,10 @@ TEST_F(promises, of_write_through_are_kept_or_the_store_says_what_it_has_done) {
         SCOPED_TRACE(way.name);
         store(pool, 0, next);
         way.happens(pool);
-        for (int again = 0; again < 2; ++again) {
-            next += 1;
-            EXPECT_EQ(code_of([&] { store(pool, 0, next); }, "'a' is stored"), way.code);
-            EXPECT_EQ(flushed(pool), 0U);
-            expect(pool, 0, next);
-        }
+        next += 1;
+        EXPECT_EQ(code_of([&] { store(pool, 0, next); }, "'a' is stored"), way.code);
+        EXPECT_EQ(flushed(pool), 0U);
+        expect(pool, 0, next);
         way.is_undone(pool);
         flush(pool);
         EXPECT_EQ(flushed(pool), 1U);

@@ -118,11 +118,12 @@ PMEM open_pool(const Folder& folder) {
     return pmem;
 }
 
-/// Which signal ends f, and the close after it; 0: none.
+/// What ends f, and the close after it, before they are done: a signal, or an exit status; 0: nothing.
 int signal_of(const std::function<void(PMEM&, const Folder&)>& f) {
     const Folder folder;
     const pid_t child = ::fork();
     if (child == 0) {
+        ::alarm(60);
         PMEM pmem = open_pool(folder);
         for (const auto& call :
              std::vector<std::function<void()>>{[&] { f(pmem, folder); }, [&] { pmem.munmap(); }}) {
@@ -135,7 +136,8 @@ int signal_of(const std::function<void(PMEM&, const Folder&)>& f) {
     }
     int status = 0;
     ::waitpid(child, &status, 0);
-    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    // A sanitizer's own handler makes an exit status of a signal.
+    return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 // A thread in the background that is in the middle of its work when the file is cut off may meet the signal that law 12 leaves; three
