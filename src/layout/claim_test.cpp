@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <pmemcpy/error.hpp>
 
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -79,6 +80,18 @@ TEST_F(claims, of_two_pool_files_at_once_are_of_one) {
     EXPECT_EQ(first, Code{});
     EXPECT_EQ(other, Code::busy);
     EXPECT_EQ(claimant(), os::real_path(here_ / "pool"));
+}
+
+// Another user's copy, or one beside a target that is mounted for reading, was told that it may make no file there, and could not read.
+TEST_F(claims, of_a_copy_are_refused_without_a_file_for_it) {
+    EXPECT_EQ(claim_for("pool"), Code{});
+    os::Calls calls = os::system_calls();
+    calls.openat = [](int directory, const char* path, int flags, mode_t mode) {
+        if ((flags & O_CREAT) != 0) return errno = EACCES, -1;
+        return os::system_calls().openat(directory, path, flags, mode);
+    };
+    const os::ScopedCalls scoped(calls);
+    EXPECT_EQ(claim_for("copy"), Code::busy);
 }
 
 TEST_F(claims, that_a_killed_process_has_begun_are_in_nobodys_way) {

@@ -2,6 +2,7 @@
 
 #include <pmemcpy/tiers.hpp>
 
+#include "os/calls.hpp"
 #include "tests/conformance/outcome.hpp"
 #include "tests/conformance/two_targets.hpp"
 
@@ -11,6 +12,7 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pmemcpy {
@@ -132,6 +134,42 @@ TEST_F(promises, of_a_step_are_kept_or_the_commit_says_that_it_is_committed) {
         pool.commit(step);
         EXPECT_EQ(unflushed(pool).of_blocks, 0U);
     }
+}
+
+// Of a block that another process moved just then no copy was made, and nothing said so.
+TEST_F(promises, of_write_through_are_kept_for_a_block_that_is_moved_meanwhile) {
+    PMEM pool = open();
+    fs::create_directory(below_ / "nvme");
+    Hierarchy h = hierarchy(Buffering::write_through, 1000);
+    h.targets.insert(h.targets.begin() + 1, {.name = "nvme",
+                                             .kind = TargetKind::file,
+                                             .path = below_ / "nvme",
+                                             .write = {1e9, 1e-5},
+                                             .read = {1e9, 1e-5}});
+    set_hierarchy(pool, h);
+    alloc(pool, "a");
+    alloc(pool, "b");
+    PMEM other = open();
+    pool.begin(1);
+    store(pool, 0, 1, "a");
+    store(pool, 0, 2, "b");
+    // While the first of them is copied the second one goes to another place.
+    static std::function<void()> once;
+    once = [&] { move(other, "b", "nvme"); };
+    os::Calls fake = os::system_calls();
+    fake.fallocate = [](int fd, int mode, off_t offset, off_t length) {
+        if (const auto now = std::exchange(once, nullptr)) now();
+        return os::system_calls().fallocate(fd, mode, offset, length);
+    };
+    {
+        const os::ScopedCalls scoped(fake);
+        pool.commit(1);
+    }
+    EXPECT_FALSE(once);
+    EXPECT_EQ(count_in(pool, "b", "nvme"), 1U);
+    EXPECT_EQ(flushed(pool, "a"), 1U);
+    EXPECT_EQ(flushed(pool, "b"), 1U);
+    expect(pool, 0, 2, "b");
 }
 
 // A copy of the pool's file that was open for writing could not even read, and stored blocks in it were said not to be.
