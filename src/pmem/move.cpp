@@ -266,9 +266,20 @@ void Move::give_group(const std::string& id) {
     shared_->announce_scopes();
     copy_groups(id, own_pool_, shared_pool_);
     for (const std::string& variable : own_->ids(id + "/", false)) give(variable);
-    erase_groups(*own_, id);
-    say_scope(id, said);  // the first note went with the group
+    if (said) {
+        empty_group(id);
+    } else {
+        erase_groups(*own_, id);
+    }
     shared_->announce_scopes();
+}
+
+// The group itself stays, with the note by which this user's processes know at every moment that it is shared.
+void Move::empty_group(const std::string& id) {
+    for (const std::string& group : groups_of(*own_, id)) {
+        if (group != id) erase_if_empty(*own_, group);
+    }
+    for (const std::string& name : own_pool_.attributes(id)) own_pool_.remove_attribute(id, name);
 }
 
 void Move::finish() {
