@@ -80,12 +80,14 @@ void create_namespace(const std::string& name, const std::string& root = {});
 enum class Drop { only_empty, with_pools };
 
 /// Removes a namespace. A process that has a pool of it open keeps the pool until it closes it.
-/// Crash: the name is free before any file is removed; the next create_namespace() or drop_namespace()
-///     removes the rest.
-/// Sharing: with only_empty, a pool that another process makes meanwhile stays, and so does the namespace (busy). For a
-///     moment nobody finds the namespace.
-/// Errors: not_found; busy when it has pools or files of private objects and `what` is only_empty; permission_denied for users other than
-///     the owner; also when the name is free but files of other users remain that this user cannot remove.
+/// Crash: the name is free before any file is removed. The next create_namespace() or drop_namespace() removes the rest,
+///     or gives the namespace its name back where no file was to be removed yet.
+/// Sharing: with only_empty, a pool that another process makes meanwhile stays, and so does the namespace (busy). A
+///     namespace that another process makes under the name meanwhile stays in any case (busy). For a moment nobody finds
+///     the namespace.
+/// Errors: not_found; busy when it has pools or files of private objects and `what` is only_empty, or when another process
+///     makes or drops it; permission_denied for users other than the owner; also when the name is free but files of other
+///     users remain that this user cannot remove.
 void drop_namespace(const std::string& name, Drop what = Drop::only_empty, const std::string& root = {});
 
 /// All namespaces, sorted by name. Those that this user cannot look into are listed too, with their owner.

@@ -49,11 +49,11 @@ Scope parse_scope(std::string_view text);
 /// Sharing: what others store into an object while it moves may be lost, as when it is erased. Processes that
 ///     have loaded it keep their copies, and a view shows it until it is dropped.
 /// Errors: not_found; busy when the pool does not wipe yet and others have it open for writing (once), when
-///     another process moves objects, or when a view or another process holds erased data that cannot be
+///     another process moves objects or replaces this one just then, or when a view or another process holds erased data that cannot be
 ///     wiped yet: the object is then private already, and the same call finishes the work; busy when the pool
 ///     was moved or replaced while it was open; permission_denied
-///     for users who may not write beside the pool; unsupported on a device, in a step, or for "/"; no_space;
-///     corrupt.
+///     for users who may not write beside the pool; already_exists when another object has that name on the
+///     other side; unsupported on a device, in a step, or for "/"; no_space; corrupt.
 void set_scope(PMEM& pool, std::string_view id, Scope scope);
 
 /// The scope of a variable or group. The nearest group that set_scope() was called for decides of a group, beginning

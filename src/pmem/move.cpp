@@ -33,7 +33,7 @@ void erase_if_there(store::Store& side, const std::string& id) {
 std::vector<std::string> groups_of(const store::Store& side, const std::string& group) {
     std::vector<std::string> all = side.ids(group + "/", true);
     std::reverse(all.begin(), all.end());
-    if (side.exists(group)) all.push_back(group);
+    if (side.is_group(group) == true) all.push_back(group);
     return all;
 }
 
@@ -64,6 +64,12 @@ void wipe(store::Store& shared) {
 }
 
 constexpr std::string_view verbs[] = {"take", "give", "take-group"};
+
+bool has_variable(const store::Store& side, const std::string& id) { return side.is_group(id) == false; }
+
+[[noreturn]] void throw_changed(const std::string& id) {
+    throw Error(Code::busy, "'" + id + "' was erased or replaced meanwhile; try again");
+}
 
 std::string pool_of(const store::Store& shared) {
     const auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(shared.uuid());
@@ -109,7 +115,12 @@ Move::Move(Sides& sides, Scope to)
     if (own_->note("/", moving_note)) resume();
 }
 
+// A second look, under the lock: another process of this user may have moved the variable since the caller looked. What another user has
+// stored under its name by then stays.
 void Move::variable(const std::string& id) {
+    const auto& side = sides_.of(id);
+    if (!has_variable(*side, id)) throw_changed(id);
+    if (side == (to_ == Scope::own ? own_ : shared_)) return;
     if (to_ == Scope::shared) {
         keep_way_to(id);
         return give(id);
@@ -119,7 +130,11 @@ void Move::variable(const std::string& id) {
     take(id, there);
     erase_way_to(id);
 }
-void Move::group(const std::string& id) { to_ == Scope::own ? take_group(id) : give_group(id); }
+
+void Move::group(const std::string& id) {
+    if (sides_.of(id)->is_group(id) != true) throw_changed(id);
+    to_ == Scope::own ? take_group(id) : give_group(id);
+}
 
 // Before anything is where it should not stay, and durably: whoever opens the pool next has to know.
 void Move::note(const Moving& moving) {
@@ -130,20 +145,18 @@ void Move::note(const Moving& moving) {
 
 // From shared to private.
 void Move::take(const std::string& id, const Oid& there) {
-    if (!own_->exists(id)) {
-        const std::string draft = copy::name_of_ones_own(own_pool_, draft_prefix);
-        Sides::store_of(own_pool_).create_as(id, *shared_);
-        try {
-            copy::fill(shared_pool_, id, own_pool_, draft, [](std::uint64_t) {});
-            operate::carry_hint(*shared_, id, *own_, draft);
-            own_->rename(draft, id);
-        } catch (...) {
-            erase_if_there(*own_, draft);
-            throw;
-        }
-        sync(*own_);
-        shared_->announce_scopes();
+    const std::string draft = copy::name_of_ones_own(own_pool_, draft_prefix);
+    Sides::store_of(own_pool_).create_as(id, *shared_);
+    try {
+        copy::fill(shared_pool_, id, own_pool_, draft, [](std::uint64_t) {});
+        operate::carry_hint(*shared_, id, *own_, draft);
+        own_->rename(draft, id);
+    } catch (...) {
+        erase_if_there(*own_, draft);
+        throw;
     }
+    sync(*own_);
+    shared_->announce_scopes();
     shared_->erase_this(there);
 }
 
@@ -253,9 +266,20 @@ void Move::give_group(const std::string& id) {
     shared_->announce_scopes();
     copy_groups(id, own_pool_, shared_pool_);
     for (const std::string& variable : own_->ids(id + "/", false)) give(variable);
-    erase_groups(*own_, id);
-    say_scope(id, said);  // the first note went with the group
+    if (said) {
+        empty_group(id);
+    } else {
+        erase_groups(*own_, id);
+    }
     shared_->announce_scopes();
+}
+
+// The group itself stays, with the note by which this user's processes know at every moment that it is shared.
+void Move::empty_group(const std::string& id) {
+    for (const std::string& group : groups_of(*own_, id)) {
+        if (group != id) erase_if_empty(*own_, group);
+    }
+    for (const std::string& name : own_pool_.attributes(id)) own_pool_.remove_attribute(id, name);
 }
 
 void Move::finish() {
@@ -265,7 +289,7 @@ void Move::finish() {
 
 void Move::erase_if_copied(const Oid& there) {
     try {
-        if (own_->exists(shared_->name_of(there))) shared_->erase_this(there);
+        if (has_variable(*own_, shared_->name_of(there))) shared_->erase_this(there);
     } catch (const Error& error) {
         if (error.kind() != Code::not_found) throw;
     }
@@ -281,7 +305,7 @@ void Move::resume() {
             take_group(left->id);
         } else {
             if (left->verb == Moving::Verb::give) erase_if_there(*shared_, left->draft);
-            if (own_->exists(left->id)) shared_->erase_this(left->there);
+            if (has_variable(*own_, left->id)) shared_->erase_this(left->there);
         }
     }
     wipe(*shared_);

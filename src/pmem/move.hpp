@@ -44,6 +44,7 @@ private:
     void take_group(const std::string& id);
     bool take_members(const std::string& id);
     void give_group(const std::string& id);
+    void empty_group(const std::string& id);
     void keep_way_to(const std::string& id);
     void erase_way_to(const std::string& id);
     void say_scope(const std::string& id, std::optional<Scope> scope);

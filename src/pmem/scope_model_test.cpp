@@ -123,6 +123,26 @@ TEST_F(scope, a_group_is_shared_again_in_a_private_one_and_goes_with_it) {
     EXPECT_EQ(pool.groups(), Names{});
 }
 
+// The note of the group went with it and came back behind it: what was stored in between became private, and a death in between left it so.
+TEST_F(scope, a_group_that_is_shared_again_in_a_private_one_has_its_note_all_the_time) {
+    PMEM pool = open(small());
+    pool.store("g/h/i/x", 1);
+    pool.set_attribute("g/h", "title", 1);
+    set_scope(pool, "g", Scope::own);
+    const auto own = pmem::Sides::of(pool).own_store();
+    const Oid noted = own->oid("g/h");
+    for (int times = 0; times < 2; ++times) {
+        set_scope(pool, "g/h", Scope::shared);
+        EXPECT_EQ(own->oid("g/h"), noted);
+        EXPECT_EQ(private_side(pool).groups(), (Names{"g", "g/h"}));
+        EXPECT_EQ(private_side(pool).attributes("g/h"), Names{});
+        EXPECT_EQ(pool.get_attribute<int>("g/h", "title"), 1);
+    }
+    pool.set_attribute("g/h", "title", 2);
+    set_scope(pool, "g", Scope::own);
+    EXPECT_EQ(pool.get_attribute<int>("g/h", "title"), 2);
+}
+
 // A group that is on both sides went from one of them.
 TEST_F(scope, a_group_with_something_private_is_not_kept) {
     PMEM pool = open(small());

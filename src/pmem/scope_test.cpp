@@ -21,6 +21,19 @@
 using namespace pmemcpy;
 namespace fs = std::filesystem;
 
+namespace {
+
+store::Store& shared_side(PMEM& pool) { return *pmem::Sides::of(pool).shared(); }
+store::Store& own_side(PMEM& pool) { return *pmem::Sides::of(pool).own_store(); }
+
+/// What another user stores, who sees nothing private.
+void store_as_another(PMEM& pool, const std::string& id) {
+    shared_side(pool).store_value(id, Type::string(), SerializerType::bp4,
+                                  *make_encoder(SerializerType::bp4, std::string("theirs")));
+}
+
+}  // namespace
+
 TEST_F(scope, what_is_private_is_in_no_file_that_others_may_read) {
     PMEM pool = open(small());
     set_index_mode(pool, IndexMode::sync);
@@ -284,13 +297,8 @@ TEST_F(scope, what_another_user_has_under_the_name_of_something_private_stays) {
         pool.store(id, std::string("mine"));
         set_scope(pool, id, Scope::own);
     }
-    const auto theirs = [&](const std::string& id) {
-        pmem::Sides::of(pool).shared()->store_value(
-            id, Type::string(), SerializerType::bp4,
-            *make_encoder(SerializerType::bp4, std::string("theirs")));
-    };
-    const auto is_shared = [&](const std::string& id) { return pmem::Sides::of(pool).shared()->exists(id); };
-    theirs("x");
+    const auto is_shared = [&](const std::string& id) { return shared_side(pool).exists(id); };
+    store_as_another(pool, "x");
     try {
         set_scope(pool, "x", Scope::shared);
         ADD_FAILURE() << "no error";
@@ -316,21 +324,16 @@ TEST_F(scope, what_another_user_has_under_the_name_of_something_private_stays) {
 // In a group that is made private, a name that is private already was taken for one that a death had left on both sides.
 TEST_F(scope, another_users_member_of_a_group_stays_when_it_becomes_private) {
     PMEM pool = open(small(true));
-    const auto shared_value = [&](const std::string& id) {
-        pmem::Sides::of(pool).shared()->store_value(
-            id, Type::string(), SerializerType::bp4,
-            *make_encoder(SerializerType::bp4, std::string("theirs")));
-    };
     pool.store("g/x", std::string("mine"));
     pool.store("g/y", std::string("mine"));
     set_scope(pool, "g/x", Scope::own);
-    shared_value("g/x");
+    store_as_another(pool, "g/x");
     set_scope(pool, "g", Scope::own);
     EXPECT_EQ(pmem::Sides::of(pool).shared()->ids("", false), std::vector<std::string>{"g/x"});
     EXPECT_EQ(pool.load<std::string>("g/x"), "mine");
     EXPECT_EQ(scope_of(pool, "g/y"), Scope::own);
     // A process dies while it takes a member of the group, which it has copied and not yet erased.
-    shared_value("g/y");
+    store_as_another(pool, "g/y");
     const Oid copied = pmem::Sides::of(pool).shared()->oid("g/y");
     pmem::Moving{pmem::Moving::Verb::take_group, "g", copied}.note_in(*pmem::Sides::of(pool).own_store(),
                                                                       *pmem::Sides::of(pool).shared());
@@ -353,13 +356,57 @@ TEST_F(scope, what_has_come_since_into_the_place_of_what_was_moved_stays) {
     pmem::Sides& sides = pmem::Sides::of(pool);
     const Oid moved = sides.shared()->oid("x");
     set_scope(pool, "x", Scope::own);
-    sides.shared()->store_value("x", Type::string(), SerializerType::bp4,
-                                *make_encoder(SerializerType::bp4, std::string("theirs")));
+    store_as_another(pool, "x");
     pmem::Moving{pmem::Moving::Verb::take, "x", moved}.note_in(*sides.own_store(), *sides.shared());
     pool.munmap();
     pool = open(small());
     EXPECT_TRUE(pmem::Sides::of(pool).shared()->exists("x"));
     EXPECT_EQ(pool.load<std::string>("x"), "mine");
+}
+
+// A process looked at what was shared, and waited while another process of its user made that private. When its turn came, it erased without
+// a copy what another user had stored under the name since.
+TEST_F(scope, what_another_user_stores_while_a_process_waits_for_its_turn_stays) {
+    PMEM pool = open(small(true));
+    for (const char* id : {"x", "y"}) pool.store(id, std::string("mine"));
+    set_scope(pool, "x", Scope::own);
+    store_as_another(pool, "x");
+    {
+        pmem::Move move(pmem::Sides::of(pool), Scope::own);
+        move.variable("x");
+        move.finish();
+    }
+    EXPECT_TRUE(shared_side(pool).exists("x"));
+    EXPECT_EQ(pool.load<std::string>("x"), "mine");
+    // And back: another process of this user has shared y, or has put something else under its name.
+    {
+        pmem::Move move(pmem::Sides::of(pool), Scope::shared);
+        move.variable("y");
+        expect_error(Code::busy, [&] { move.group("y"); });
+        pool.erase("y");
+        expect_error(Code::busy, [&] { move.variable("y"); });
+        pool.make_group("y");
+        expect_error(Code::busy, [&] { move.variable("y"); });
+    }
+    EXPECT_FALSE(own_side(pool).note("/", pmem::moving_note));
+}
+
+// A private group was taken for the copy of another user's variable of its name, which was erased.
+TEST_F(scope, another_users_variable_with_the_name_of_a_private_group_stays) {
+    PMEM pool = open(small(true));
+    private_side(pool).store("x/y", std::string("mine"));
+    store_as_another(pool, "x");
+    expect_error(Code::already_exists, [&] { set_scope(pool, "x", Scope::own); });
+    EXPECT_TRUE(shared_side(pool).exists("x"));
+    pool.munmap();
+    pool = open(small());
+    EXPECT_TRUE(shared_side(pool).exists("x")) << "by the next opening, which finishes moves";
+    EXPECT_EQ(private_side(pool).load<std::string>("x/y"), "mine");
+    // And in a group that becomes private.
+    private_side(pool).store("g/x/y", std::string("mine"));
+    store_as_another(pool, "g/x");
+    set_scope(pool, "g", Scope::own);
+    EXPECT_TRUE(shared_side(pool).exists("g/x"));
 }
 
 TEST_F(scope, a_file_that_others_may_open_is_refused) {

@@ -77,11 +77,12 @@ void begin_lists(const os::File& folder) {
     }
 }
 
-/// Takes a namespace's name away, and returns the one that it has then.
-std::string take(const os::File& root, const std::string& name, const char* prefix) {
-    std::string passing = passing_name(prefix);
-    if (os::rename_new_in(root, name, root, passing)) return passing;
-    throw Error(Code::not_found, "the namespace '" + name + "' was dropped by another process meanwhile");
+void check_same(const os::File& space, const std::string& name, const os::File& root,
+                const std::string& passing) {
+    const auto taken = os::look_in(root, passing);
+    if (taken && taken->identity == space.identity()) return;
+    throw Error(Code::busy, "another process dropped the namespace '" + name +
+                                "' and made another of its name meanwhile; try again");
 }
 
 void check_empty(const os::File& space, const std::string& name) {
@@ -94,27 +95,31 @@ void check_empty(const os::File& space, const std::string& name) {
                                 "which loses their content");
 }
 
-// A pool may come between a look and the act. Under a name that nobody looks for none comes any more; so the look that counts is one
-// behind the renaming, and a namespace that has got a pool gets its name back. The lock says that somebody is at it; after a death the
-// sweep does the same.
-std::string take_empty(const os::File& root, const os::File& space, const std::string& name) {
-    check_empty(space, name);
+// Takes a namespace's name away for good, and returns the one that it has then. Between a look and the renaming another process may drop the
+// namespace and make another, or may make a pool in it. Under a name that nobody looks for nothing comes any more; so the looks that count are
+// behind the renaming, and a namespace that is not to go gets its name back. The lock says that this process is at it; after a death the sweep
+// gives the name back.
+std::string take(const os::File& root, const os::File& space, const std::string& name, Drop what) {
+    if (what == Drop::only_empty) check_empty(space, name);
     auto marker = os::File::open_in(space, marker_name, O_RDWR);
     if (!marker || !os::try_lock(*marker, os::LockKind::exclusive, 0, 1))
         throw Error(Code::busy, "another process makes or drops the namespace '" + name + "'; try again");
-    const std::string passing = take(root, name, (emptying_prefix + name + "-").c_str());
+    const std::string passing = passing_name((emptying_prefix + name + "-").c_str());
+    if (!os::rename_new_in(root, name, root, passing))
+        throw Error(Code::not_found, "the namespace '" + name + "' was dropped by another process meanwhile");
     try {
-        check_empty(space, name);
+        check_same(space, name, root, passing);
+        if (what == Drop::only_empty) check_empty(space, name);
     } catch (const Error&) {
         if (give_name_back(root, passing)) throw;
         throw Error(Code::busy, "the namespace '" + name +
-                                    "' got a pool while it was dropped, and its name has been taken since: "
+                                    "' changed while it was dropped, and its name has been taken since: "
                                     "it is " +
                                     root.path() + "/" + passing + " until that name is free");
     }
     std::string dropped = passing_name(dropped_prefix);
-    os::rename_in(root, passing, root, dropped);
-    return dropped;
+    if (os::rename_new_in(root, passing, root, dropped)) return dropped;
+    throw Error(Code::busy, "another process changed the namespace '" + name + "' meanwhile; try again");
 }
 
 }  // namespace
@@ -147,13 +152,12 @@ void create_namespace(const std::string& name, const std::string& root_path) {
 
 void drop_namespace(const std::string& name, Drop what, const std::string& root_path) {
     os::File root = open_root(root_path);
+    sweep(root);
     const os::File space = open_space(root, name);
     check_owner(space, name, "drop it");
-    sweep(root);
-    const std::string passing =
-        what == Drop::only_empty ? take_empty(root, space, name) : take(root, name, dropped_prefix);
+    const std::string dropped = take(root, space, name, what);
     root.sync_all();
-    const std::vector<std::string> left = remove_tree(root, passing);
+    const std::vector<std::string> left = remove_tree(root, dropped);
     if (left.empty()) return;
     throw Error(Code::permission_denied,
                 "the namespace '" + name + "' is dropped and its name is free, but " + left[0] +

@@ -220,6 +220,66 @@ TEST_F(namespaces_of_one, are_not_dropped_as_empty_with_a_pool_that_comes_in_the
     EXPECT_TRUE(fs::is_empty(root()));
 }
 
+// A drop looked at one namespace, and took the one that had its name by then.
+TEST_F(namespaces_of_one, are_not_dropped_in_the_place_of_another_of_their_name) {
+    static std::string at;
+    at = root();
+    os::Calls late = os::system_calls();
+    late.renameat2 = [](int from_in, const char* from, int to_in, const char* to, unsigned flags) -> int {
+        if (std::string(from) == "a" && fs::exists(at + "/a/old")) {
+            fs::rename(at + "/a", at + "/elsewhere");  // as another process drops it, and makes another
+            const os::ScopedCalls others(os::system_calls());
+            create_namespace("a", at);
+            set_quota("a", 1 << 20, at);
+        }
+        return os::system_calls().renameat2(from_in, from, to_in, to, flags);
+    };
+    for (const Drop what : {Drop::only_empty, Drop::with_pools}) {
+        create_namespace("a", root());
+        std::ofstream(path("a/old")) << "text";
+        {
+            const os::ScopedCalls scoped(late);
+            expect_error(Code::busy, "try again", [&] { drop_namespace("a", what, root()); });
+        }
+        EXPECT_EQ(names(), (std::vector<std::string>{"a", "elsewhere"}));
+        EXPECT_EQ(namespace_info("a", root()).quota.limit_bytes, 1u << 20);
+        drop_namespace("a", what, root());
+        drop_namespace("elsewhere", what, root());
+        EXPECT_TRUE(fs::is_empty(root()));
+    }
+}
+
+// A drop removed what was in it under the name by which the sweep gives it back, and when it died behind the marker that lay there for ever.
+// What a death leaves before that is a namespace again, which nothing has been taken from.
+TEST_F(namespaces_of_one, that_a_death_left_without_a_name_get_it_back_or_are_cleared_away) {
+    const std::string left = ".emptying-a-0000000000000000";
+    create_namespace("a", root());
+    set_quota("a", 1 << 20, root());
+    fs::rename(path("a"), path(left));
+    create_namespace("other", root());  // and clears away
+    EXPECT_EQ(namespace_info("a", root()).quota.limit_bytes, 1u << 20);
+    // While another has its name, and behind a death in the removal.
+    fs::rename(path("a"), path(left));
+    std::ofstream(path(left + "/more")) << "text";
+    fs::create_directory(path("a"));
+    os::Calls dying = os::system_calls();
+    dying.unlinkat = [](int in, const char* name, int flags) -> int {
+        if (std::string(name) == "more") throw std::runtime_error("killed");
+        return os::system_calls().unlinkat(in, name, flags);
+    };
+    {
+        const os::ScopedCalls scoped(dying);
+        EXPECT_THROW(drop_namespace("other", Drop::only_empty, root()), std::runtime_error);
+    }
+    drop_namespace("other", Drop::only_empty, root());
+    EXPECT_EQ(std::distance(fs::directory_iterator(root()), {}), 1);
+    // As an earlier version left it.
+    fs::create_directory(path(left));
+    std::ofstream(path(left + "/more")) << "text";
+    create_namespace("other", root());
+    EXPECT_FALSE(fs::exists(path(left)));
+}
+
 // Private objects stay when their pool goes, and the namespace stays with them.
 TEST_F(namespaces_of_one, are_not_dropped_as_empty_with_private_objects_in_them) {
     create_namespace("a", root());

@@ -44,16 +44,18 @@ void remove_unfinished(const os::File& root, const std::string& name) {
     }
 }
 
-// It has a pool that came in the last moment, or its dropping can go on.
+// A death in a drop has left it, whole: it gets its name back. While another has that, only one without pools can go. One without a marker is no
+// namespace any more: an earlier version removed what was in it under this name.
 void finish_emptying(const os::File& root, const std::string& passing) {
     const auto folder = os::File::open_in(root, passing, O_RDONLY | O_DIRECTORY);
-    auto marker = folder ? os::File::open_in(*folder, marker_name, O_RDWR) : std::nullopt;
-    if (!marker || !os::try_lock(*marker, os::LockKind::exclusive, 0, 1)) return;
-    if (!content_of(*folder).empty()) {
-        give_name_back(root, passing);
-    } else {
-        remove_tree(root, passing);
-    }
+    if (!folder) return;
+    auto marker = os::File::open_in(*folder, marker_name, O_RDWR);
+    if (marker && !os::try_lock(*marker, os::LockKind::exclusive, 0, 1)) return;
+    const bool has_pools = !content_of(*folder).empty();
+    if ((marker || has_pools) && give_name_back(root, passing)) return;
+    if (has_pools) return;
+    const std::string dropped = passing_name(dropped_prefix);
+    if (os::rename_new_in(root, passing, root, dropped)) remove_tree(root, dropped);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace pmemcpy::spaces {
 /// Returns the paths of what could not be removed, because it is closed to this user.
 std::vector<std::string> remove_tree(const os::File& root, const std::string& name);
 
-/// Gives a namespace its name back that was about to be dropped as an empty one. False while another has the name.
+/// Gives a namespace its name back that was about to be dropped. False while another has the name.
 bool give_name_back(const os::File& root, const std::string& passing);
 
 /// Removes what others of this user have left half done: that nobody is at any more.

@@ -15,7 +15,7 @@ inline constexpr const char* marker_name = ".namespace";
 // What is not a namespace yet, or no more: no name of one begins with a dot.
 inline constexpr const char* making_prefix = ".making-";
 inline constexpr const char* dropped_prefix = ".dropped-";
-// A namespace that is being dropped as an empty one, and is one again if it turns out to have a pool; its name follows, and more behind a `-`.
+// A namespace that is being dropped, and is one again unless all goes well; its name follows, and more behind a `-`.
 inline const std::string emptying_prefix = ".emptying-";
 
 /// The directory that all namespaces lie in. Errors: invalid_argument without one, not_found.

@@ -37,6 +37,7 @@ struct Verb {
     std::string name;
     std::string id;  // whose scope is changed
     Scope before, after;
+    std::string around{};  // a group around it that is private
 };
 
 struct Position {
@@ -54,6 +55,7 @@ protected:
             pool.set_attribute(id, "note", hidden);
         }
         pool.store("public", 1);
+        if (!GetParam().around.empty()) set_scope(pool, GetParam().around, Scope::own);
         set_scope(pool, GetParam().id, Scope::own);  // so that there is a private side
         set_scope(pool, GetParam().id, GetParam().before);
         pool.munmap();
@@ -126,8 +128,16 @@ protected:
                     return id + " has lost its attribute";
                 const Scope scope = scope_of(pool, id);
                 const bool is_moved = id.starts_with(GetParam().id);
-                if (!is_moved && scope != Scope::shared) return id + " became private";
+                const bool was_private = !GetParam().around.empty();
+                if (!is_moved && scope != (was_private ? Scope::own : Scope::shared))
+                    return id + " is on the other side";
                 is_all_private = is_all_private && scope == Scope::own;
+            }
+            if (GetParam().before == GetParam().after) {
+                const std::string late = GetParam().id + "/late";
+                pool.store(late, 1);
+                if (scope_of(pool, late) != GetParam().after) return "what comes is on the other side";
+                pool.erase(late);
             }
             if (pool.ids().size() != ids.size() + 1) return "there is something that was not there before";
             if (!pool.verify().empty()) return "something is damaged";
@@ -183,12 +193,15 @@ TEST_P(ScopeSweep, leaves_it_whole_on_one_side) {
                 static_cast<unsigned long long>(all), different, positions.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(every, ScopeSweep,
-                         ::testing::Values(Verb{"hide", "group/a", Scope::shared, Scope::own},
-                                           Verb{"show", "group/a", Scope::own, Scope::shared},
-                                           Verb{"hide_group", "group", Scope::shared, Scope::own},
-                                           Verb{"show_group", "group", Scope::own, Scope::shared}),
-                         [](const auto& verb) { return verb.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    every, ScopeSweep,
+    ::testing::Values(Verb{"hide", "group/a", Scope::shared, Scope::own},
+                      Verb{"show", "group/a", Scope::own, Scope::shared},
+                      Verb{"hide_group", "group", Scope::shared, Scope::own},
+                      Verb{"show_group", "group", Scope::own, Scope::shared},
+                      Verb{"show_group_in_a_private_one", "group/deep", Scope::own, Scope::shared, "group"},
+                      Verb{"show_group_again", "group/deep", Scope::shared, Scope::shared, "group"}),
+    [](const auto& verb) { return verb.param.name; });
 
 void PrintTo(const Verb& verb, std::ostream* out) { *out << verb.name; }
 

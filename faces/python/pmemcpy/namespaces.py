@@ -87,7 +87,7 @@ def drop(name: str, *, with_pools: bool = False, root: Path = "") -> None:
     """Removes a namespace; one with pools only if `with_pools`. A process that has a pool open keeps it until it closes
     it.
 
-    Errors: NotFoundError, BusyError (it has pools), PermissionDeniedError.
+    Errors: NotFoundError, BusyError (it has pools, or another process makes or drops it), PermissionDeniedError.
     """
     _core.drop_namespace(name, with_pools, os.fspath(root))
 
