@@ -37,11 +37,13 @@ std::vector<std::string> groups_of(const store::Store& side, const std::string& 
     return all;
 }
 
+// By what it is and not by its name, which may be another's by now.
 void erase_if_empty(store::Store& side, const std::string& group) {
     try {
-        erase_if_there(side, group);
+        const Oid there = side.oid(group);
+        if (side.is_group(group) == true) static_cast<void>(side.erase_if(group, there));
     } catch (const Error& error) {
-        if (error.kind() != Code::busy) throw;
+        if (error.kind() != Code::busy && error.kind() != Code::not_found) throw;
     }
 }
 
@@ -250,6 +252,7 @@ void Move::take_group(const std::string& id) {
     for (int round = 0; round < most_rounds; ++round) {
         copy_groups(id, shared_pool_, own_pool_);
         const bool are_all_taken = take_members(id);
+        sync(*own_);  // also the groups' attributes, where there is no member that would have done it
         erase_groups(*shared_, id);
         if (are_all_taken || !shared_->exists(id)) return erase_way_to(id);
     }
@@ -266,6 +269,7 @@ void Move::give_group(const std::string& id) {
     shared_->announce_scopes();
     copy_groups(id, own_pool_, shared_pool_);
     for (const std::string& variable : own_->ids(id + "/", false)) give(variable);
+    sync(*shared_);
     if (said) {
         empty_group(id);
     } else {
@@ -302,7 +306,8 @@ void Move::resume() {
     if (const auto left = Moving::noted_in(*own_, *shared_)) {
         if (left->verb == Moving::Verb::take_group) {
             erase_if_copied(left->there);
-            take_group(left->id);
+            // Else nothing of it was taken yet, and this user has something else of its name since.
+            if (!has_variable(*own_, left->id)) take_group(left->id);
         } else {
             if (left->verb == Moving::Verb::give) erase_if_there(*shared_, left->draft);
             if (has_variable(*own_, left->id)) shared_->erase_this(left->there);

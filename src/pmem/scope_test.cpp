@@ -349,6 +349,20 @@ TEST_F(scope, another_users_member_of_a_group_stays_when_it_becomes_private) {
     EXPECT_EQ(pmem::Sides::of(pool).shared()->ids("", false), std::vector<std::string>{"g/x"});
 }
 
+// A death behind the note alone: each opening for writing would have failed.
+TEST_F(scope, a_group_that_nothing_was_taken_of_is_forgotten_where_something_has_its_name) {
+    PMEM pool = open(small(true));
+    pool.store("g/x", 1);
+    private_side(pool).store("g", 2);
+    pmem::Moving{pmem::Moving::Verb::take_group, "g"}.note_in(*pmem::Sides::of(pool).own_store(),
+                                                              *pmem::Sides::of(pool).shared());
+    pool.munmap();
+    pool = open(small());
+    EXPECT_FALSE(pmem::Sides::of(pool).own_store()->note("/", pmem::moving_note));
+    EXPECT_EQ(pmem::Sides::of(pool).shared()->ids("", false), std::vector<std::string>{"g/x"});
+    EXPECT_EQ(pool.load<int>("g"), 2);
+}
+
 // A death behind the copy, when another user has stored something else under the name since.
 TEST_F(scope, what_has_come_since_into_the_place_of_what_was_moved_stays) {
     PMEM pool = open(small(true));
