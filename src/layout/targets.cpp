@@ -146,7 +146,7 @@ void Targets::look_again() {
 
 // The pool that a copy was made of may have gone since, so each asks again.
 std::shared_ptr<Targets::Below> Targets::below(std::uint32_t target) {
-    const auto there = below_to_read(target);
+    auto there = below_to_read(target);
     if (!there->refusal) return there;
     if (os::coarse_ns() - there->asked_ns < look_again_ns || refusal_in(there->directory, heap_.pool()))
         throw Error(*there->refusal);
