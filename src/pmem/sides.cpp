@@ -340,8 +340,7 @@ void Sides::open(PMEM& pool, const std::string& place, const Options& options, c
 
 Sides& Sides::of(const PMEM& pool) {
     pool.opened().check_usable();
-    if (!pool.sides_)
-        throw Error(Code::invalid_argument, "the private side of a pool has no sides of its own");
+    if (!pool.sides_) throw Error(Code::invalid_argument, "one side of a pool has no sides of its own");
     return *pool.sides_;
 }
 
@@ -352,11 +351,11 @@ std::vector<std::shared_ptr<store::Store>> Sides::seen_by(const PMEM& pool) {
     return seen;
 }
 
-PMEM Sides::alone(const store::Store& side) const {
+PMEM Sides::alone(const store::Store& side, Mode mode) const {
     PMEM pool;
     Options options = options_;
     options.layout = Layout::automatic;
-    options.mode = Mode::update;
+    options.mode = mode;
     options.verify_loads = true;
     pool.open_alone(side.path(), options, {.again = side.itself()});
     return pool;
