@@ -78,8 +78,8 @@ ExchangeReport import_file(const std::string& pool_path, const std::string& file
 /// Crash: the file appears when it is whole. Until then it lies in a directory named `file`, `.part` and six
 ///     letters; the next export beside it removes what a killed one left. A Zarr directory is replaced in one
 ///     moment.
-/// Sharing: stores by others meanwhile may be in the file or not, array by array. With `only_shared`, busy when something
-///     becomes private meanwhile.
+/// Sharing: stores by others meanwhile may be in the file or not, array by array. An object that becomes private meanwhile
+///     counts as private in the file; with `only_shared` it is not_found.
 /// Errors: not_found, permission_denied, already_exists (the file, without `overwrite`); invalid_argument for
 ///     a name that tells no format, and for .npy unless it is one variable; unsupported for content that the
 ///     format cannot hold at all; no_space, io_error.

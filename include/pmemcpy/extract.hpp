@@ -42,7 +42,8 @@ public:
     /// The same of a pool that is open here, and of no other that has its name by now.
     /// Errors: the same; busy when another pool has its name by now, or none.
     Extractor(const PMEM& pool, const std::string& name, const Query& which, Extract extract);
-    /// Waits for a running call of the function.
+    /// Waits for a running call of the function. In the function itself it does not wait: the thread ends when the function
+    /// returns.
     ~Extractor();
     Extractor(const Extractor&) = delete;
     Extractor& operator=(const Extractor&) = delete;

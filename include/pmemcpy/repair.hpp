@@ -16,8 +16,9 @@ struct Repair {
     /// Data that could not be saved or was saved in another form, by variable and box as far as records still
     /// tell; without an id where even that is unknown.
     std::vector<Damage> damages;
-    /// Files of private objects (scope.hpp) beside the old pool. They are no part of the new one, which finds those of its
-    /// user when it has the old one's place and name; repair() makes a new one of each as of any pool.
+    /// Files of private objects (scope.hpp) beside the old pool: those of all users, or in a directory that cannot be listed
+    /// this user's. They are no part of the new one, which finds those of its user when it has the old one's place and name;
+    /// repair() makes a new one of each as of any pool.
     std::vector<std::string> private_files;
 };
 

@@ -76,4 +76,8 @@ std::uint64_t share(PMEM& pool, std::string_view text, Scope scope = Scope::shar
 ///     unsupported on a device.
 PMEM& private_side(PMEM& pool);
 
+/// The shared side as a pool of its own, open for reading: it has what other users see, and nothing private.
+/// Errors: invalid_argument for a private side; busy when the pool was moved or replaced while it was open.
+PMEM shared_side(const PMEM& pool);
+
 }  // namespace pmemcpy

@@ -1,9 +1,11 @@
 // A copy of something private was shared, and nobody was told.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -12,6 +14,7 @@
 #include <pmemcpy/repair.hpp>
 #include <pmemcpy/scope.hpp>
 
+#include "os/calls.hpp"
 #include "tests/folder.hpp"
 
 using namespace pmemcpy;
@@ -130,4 +133,21 @@ TEST_F(private_copies, are_none_that_repair_makes_and_it_says_where_they_are) {
     source.munmap();
     const Repair side = repair(own_file("source"), folder_ / "new-side");
     EXPECT_EQ(side.variables, 2U);
+}
+
+// In a directory that this user may enter and not list, repair() was permission_denied after the new pool was whole.
+TEST_F(private_copies, are_told_of_by_repair_in_a_directory_that_cannot_be_listed) {
+    source.munmap();
+    static std::string folder;
+    folder = folder_.path();
+    os::Calls calls = os::system_calls();
+    calls.open = [](const char* name, int flags, mode_t mode) -> int {
+        if (name != folder || (flags & O_DIRECTORY) == 0) return ::open(name, flags, mode);
+        errno = EACCES;
+        return -1;
+    };
+    const Folder elsewhere;
+    const os::ScopedCalls scoped(calls);
+    const Repair repaired = repair(folder_ / "source", elsewhere / "new");
+    EXPECT_EQ(repaired.private_files, std::vector<std::string>{own_file("source")});
 }

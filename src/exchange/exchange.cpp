@@ -224,10 +224,6 @@ ExchangeReport export_file(const std::string& pool_path, const std::string& file
     exchange::Part part(file, options.overwrite);
     write(format, part.path(), holding);
     report.private_objects = holding.count_private();
-    if (options.only_shared && report.private_objects > 0) {
-        throw Error(Code::busy,
-                    pool_path + ": something became private while it was being exported; export it again");
-    }
     part.become_whole(report.private_objects > 0);
     return report;
 }

@@ -29,7 +29,8 @@ std::optional<Datum> attribute(const PMEM& pool, const std::string& id, const st
     try {
         return datum(name, [&](const PMEM::Decode& decode) { pool.get_attribute_encoded(id, name, decode); });
     } catch (const Error& error) {
-        if (error.kind() != Code::not_found) throw;
+        const bool is_there = id == "/" || pool.exists(id);
+        if (error.kind() != Code::not_found || !is_there) throw;
         return {};
     }
 }
@@ -133,75 +134,71 @@ Dimensions Datum::shape() const {
     return type.kind() == Kind::array ? type.dimensions() : Dimensions{};
 }
 
+template <class Read>
+auto Holding::read(const std::string& id, Read&& read) const {
+    if (shared_ && !private_.contains(id)) {
+        try {
+            return read(*shared_);
+        } catch (const Error& error) {
+            if (error.kind() != Code::not_found || options_.only_shared || shared_->exists(id)) throw;
+        }
+        private_.insert(id);  // it has become so, or it is erased
+    }
+    return read(pool_);
+}
+
 Holding::Holding(const PMEM& pool, const ExportOptions& options, ExchangeReport& report)
     : pool_(pool), options_(options), report_(report), groups_{""} {
+    if (scope_of(pool, "/") == Scope::shared) shared_ = shared_side(pool);
+    if (options.only_shared && !shared_)
+        throw Error(Code::invalid_argument, pool.info().path + " holds private objects alone");
+    list();
+}
+
+void Holding::list() {
+    const PMEM& seen = options_.only_shared ? *shared_ : pool_;
+    const std::string& from = options_.from;
     std::vector<std::string> ids;
-    const bool is_variable = !options.from.empty() && pool.info(options.from).kind != VariableKind::group;
+    const bool is_variable = !from.empty() && pool_.info(from).kind != VariableKind::group;
     if (is_variable) {
-        const std::size_t slash = options.from.rfind('/');
-        base_ = slash == std::string::npos ? "" : options.from.substr(0, slash + 1);
-        ids = {options.from};
+        base_ = from.substr(0, from.size() - last_of(from).size());
+        ids = {from};
     } else {
-        base_ = options.from.empty() ? "" : options.from + "/";
-        ids = pool.ids(base_);
-        for (const std::string& id : pool.groups(base_)) {
+        base_ = from.empty() ? "" : from + "/";
+        ids = seen.ids(base_);
+        for (const std::string& id : seen.groups(base_)) {
             if (id != "/") groups_.push_back(id.substr(base_.size()));
         }
+        for (const std::string& group : groups_) mark_private(id_of(group));
     }
     for (const std::string& id : ids) {
         try {
-            Variable variable{
-                id.substr(base_.size()), pool.info(id), {}, json_attribute(pool, id, origin_attribute)};
-            variable.dimensions = dimension_names(pool, variable.info);
+            mark_private(id);
+            const std::string path = id.substr(base_.size());
+            if (hides(path)) continue;
+            Variable variable = read(id, [&](const PMEM& side) {
+                Variable there{path, side.info(id), {}, json_attribute(side, id, origin_attribute)};
+                there.dimensions = dimension_names(side, there.info);
+                return there;
+            });
             all_ += variable.info.bytes;
             variables_.push_back(std::move(variable));
         } catch (const Error& error) {
-            if (error.kind() != Code::not_found) throw;  // somebody has just erased it
+            if (error.kind() != Code::not_found) throw;
+            private_.erase(id);  // somebody has just erased it, so nothing of it is in the file
         }
     }
-    if (!options.only_shared) return;
-    leave_private_out();
-    if (is_variable && variables_.empty())
-        throw Error(Code::not_found, "there is no shared '" + options.from + "' in " + pool.info().path);
+    if (options_.only_shared && is_variable && variables_.empty())
+        throw Error(Code::not_found, "there is no shared '" + from + "' in " + pool_.info().path);
 }
 
-// Erased meanwhile: then nothing of it is in the file, or something shared was.
-bool Holding::is_private(const std::string& id) const {
+// One that is on both sides is private: a process died, or still is, between the copy and the erasure.
+void Holding::mark_private(const std::string& id) {
     try {
-        return scope_of(pool_, id) == Scope::own;
+        if (scope_of(pool_, id) == Scope::own) private_.insert(id);
     } catch (const Error& error) {
         if (error.kind() != Code::not_found) throw;
-        return false;
     }
-}
-
-// A private group is there for the shared objects in it, as for all readers of the pool.
-void Holding::leave_private_out() {
-    std::erase_if(variables_, [&](const Variable& variable) { return is_private(variable.info.id); });
-    std::set<std::string> around;
-    const auto needs_groups = [&](std::string path) {
-        for (path = group_of(path); !path.empty(); path = group_of(path)) around.insert(path);
-    };
-    for (const Variable& variable : variables_) needs_groups(variable.path);
-    for (const std::string& group : groups_) {
-        if (!is_private(id_of(group))) needs_groups(group);
-    }
-    for (const std::string& group : groups_) {
-        if (is_private(id_of(group))) private_groups_.insert(group);
-    }
-    std::erase_if(groups_, [&](const std::string& group) {
-        return hides(group) && !group.empty() && !around.contains(group);
-    });
-}
-
-std::uint64_t Holding::count_private() const {
-    const auto count = std::count_if(variables_.begin(), variables_.end(),
-                                     [&](const Variable& variable) { return is_private(variable.info.id); });
-    if (is_one_variable()) return static_cast<std::uint64_t>(count);
-    return static_cast<std::uint64_t>(
-        count + std::count_if(groups_.begin(), groups_.end(), [&](const std::string& group) {
-            return !hides(group) && is_private(id_of(group));
-        }));
 }
 
 std::string Holding::id_of(const std::string& path) const {
@@ -218,24 +215,29 @@ const Variable* Holding::find(const std::string& path) const {
 
 nlohmann::json Holding::origin(const std::string& group) const {
     if (hides(group)) return nullptr;
-    return json_attribute(pool_, id_of(group), origin_attribute);
+    const std::string id = id_of(group);
+    return read(id, [&](const PMEM& side) { return json_attribute(side, id, origin_attribute); });
 }
 
 std::vector<Datum> Holding::attributes(const std::string& path) const {
-    std::vector<Datum> all;
     const std::string id = id_of(path);
-    if ((path.empty() && is_one_variable()) || hides(path)) return all;
-    pool_.for_each_attribute_encoded(id, [&](const std::string& name, const Type& type,
-                                             SerializerType serializer, std::span<const std::byte> bytes) {
-        if (name == origin_attribute || name == dimensions_attribute) return;
-        all.push_back(datum(name, [&](const PMEM::Decode& take) { take(type, serializer, bytes); }));
+    if ((path.empty() && is_one_variable()) || hides(path)) return {};
+    return read(id, [&](const PMEM& side) {
+        std::vector<Datum> all;
+        side.for_each_attribute_encoded(id, [&](const std::string& name, const Type& type,
+                                                SerializerType serializer, std::span<const std::byte> bytes) {
+            if (name == origin_attribute || name == dimensions_attribute) return;
+            all.push_back(datum(name, [&](const PMEM::Decode& take) { take(type, serializer, bytes); }));
+        });
+        return all;
     });
-    return all;
 }
 
 Datum Holding::value(const Variable& variable) const {
-    Datum found = datum(variable.path,
-                        [&](const PMEM::Decode& decode) { pool_.load_encoded(variable.info.id, decode); });
+    const std::string& id = variable.info.id;
+    Datum found = read(id, [&](const PMEM& side) {
+        return datum(variable.path, [&](const PMEM::Decode& decode) { side.load_encoded(id, decode); });
+    });
     count_bytes(found.bytes.size());
     return found;
 }
@@ -248,26 +250,29 @@ void Holding::load(const Variable& variable, void* data, const Box& box) const {
 void Holding::look(const Variable& variable, void* data, const Box& box) const {
     const Info& info = variable.info;
     const std::uint64_t bytes = box.elements() * info.type.size();
-    try {
-        pool_.load(info.id, info.type, data, box);
-    } catch (const Error& error) {
-        if (error.kind() != Code::not_found || !pool_.exists(info.id)) throw;
-        load_covered(variable, {static_cast<std::byte*>(data), bytes}, box);
-    }
+    read(info.id, [&](const PMEM& side) {
+        try {
+            side.load(info.id, info.type, data, box);
+        } catch (const Error& error) {
+            if (error.kind() != Code::not_found || !side.exists(info.id)) throw;
+            load_covered(side, variable, {static_cast<std::byte*>(data), bytes}, box);
+        }
+    });
 }
 
-void Holding::load_covered(const Variable& variable, std::span<std::byte> data, const Box& box) const {
+void Holding::load_covered(const PMEM& side, const Variable& variable, std::span<std::byte> data,
+                           const Box& box) const {
     const Info& info = variable.info;
     note_hole(variable);
     std::fill(data.begin(), data.end(), std::byte{0});
     const std::uint64_t size = info.type.size();
     const Dimensions steps = dense_steps(box.count, info.order);
     std::vector<std::byte> part_bytes;
-    for (const BlockInfo& block : pool_.blocks(info.id)) {
+    for (const BlockInfo& block : side.blocks(info.id)) {
         const Selection part = meeting(block.box, box);
         if (part.empty()) continue;
         part_bytes.resize(part.elements() * size);
-        pool_.load(info.id, info.type, part_bytes.data(), part);
+        side.load(info.id, info.type, part_bytes.data(), part);
         Extent first = 0;
         Dimensions part_steps = steps;
         for (int d = 0; d < box.size(); ++d) {
@@ -290,7 +295,9 @@ void Holding::note_hole(const Variable& variable) const {
 
 std::vector<Selection> Holding::stored(const Variable& variable) const {
     std::vector<Selection> all;
-    for (const BlockInfo& block : pool_.blocks(variable.info.id)) all.push_back(block.box);
+    const std::string& id = variable.info.id;
+    for (const BlockInfo& block : read(id, [&](const PMEM& side) { return side.blocks(id); }))
+        all.push_back(block.box);
     return all;
 }
 

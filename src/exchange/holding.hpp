@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <pmemcpy/exchange.hpp>
 #include <pmemcpy/pmemcpy.hpp>
 #include <set>
@@ -84,8 +85,8 @@ public:
     /// A warning, once for each variable, that some of its elements are zeros because nobody has stored them.
     void note_hole(const Variable& variable) const;
 
-    /// Of these variables and groups, how many are private now.
-    std::uint64_t count_private() const;
+    /// Of these variables and groups, how many were private when they were listed or read.
+    std::uint64_t count_private() const { return options_.only_shared ? 0 : private_.size(); }
 
     void count_group() { ++report_.groups; }
     void count_variable() { ++report_.variables; }
@@ -95,19 +96,27 @@ public:
 
 private:
     std::string id_of(const std::string& path) const;
-    bool is_private(const std::string& id) const;
-    void leave_private_out();
+    void list();
+    void mark_private(const std::string& id);
+    /// read(one side): the shared one as long as the object is there, so that nothing private is read of an object that does not
+    /// count as private.
+    template <class Read>
+    auto read(const std::string& id, Read&& read) const;
     bool is_one_variable() const { return !variables_.empty() && variables_[0].info.id == options_.from; }
-    bool hides(const std::string& path) const { return private_groups_.contains(path); }
+    bool hides(const std::string& path) const {
+        return options_.only_shared && private_.contains(id_of(path));
+    }
 
     const PMEM& pool_;
+    std::optional<PMEM> shared_;  // none where the pool is a private side
     const ExportOptions& options_;
     ExchangeReport& report_;
     std::string base_;  // the exported group's id and a `/`, or empty
     std::vector<std::string> groups_;
     std::vector<Variable> variables_;
-    std::set<std::string> private_groups_;  // around something shared, where only that is exported
-    void load_covered(const Variable& variable, std::span<std::byte> data, const Box& box) const;
+    mutable std::set<std::string> private_;  // ids; one that was private stays here, whatever becomes of it
+    void load_covered(const PMEM& side, const Variable& variable, std::span<std::byte> data,
+                      const Box& box) const;
     void count_bytes(std::uint64_t bytes) const;
 
     mutable std::uint64_t done_ = 0;

@@ -48,9 +48,9 @@ public:
     /// `place`: a path, or a PMEM.
     template <class Place>
     Worker(const Place& place, const std::string& name, const Query& which, Extract extract)
-        : note_(std::string(note_prefix) + name),
+        : extract_(std::move(extract)),
+          note_(std::string(note_prefix) + name),
           which_(which),
-          extract_(std::move(extract)),
           fork_generation_(os::fork_generation()) {
         check(name, which);
         Options options;
@@ -58,10 +58,15 @@ public:
         options.verify_loads = true;  // or attributes would tell of damage as of what was stored
         pool_.mmap(place, options);
         changes_.emplace(pool_);
-        thread_ = os::start_thread([this] { work(); });
+        thread_ = os::start_thread([this] {
+            work();
+            if (is_left_) delete this;
+        });
     }
 
     bool is_of_another_process() const { return fork_generation_ != os::fork_generation(); }
+
+    bool is_this_thread() const { return thread_.get_id() == std::this_thread::get_id(); }
 
     void stop() {
         {
@@ -70,6 +75,12 @@ public:
         }
         wake_.notify_all();
         thread_.join();
+    }
+
+    /// Of its own thread, which cannot wait for itself: it ends when the function returns, and takes all this with it.
+    void leave() {
+        stops_ = is_left_ = true;
+        thread_.detach();
     }
 
     void wait() {
@@ -150,16 +161,17 @@ private:
         info_.trouble = trouble;
     }
 
+    Extract extract_;  // the last that goes, so that what it holds can tell its owner that the pool is closed
     PMEM pool_;
     std::string note_;
     Query which_;
-    Extract extract_;
     std::uint64_t fork_generation_;
     std::optional<extract::Changed> changes_;
     mutable std::mutex mutex_;
     std::condition_variable wake_;
     std::condition_variable done_;
     std::atomic<bool> stops_ = false;
+    bool is_left_ = false;  // of the thread itself
     std::uint64_t asked_ = 0;
     std::uint64_t answered_ = 0;
     ExtractorInfo info_;
@@ -176,9 +188,11 @@ Extractor::Extractor(const PMEM& pool, const std::string& name, const Query& whi
 Extractor::~Extractor() {
     if (worker_->is_of_another_process()) {
         static_cast<void>(worker_.release());
-        return;
+    } else if (worker_->is_this_thread()) {
+        worker_.release()->leave();
+    } else {
+        worker_->stop();
     }
-    worker_->stop();
 }
 
 void Extractor::wait() {

@@ -8,13 +8,16 @@
 #include <cmath>
 #include <csignal>
 #include <functional>
+#include <future>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <pmemcpy/error.hpp>
 #include <pmemcpy/extract.hpp>
 #include <pmemcpy/scope.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "os/process.hpp"
@@ -223,6 +226,27 @@ TEST_F(extracting, waits_for_nothing_in_its_own_function) {
     extractor.wait();
     EXPECT_EQ(extractor.info().failed, 1U);
     EXPECT_NE(extractor.info().trouble.find("inside the function of one"), std::string::npos);
+}
+
+// It ended the process: the destructor waited for the thread that had called it.
+TEST_F(extracting, ends_after_its_own_function_has_destroyed_it) {
+    PMEM pool = open();
+    pool.store("a", "text");
+    pool.store("b", "text");
+    std::promise<std::unique_ptr<Extractor>> given;
+    std::atomic<int> looks = 0;
+    std::promise<void> ended;
+    std::shared_ptr<void> at_end(nullptr, [&](void*) { ended.set_value(); });
+    auto extractor = std::make_unique<Extractor>(
+        pool, "ends", Query{}, [&, held = std::move(at_end)](PMEM& inside, const std::string& id) {
+            ++looks;
+            given.get_future().get().reset();
+            inside.set_attribute(id, "seen", true);
+        });
+    given.set_value(std::move(extractor));
+    ended.get_future().wait();
+    EXPECT_EQ(looks, 1);
+    EXPECT_EQ(pool.attributes("a").size() + pool.attributes("b").size(), 1U);
 }
 
 // The statistics of damaged bytes were set, and queries found the object by them.

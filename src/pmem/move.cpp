@@ -108,8 +108,8 @@ Move::Move(Sides& sides, Scope to)
       own_((static_cast<void>(sides.make_own()), sides.own_store())),
       one_process_(own_->hold_scopes()),
       to_(to),
-      shared_pool_(sides.alone(*shared_)),
-      own_pool_(sides.alone(*own_)) {
+      shared_pool_(sides.alone(*shared_, Mode::update)),
+      own_pool_(sides.alone(*own_, Mode::update)) {
     if (!one_process_)
         throw Error(Code::busy,
                     "another process of yours moves something between what is private and what is "

@@ -38,10 +38,10 @@ Scope parse_scope(std::string_view text) {
 }
 
 Scope scope_of(const PMEM& pool, std::string_view id) {
-    if (is_private_side(pool)) {
+    if (is_private_side(pool) || Sides::is_alone(pool)) {
         if (id != "/" && !pool.exists(id))
             throw Error(Code::not_found, "there is no '" + std::string(id) + "' in " + pool.info().path);
-        return Scope::own;
+        return is_private_side(pool) ? Scope::own : Scope::shared;
     }
     Sides& sides = Sides::of(pool);
     const auto& side = sides.of(id);
@@ -91,6 +91,12 @@ std::uint64_t share(PMEM& pool, const Query& question, Scope scope) {
 
 std::uint64_t share(PMEM& pool, std::string_view text, Scope scope) {
     return share(pool, Query::parse(text), scope);
+}
+
+PMEM shared_side(const PMEM& pool) {
+    refuse_private_side(pool);
+    const Sides& sides = Sides::of(pool);
+    return sides.alone(*sides.shared(), Mode::read);
 }
 
 PMEM& private_side(PMEM& pool) { return is_private_side(pool) ? pool : Sides::of(pool).make_own(); }

@@ -488,3 +488,19 @@ TEST_F(scope, every_byte_that_is_free_is_zero_in_a_pool_that_wipes) {
     EXPECT_FALSE(inside.heap().find_unwiped());
     EXPECT_EQ(inside.audit().complaints, std::vector<std::string>{});
 }
+
+TEST_F(scope, the_shared_side_alone_is_what_others_see) {
+    PMEM pool = open(small());
+    pool.store("g/open", std::int64_t{1});
+    private_side(pool).store("g/secret", std::int64_t{2});
+    PMEM seen = shared_side(pool);
+    expect_error(Code::permission_denied, [&] { seen.store("more", std::int64_t{3}); });
+    EXPECT_EQ(seen.ids(), std::vector<std::string>{"g/open"});
+    EXPECT_EQ(scope_of(seen, "g/open"), Scope::shared);
+    EXPECT_FALSE(seen.exists("g/secret"));
+    set_scope(pool, "g/open", Scope::own);
+    EXPECT_FALSE(seen.exists("g/open"));
+    expect_error(Code::not_found, [&] { scope_of(seen, "g/open"); });
+    expect_error(Code::invalid_argument, [&] { shared_side(private_side(pool)); });
+    expect_error(Code::invalid_argument, [&] { shared_side(seen); });
+}

@@ -18,8 +18,6 @@ constexpr unsigned others_bits = 0077;
 /// The scope that a note gives its group.
 Scope scope_in(std::string_view note) { return note == name_of(Scope::shared) ? Scope::shared : Scope::own; }
 
-std::string private_ending() { return ".private-" + std::to_string(os::user_id()); }
-
 Options options_of_own(const store::Store& shared, Options options) {
     options.layout = Layout::file;
     options.max_bytes = shared.super().max_bytes;
@@ -190,7 +188,7 @@ PMEM& Sides::make_own() {
     if (!opened_) {
         std::optional<std::string> path = find_own();
         if (!path) {
-            path = shared_->path_beside(private_ending());
+            path = shared_->path_beside(store::private_ending());
             if (os::exists(*path)) store::move_side_aside(*path, *shared_);
         }
         open_own(*path, Mode::create_or_update);
@@ -203,7 +201,7 @@ PMEM& Sides::make_own() {
 // nothing is opened; that there is nothing to be opened lets its user go on.
 std::optional<std::string> Sides::find_own() const {
     if (shared_->is_device()) return std::nullopt;
-    const std::string ending = private_ending();
+    const std::string ending = store::private_ending();
     const bool is_in_place = shared_->is_in_place();
     std::vector<std::string> places = {shared_->path_beside_name(ending)};
     if (const auto now = is_in_place ? std::nullopt : shared_->path_now()) places.push_back(*now + ending);
@@ -340,8 +338,7 @@ void Sides::open(PMEM& pool, const std::string& place, const Options& options, c
 
 Sides& Sides::of(const PMEM& pool) {
     pool.opened().check_usable();
-    if (!pool.sides_)
-        throw Error(Code::invalid_argument, "the private side of a pool has no sides of its own");
+    if (!pool.sides_) throw Error(Code::invalid_argument, "one side of a pool has no sides of its own");
     return *pool.sides_;
 }
 
@@ -352,12 +349,12 @@ std::vector<std::shared_ptr<store::Store>> Sides::seen_by(const PMEM& pool) {
     return seen;
 }
 
-PMEM Sides::alone(const store::Store& side) const {
+PMEM Sides::alone(const store::Store& side, Mode mode) const {
     PMEM pool;
     Options options = options_;
     options.layout = Layout::automatic;
-    options.mode = Mode::update;
-    options.verify_loads = true;
+    options.mode = mode;
+    if (mode != Mode::read) options.verify_loads = true;  // what is moved is erased where it was
     pool.open_alone(side.path(), options, {.again = side.itself()});
     return pool;
 }

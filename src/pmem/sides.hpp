@@ -73,8 +73,9 @@ public:
     static Sides& of(const PMEM& pool);
     /// What this PMEM sees: one side or two.
     static std::vector<std::shared_ptr<store::Store>> seen_by(const PMEM& pool);
-    /// One side alone, for who may not see the other: through an attachment of its own that checks what it loads.
-    PMEM alone(const store::Store& side) const;
+    /// One side alone, for a reader or a move that may not see the other: through an attachment of its own. A move checks what it loads.
+    PMEM alone(const store::Store& side, Mode mode) const;
+    static bool is_alone(const PMEM& pool) { return pool.sides_ == nullptr; }
     static store::Store& store_of(const PMEM& alone) { return alone.opened(); }
     /// One at a time moves what is on one side to the other.
     std::mutex& moving() { return moving_mutex_; }

@@ -90,4 +90,10 @@ std::optional<std::string> pool_of_file(const std::string& file) {
     return name;
 }
 
+std::optional<std::string> pool_of_private_file(const std::string& file) {
+    const std::size_t end = file.rfind(private_part);
+    if (end == std::string::npos || end == 0 || file.ends_with(".rt") || file.ends_with(".feed")) return {};
+    return file.substr(0, end);
+}
+
 }  // namespace pmemcpy::spaces

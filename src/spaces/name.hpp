@@ -29,4 +29,10 @@ std::optional<Reference> parse_reference(const std::string& path);
 std::optional<std::string> pool_of_file(const std::string& file);
 inline std::string file_of_pool(const std::string& pool) { return pool + std::string(pool_suffix); }
 
+/// Between the name of a pool and the number of a user, in the name of the file with what is private to that user.
+inline constexpr std::string_view private_part = ".private-";
+/// "x.pmem" for "x.pmem.private-1000", also where more follows the number; nothing for other files, such as the ones that lie beside
+/// that one while it is in use (.rt, .feed).
+std::optional<std::string> pool_of_private_file(const std::string& file);
+
 }  // namespace pmemcpy::spaces

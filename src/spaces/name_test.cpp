@@ -70,5 +70,12 @@ TEST(spaces_name, of_a_file_is_that_of_its_pool) {
         EXPECT_FALSE(pool_of_file(file)) << file;
 }
 
+TEST(spaces_name, of_a_file_with_private_objects_has_that_of_its_pool) {
+    EXPECT_EQ(pool_of_private_file("x.pmem.private-1000"), "x.pmem");
+    EXPECT_EQ(pool_of_private_file("run.private-0.00ff"), "run");
+    for (const char* file : {"x.pmem", "x.pmem.private-1000.rt", "x.pmem.private-1000.feed", ".private-1000"})
+        EXPECT_FALSE(pool_of_private_file(file)) << file;
+}
+
 }  // namespace
 }  // namespace pmemcpy::spaces

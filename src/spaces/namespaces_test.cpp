@@ -289,7 +289,10 @@ TEST_F(namespaces_of_one, are_not_dropped_as_empty_with_private_objects_in_them)
     pool.munmap();
     fs::remove(path("a/x.pmem"));
     expect_error(Code::busy, "x.pmem.private-", [&] { drop_namespace("a", Drop::only_empty, root()); });
-    drop_namespace("a", Drop::with_pools, root());
+    // Only the file that holds them counts: a left-over .rt kept the namespace for good.
+    fs::remove(path("a/x.pmem.private-" + std::to_string(::geteuid())));
+    EXPECT_TRUE(fs::exists(path("a/x.pmem.private-" + std::to_string(::geteuid()) + ".rt")));
+    drop_namespace("a", Drop::only_empty, root());
 }
 
 // Each directory that is open costs a descriptor, and each that is entered by recursion a frame: no depth may cost either.

@@ -21,9 +21,6 @@ constexpr const char* variable = "PMEMCPY_ROOT";
 // A directory pool's size is that of its file of records, as that of any pool.
 constexpr const char* records_name = ".pool";
 
-// Within the name of a file with a user's private objects.
-constexpr const char* private_part = ".pmem.private-";
-
 std::string root_path(const std::string& given) {
     if (!given.empty()) return given;
     const char* wanted = std::getenv(variable);
@@ -134,7 +131,8 @@ std::vector<std::string> content_of(const os::File& space) {
     std::vector<std::string> files;
     for (const NamespacePool& pool : pools_in(space)) files.push_back(file_of_pool(pool.name));
     for (const std::string& file : os::names_in(space)) {
-        if (file.find(private_part) != std::string::npos) files.push_back(file);
+        const auto pool = pool_of_private_file(file);
+        if (pool && pool->ends_with(pool_suffix)) files.push_back(file);
     }
     return files;
 }

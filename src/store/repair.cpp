@@ -57,8 +57,7 @@ void copy_payloads(const layout::Place& from, const layout::Place& to) {
     new_data.sync_all();
 }
 
-Repair salvage(const layout::Place& place, const pool::Copied& copied) {
-    Repair result;
+void salvage(const layout::Place& place, const pool::Copied& copied, Repair& result) {
     catalog::Salvage salvage{copied.was_clean, {}};
     if (copied.state_was_damaged) {
         salvage.losses.push_back(
@@ -76,7 +75,6 @@ Repair salvage(const layout::Place& place, const pool::Copied& copied) {
     for (Damage& damage : store->discard_damaged()) result.damages.push_back(std::move(damage));
     result.variables = store->ids("", false).size();
     store->close();
-    return result;
 }
 
 }  // namespace
@@ -95,6 +93,9 @@ Repair repair(const std::string& from_name, const std::string& to_name) {
         throw Error(Code::already_exists,
                     "there is a pool at " + new_place.records + " already; name a new one");
     }
+    Repair result;
+    result.private_files =
+        store::sides_beside(old_place.is_directory() ? old_place.directory : old_place.records);
     const spaces::Newcomer newcomer(new_place.is_directory() ? new_place.directory : new_place.records);
     newcomer.admit(os::File::open(old_place.records, O_RDONLY).size());
     pool::Copied copied;
@@ -116,9 +117,7 @@ Repair repair(const std::string& from_name, const std::string& to_name) {
         directories.keep();
     }
     newcomer.settle();
-    Repair result = salvage(new_place, copied);
-    result.private_files =
-        store::sides_beside(old_place.is_directory() ? old_place.directory : old_place.records);
+    salvage(new_place, copied, result);
     return result;
 }
 

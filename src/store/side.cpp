@@ -3,6 +3,8 @@
 #include "os/directory.hpp"
 #include "os/file.hpp"
 #include "os/names.hpp"
+#include "os/process.hpp"
+#include "spaces/name.hpp"
 
 #include <pmemcpy/error.hpp>
 
@@ -56,15 +58,22 @@ void move_side_aside(const std::string& place, const Store& shared) {
     os::rename_file(place, aside);
 }
 
+std::string private_ending() { return std::string(spaces::private_part) + std::to_string(os::user_id()); }
+
 std::vector<std::string> sides_beside(const std::string& path) {
     const std::string real = os::real_path(path).value_or(path);
     const std::string folder = os::folder_of(real);
-    const std::string begin = real.substr(real.rfind('/') + 1) + ".private-";
-    std::vector<std::string> files;
+    const std::string file = real.substr(real.rfind('/') + 1);
     const std::string inside = folder + "/";
-    for (const std::string& name : os::names_in(os::File::open(folder, O_RDONLY | O_DIRECTORY))) {
-        const bool has_more = name.ends_with(".rt") || name.ends_with(".feed");  // they belong to such a file
-        if (name.starts_with(begin) && !has_more) files.push_back(inside + name);
+    std::vector<std::string> files;
+    try {
+        for (const std::string& name : os::names_in(os::File::open(folder, O_RDONLY | O_DIRECTORY))) {
+            if (spaces::pool_of_private_file(name) == file) files.push_back(inside + name);
+        }
+    } catch (const Error& error) {
+        if (error.kind() != Code::permission_denied) throw;
+        if (os::exists(real + private_ending())) return {real + private_ending()};
+        return {};
     }
     std::sort(files.begin(), files.end());
     return files;

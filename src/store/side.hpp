@@ -21,7 +21,11 @@ std::string place_aside(const std::string& place, const std::array<std::uint8_t,
 /// Errors: busy when a process has them open, already_exists.
 void move_side_aside(const std::string& place, const Store& shared);
 
-/// The files beside a pool that hold private objects of its users, by their names alone.
+/// What follows the path of a pool in that of the file with this user's private objects.
+std::string private_ending();
+
+/// The files beside a pool that hold private objects of its users, by their names alone. In a directory that cannot be listed only
+/// this user's file is looked for.
 std::vector<std::string> sides_beside(const std::string& path);
 
 }  // namespace pmemcpy::store

@@ -164,6 +164,25 @@ class Output(WithPool):
                 done = subprocess.run([PMEMCPY, *map(str, words)], stdout=subprocess.PIPE, stderr=full, timeout=60)
                 self.assertEqual(done.returncode, status)
 
+    # They ended the command with 6 after the work was done, and commanded the terminal with the names of files.
+    def test_of_notes_on_private_objects_changes_no_exit_status_and_has_no_control_characters(self) -> None:
+        pool = self.folder / f"in{ESCAPE}"
+        self.text("cp", self.pool, pool, "--create", "--size", "64MiB")
+        self.text("scope", pool, "line", "private")
+        for verb, *words in (["cat", "line", "-o"], ["export"], ["repair"]):
+            outs = [self.folder / f"{ESCAPE}{verb}{number}.npz" for number in range(2)]
+            done = run(verb, pool, *words, outs[0])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(b"private object", done.stderr)
+            self.assertIsNone(CONTROL.search(done.stderr.decode()), done.stderr)
+            if FULL.exists():
+                with FULL.open("wb") as full:
+                    call = [PMEMCPY, verb, str(pool), *words, str(outs[1])]
+                    self.assertEqual(
+                        subprocess.run(call, stdout=subprocess.PIPE, stderr=full, timeout=60).returncode, 0
+                    )
+                self.assertTrue(outs[1].exists())
+
 
 class Names(WithPool):
     """A name may have any characters: one told the terminal to do something, one was two lines for a reader."""

@@ -63,6 +63,19 @@ class Private(WithFlushTarget):
         report = self.json("export", self.pool, self.folder / "again.h5")
         self.assertEqual(report["private"], 1)
 
+    # Only the array's own scope was asked for, and others could open a picture with private coordinates.
+    def test_a_picture_with_private_coordinates_is_for_its_owner(self) -> None:
+        shared = self.folder / "shared.png"
+        self.text("cp", f"{self.pool}:line", f"{self.pool}:other")
+        self.text("set", self.pool, "other._ARRAY_DIMENSIONS", '["line"]')
+        self.text("plot", self.pool, "other", "-o", shared)
+        self.assertEqual(stat.S_IMODE(shared.stat().st_mode), 0o644)
+        self.text("scope", self.pool, "line", "private")
+        out = self.folder / "private.png"
+        done = run("plot", self.pool, "other", "-o", out)
+        self.assertIn(b"only you may open it", done.stderr)
+        self.assertEqual(stat.S_IMODE(out.stat().st_mode), 0o600)
+
     def test_an_export_of_what_is_shared_is_open_as_ever(self) -> None:
         out = self.folder / "shared.h5"
         done = run("export", "--only-shared", self.pool, out)
@@ -75,6 +88,10 @@ class Private(WithFlushTarget):
         )
         self.text("export", f"{self.pool}:line", self.folder / "line.npy")
         self.assertEqual(stat.S_IMODE((self.folder / "line.npy").stat().st_mode), 0o644)
+        for words in (["line"], ["name"], ["line", "--raw"]):
+            self.text("cat", self.pool, *words, "-o", self.folder / "line.txt")
+            self.assertEqual(stat.S_IMODE((self.folder / "line.txt").stat().st_mode), 0o644)
+            self.assertEqual((self.folder / "line.txt").read_bytes(), run("cat", self.pool, *words).stdout)
 
     def test_copies_in_other_pools_are_private(self) -> None:
         other = self.folder / "other"

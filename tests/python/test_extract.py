@@ -59,6 +59,27 @@ def test_an_extractor_that_would_wait_for_itself_says_so(path: str, call: str, t
             assert extractor.info.failed == 1 and trouble in extractor.info.trouble
 
 
+# It was forgotten for the end of the program before it was refused, so its thread outlived Python.
+def test_an_extractor_that_is_refused_is_closed_at_the_end(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    forgotten: list[object] = []
+    with pmemcpy.open(path, "a", max_bytes=1 << 26) as pool:
+        extractors: list[pmemcpy.Extractor] = []
+        refused: list[pmemcpy.Error] = []
+
+        def closes(found: Any) -> None:
+            with pytest.raises(pmemcpy.UnsupportedError, match="cannot close") as raised:
+                extractors[0].close()
+            refused.append(raised.value)
+
+        with pool.extract("closes", "kind = 'value'", closes) as extractor:
+            extractors.append(extractor)
+            with monkeypatch.context() as patched:
+                patched.setattr("atexit.unregister", forgotten.append)
+                pool["a"] = 1
+                extractor.wait()
+            assert len(refused) == 1 and forgotten == []
+
+
 def test_a_program_ends_that_does_not_close_it(path: str) -> None:
     import subprocess
     import sys

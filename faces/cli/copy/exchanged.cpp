@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <cstdio>
-
 #include "cli/element/element.hpp"
 #include "cli/terminal/note.hpp"
 #include "cli/terminal/printable.hpp"
@@ -14,8 +12,8 @@ namespace pmemcpy::cli {
 void print_exchanged(const ExchangeReport& report, const std::string& from, const std::string& to,
                      bool json) {
     if (report.private_objects > 0)
-        fmt::print(stderr, "pmemcpy: {} holds {}, so only you may open it\n", to,
-                   counted(report.private_objects, "private object"));
+        note("{} holds {}, so only you may open it", printable(to),
+             counted(report.private_objects, "private object"));
     if (json) {
         fmt::print("{}\n", dump({{"from", from},
                                  {"to", to},

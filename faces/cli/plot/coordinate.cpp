@@ -123,6 +123,7 @@ Side side_of(const PMEM& pmem, const Info& info, const Selection& selection, int
         pmem, *coordinate,
         {{selection.offset[dimension]}, {selection.count[dimension]}, {selection.stride[dimension]}});
     if (side.places.empty()) return side;
+    side.coordinate = coordinate->id;
     side.unit = unit_of(pmem, coordinate->id);
     side.times = times_of(pmem, *coordinate);
     if (side.times) side.unit = side.times->calendar();

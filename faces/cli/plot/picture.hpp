@@ -22,6 +22,7 @@ struct Side {
     std::vector<double> places{};      ///< of the elements, all rising or all falling; empty: their indices
     std::optional<TimeUnit> ticks{};   ///< of datetime64, what the places are counted in
     std::optional<TimeSince> times{};  ///< of what CF calls a time coordinate
+    std::string coordinate{};          ///< the id of the array that has the places
     bool is_upwards = false;           ///< where it goes down a picture, the last element is on top
 
     bool has_dates() const noexcept { return ticks || times; }

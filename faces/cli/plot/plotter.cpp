@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <pmemcpy/scope.hpp>
 #include <utility>
 
 #include "cli/array/selection.hpp"
@@ -59,14 +60,35 @@ Plotter::Plotter(const PMEM& pmem, const PlotRequest& request)
       info_(array_of_that_id(pmem, request.id)),
       slice_(slice_of(info_, request.box ? parse_selection(*request.box, info_.dims)
                                          : Selection(Box::whole(info_.dims)))) {
+    note_scope(info_.id);
     if (!request.is_raw) {
         packing_ = Packing(pmem, info_);
         unit_ = unit_of(pmem, info_.id);
     }
-    down_ = side_of(pmem, info_, slice_.selection, slice_.row);
-    across_ = side_of(pmem, info_, slice_.selection, slice_.column);
+    down_ = side(slice_.row);
+    across_ = side(slice_.column);
     across_.is_upwards = false;
     if (request.range) limits_ = parse_limits(*request.range);
+}
+
+Side Plotter::side(int dimension) const {
+    Side side = side_of(pmem_, info_, slice_.selection, dimension);
+    if (!side.coordinate.empty()) note_scope(side.coordinate);
+    return side;
+}
+
+void Plotter::note_scope(const std::string& id) const {
+    try {
+        is_private_ = is_private_ || scope_of(pmem_, id) == Scope::own;
+    } catch (const Error& error) {
+        if (error.kind() != Code::not_found) throw;
+        is_private_ = true;
+    }
+}
+
+bool Plotter::is_private() const {
+    note_scope(info_.id);
+    return is_private_;
 }
 
 HeatMap Plotter::heat_map(const Extents& room, double height) const {
@@ -142,11 +164,11 @@ std::string Plotter::title() const {
     std::string fixed;
     for (int d = 0; d < s.size(); ++d) {
         if (s.count[d] == info_.dims[d]) continue;
-        const Side side = d == slice_.row || d == slice_.column ? Side{} : side_of(pmem_, info_, s, d);
-        is_said = is_said && side.places.size() == 1;
+        const Side at = d == slice_.row || d == slice_.column ? Side{} : side(d);
+        is_said = is_said && at.places.size() == 1;
         if (is_said)
-            fixed += fmt::format(", {} = {}{}{}", side.name, side.text(side.places[0]),
-                                 side.unit.empty() ? "" : " ", side.unit);
+            fixed += fmt::format(", {} = {}{}{}", at.name, at.text(at.places[0]), at.unit.empty() ? "" : " ",
+                                 at.unit);
     }
     text += is_said ? fixed : " " + to_string(s);
     if (request_.step) text += fmt::format(" at step {}", *request_.step);

@@ -30,6 +30,8 @@ public:
 
     bool is_line() const noexcept { return slice_.row < 0; }
     const Side& down() const noexcept { return down_; }
+    /// Whether something of what was read, the array or a coordinate, is private, or was, or is not there any more to be asked.
+    bool is_private() const;
     /// As large as there is room, by dots that are `dot_height` times as high as wide.
     HeatMap heat_map(const Extents& room, double dot_height) const;
     /// With `margins`, some room above the greatest number and below the least, for them to be seen.
@@ -46,6 +48,8 @@ private:
     void read(const std::function<void(Extent, Extent, double)>& visit) const;
     Scale scale_for(Range range) const;
     std::string title() const;
+    Side side(int dimension) const;
+    void note_scope(const std::string& id) const;
 
     const PMEM& pmem_;
     const PlotRequest& request_;
@@ -56,6 +60,7 @@ private:
     Side down_;
     Side across_;
     Limits limits_;
+    mutable bool is_private_ = false;
 };
 
 }  // namespace pmemcpy::cli

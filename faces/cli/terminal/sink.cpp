@@ -1,13 +1,15 @@
 #include "cli/terminal/sink.hpp"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <pmemcpy/error.hpp>
 #include <system_error>
+
+#include "cli/terminal/note.hpp"
+#include "cli/terminal/printable.hpp"
 
 namespace pmemcpy::cli {
 
@@ -69,7 +71,7 @@ bool Sink::close_to_others() const {
     if (::fstat(fd, &there) != 0) return false;
     if (!S_ISREG(there.st_mode)) return true;
     if (::fchmod(fd, there.st_mode & 0700) != 0) return false;
-    fmt::print(stderr, "pmemcpy: {} holds a private object, so only you may open it\n", path_);
+    note("{} holds a private object, so only you may open it", printable(path_));
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <pmemcpy/packing.hpp>
 #include <pmemcpy/scope.hpp>
+#include <utility>
 
 #include "cli/array/print.hpp"
 #include "cli/array/selection.hpp"
@@ -91,29 +92,42 @@ Selection selection_of(const Arguments& arguments, const Info& info) {
 
 bool is_for_file(const Arguments& arguments) { return !arguments.output.empty() && arguments.output != "-"; }
 
-void cat_array(const PMEM& pmem, const Info& info, const Arguments& arguments, const Manner& manner) {
+/// What a file is to have of a private object is for its owner; all else comes from the shared side, which has nothing private.
+struct Source {
+    PMEM pmem;
+    bool is_private = false;
+};
+
+Source source_of(const Arguments& arguments) {
+    PMEM all = open_for_reading(arguments.pool);
+    if (!is_for_file(arguments) || scope_of(all, arguments.id) == Scope::own)
+        return {std::move(all), is_for_file(arguments)};
+    return {shared_side(all), false};
+}
+
+void cat_array(const Source& source, const Info& info, const Arguments& arguments, const Manner& manner) {
     const Selection selection = selection_of(arguments, info);
-    Sink sink(arguments.output, is_for_file(arguments) && scope_of(pmem, info.id) == Scope::own);
+    Sink sink(arguments.output, source.is_private);
     // Output that a person reads as it comes needs no bar between its lines.
     std::optional<Progress> progress;
     if (sink.is_file()) progress.emplace("cat");
     std::uint64_t done_bytes = 0;
-    print_array(pmem, info, selection, arguments.step, manner, sink, [&](std::uint64_t bytes) {
+    print_array(source.pmem, info, selection, arguments.step, manner, sink, [&](std::uint64_t bytes) {
         done_bytes += bytes;
         if (progress) progress->show(done_bytes, selection.elements() * info.type.size());
     });
     sink.finish();
 }
 
-void cat_value(const PMEM& pmem, const Info& info, const Arguments& arguments, const Manner& manner) {
+void cat_value(const Source& source, const Info& info, const Arguments& arguments, const Manner& manner) {
     if (arguments.box || arguments.step || arguments.head) {
         throw Error(
             Code::invalid_argument,
             fmt::format("{} is a value, not an array: it has no --box, no --head and no --step", info.id));
     }
     check_printable(info, manner.print);
-    Sink sink(arguments.output, is_for_file(arguments) && scope_of(pmem, info.id) == Scope::own);
-    print_value(pmem, info.id, manner, sink);
+    Sink sink(arguments.output, source.is_private);
+    print_value(source.pmem, info.id, manner, sink);
     sink.finish();
 }
 
@@ -127,15 +141,15 @@ int cat(const Arguments& arguments, bool json) {
     if (arguments.times && (arguments.raw || arguments.precision))
         throw Error(Code::invalid_argument, fmt::format("cat --times --{}: ask for one of the two",
                                                         arguments.raw ? "raw" : "precision"));
-    const PMEM pmem = open_for_reading(arguments.pool);
-    const Info info = pmem.info(arguments.id);
-    const Manner manner = manner_of(pmem, info, arguments, json);
+    const Source source = source_of(arguments);
+    const Info info = source.pmem.info(arguments.id);
+    const Manner manner = manner_of(source.pmem, info, arguments, json);
     switch (info.kind) {
         case VariableKind::array:
-            cat_array(pmem, info, arguments, manner);
+            cat_array(source, info, arguments, manner);
             break;
         case VariableKind::value:
-            cat_value(pmem, info, arguments, manner);
+            cat_value(source, info, arguments, manner);
             break;
         case VariableKind::group:
             throw Error(Code::invalid_argument,

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <pmemcpy/scope.hpp>
 #include <tuple>
 #include <utility>
 
@@ -62,13 +61,13 @@ TerminalStyle style_for(const Arguments& arguments) {
     return style;
 }
 
-void plot_png(const PMEM& pmem, const Plotter& plotter, const Arguments& arguments) {
+void plot_png(const Plotter& plotter, const Arguments& arguments) {
     check_png();
     PngSize size;
     if (arguments.size) std::tie(size.width, size.height) = parse_extent(*arguments.size);
     const auto png = plotter.is_line() ? png_of(plotter.line(room_for_line(size), true), size)
                                        : png_of(plotter.heat_map(room_for_heat_map(size), 1), size);
-    Sink sink(*arguments.output, scope_of(pmem, arguments.request.id) == Scope::own);
+    Sink sink(*arguments.output, plotter.is_private());
     sink.write(png);
     sink.finish();
 }
@@ -115,7 +114,7 @@ int plot(const Arguments& arguments, bool json) {
     const PMEM pmem = open_for_reading(arguments.pool);
     const Plotter plotter(pmem, arguments.request);
     if (arguments.output) {
-        plot_png(pmem, plotter, arguments);
+        plot_png(plotter, arguments);
     } else if (json) {
         plot_json(plotter, arguments);
     } else {

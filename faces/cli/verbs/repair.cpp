@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <memory>
 #include <pmemcpy/repair.hpp>
 
@@ -8,6 +7,7 @@
 #include "cli/call/invocation.hpp"
 #include "cli/element/element.hpp"
 #include "cli/pool/describe.hpp"
+#include "cli/terminal/note.hpp"
 #include "cli/terminal/printable.hpp"
 #include "cli/terminal/size.hpp"
 
@@ -23,11 +23,8 @@ struct Arguments {
 int repair(const Arguments& arguments, bool json) {
     const Repair result = pmemcpy::repair(arguments.from, arguments.to);
     for (const std::string& file : result.private_files) {
-        fmt::print(
-            stderr,
-            "pmemcpy: {} holds private objects, which are not in {}: it finds them when it has the place "
-            "of {}\n",
-            file, arguments.to, arguments.from);
+        note("{} holds private objects, which are not in {}: it finds them when it has the place of {}",
+             printable(file), printable(arguments.to), printable(arguments.from));
     }
     if (json) {
         auto list = nlohmann::ordered_json::array();

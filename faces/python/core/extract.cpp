@@ -48,10 +48,10 @@ public:
     Closable(const Closable&) = delete;
     Closable& operator=(const Closable&) = delete;
 
-    /// Errors: busy when an extractor's function calls it.
+    /// Errors: unsupported when an extractor's function calls it.
     void close() {
         if (is_in_function)
-            throw Error(Code::busy, "close: an extractor's function cannot close an extractor");
+            throw Error(Code::unsupported, "close: an extractor's function cannot close an extractor");
         let_go();
     }
     void let_go() {

@@ -37,10 +37,10 @@ class Extractor:
     def close(self) -> None:
         """Waits for a running call of the function. The next extractor of this name looks at the rest.
 
-        Errors: BusyError in a function of one.
+        Errors: UnsupportedError in a function of one.
         """
-        atexit.unregister(self.close)
         self._extractor.close()
+        atexit.unregister(self.close)
         if self._pool is not None:
             self._pool.close()
             self._pool = None
