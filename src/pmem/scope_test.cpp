@@ -23,13 +23,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-store::Store& shared_side(PMEM& pool) { return *pmem::Sides::of(pool).shared(); }
+store::Store& shared_store(PMEM& pool) { return *pmem::Sides::of(pool).shared(); }
 store::Store& own_side(PMEM& pool) { return *pmem::Sides::of(pool).own_store(); }
 
 /// What another user stores, who sees nothing private.
 void store_as_another(PMEM& pool, const std::string& id) {
-    shared_side(pool).store_value(id, Type::string(), SerializerType::bp4,
-                                  *make_encoder(SerializerType::bp4, std::string("theirs")));
+    shared_store(pool).store_value(id, Type::string(), SerializerType::bp4,
+                                   *make_encoder(SerializerType::bp4, std::string("theirs")));
 }
 
 }  // namespace
@@ -297,7 +297,7 @@ TEST_F(scope, what_another_user_has_under_the_name_of_something_private_stays) {
         pool.store(id, std::string("mine"));
         set_scope(pool, id, Scope::own);
     }
-    const auto is_shared = [&](const std::string& id) { return shared_side(pool).exists(id); };
+    const auto is_shared = [&](const std::string& id) { return shared_store(pool).exists(id); };
     store_as_another(pool, "x");
     try {
         set_scope(pool, "x", Scope::shared);
@@ -390,7 +390,7 @@ TEST_F(scope, what_another_user_stores_while_a_process_waits_for_its_turn_stays)
         move.variable("x");
         move.finish();
     }
-    EXPECT_TRUE(shared_side(pool).exists("x"));
+    EXPECT_TRUE(shared_store(pool).exists("x"));
     EXPECT_EQ(pool.load<std::string>("x"), "mine");
     // And back: another process of this user has shared y, or has put something else under its name.
     {
@@ -411,16 +411,16 @@ TEST_F(scope, another_users_variable_with_the_name_of_a_private_group_stays) {
     private_side(pool).store("x/y", std::string("mine"));
     store_as_another(pool, "x");
     expect_error(Code::already_exists, [&] { set_scope(pool, "x", Scope::own); });
-    EXPECT_TRUE(shared_side(pool).exists("x"));
+    EXPECT_TRUE(shared_store(pool).exists("x"));
     pool.munmap();
     pool = open(small());
-    EXPECT_TRUE(shared_side(pool).exists("x")) << "by the next opening, which finishes moves";
+    EXPECT_TRUE(shared_store(pool).exists("x")) << "by the next opening, which finishes moves";
     EXPECT_EQ(private_side(pool).load<std::string>("x/y"), "mine");
     // And in a group that becomes private.
     private_side(pool).store("g/x/y", std::string("mine"));
     store_as_another(pool, "g/x");
     set_scope(pool, "g", Scope::own);
-    EXPECT_TRUE(shared_side(pool).exists("g/x"));
+    EXPECT_TRUE(shared_store(pool).exists("g/x"));
 }
 
 TEST_F(scope, a_file_that_others_may_open_is_refused) {

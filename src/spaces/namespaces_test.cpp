@@ -1,3 +1,4 @@
+// Length: what one user may do with namespaces, one promise after the other.
 // Namespaces as one user meets them.
 
 #include "spaces/namespaces_suite.hpp"
