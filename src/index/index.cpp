@@ -103,7 +103,7 @@ void Index::close() {
     if (!store_) return;
     stop();
     if (is_writer()) store_->feed().set_after_append({});
-    if (keeps() && position_of_whole() && try_follow()) {
+    if (keeps() && store_->is_there() && try_follow()) {
         try {
             // Programs that run for a moment would never come to it.
             const auto begin = std::chrono::steady_clock::now();

@@ -152,7 +152,8 @@ void claim(const os::File& directory, pool::Pool& pool) {
     const auto is_said = [&](const std::optional<Claim>& claim) {
         return claim && claim->identity == self && claim->path == path;
     };
-    if (is_said(read_claim(directory))) return;
+    const auto seen = read_claim(directory);
+    if (is_said(seen)) return;
     const auto refuse_copy = [&](const std::optional<Claim>& there) {
         if (!there || there->identity == self) return;
         const auto other = os::File::open_if_exists(there->path, O_RDONLY);
@@ -162,7 +163,7 @@ void claim(const os::File& directory, pool::Pool& pool) {
                                     " is a copy of that pool's file, and changes nothing there. `pmemcpy cp` "
                                     "makes a pool of its own with all blocks");
     };
-    refuse_copy(read_claim(directory));
+    refuse_copy(seen);
     pool::check_in_place(pool.file());  // the claim names it, and is believed as long as it is there
     Claiming claiming(directory, pool);
     const auto there = read_claim(directory);

@@ -105,7 +105,7 @@ private:
         Mount mount;
         os::File directory;
         std::optional<Error> refusal;  // why this pool may only read there; none where it has the claim
-        std::uint64_t asked_ns = 0;    // when it asked for the claim last
+        std::uint64_t asked_ns = 0;    // when it asked for the claim
         std::shared_ptr<shares::Share> share;  // null where it cannot be shared
         PayloadFiles files;
         std::unique_ptr<Throttle> throttle;

@@ -94,7 +94,7 @@ TEST_F(promises, of_bypass_are_kept_or_nothing_is_stored) {
     EXPECT_TRUE(pool.verify().empty());
 }
 
-// What lies in the pool stays there: whoever is told that a store has failed has to know that this part of it has not.
+// What lies in the pool stays there. A program that is told of a failed store has to know that this part of it has not failed.
 TEST_F(promises, of_write_through_are_kept_or_the_store_says_what_it_has_done) {
     PMEM pool = open_and_store(Buffering::write_through);
     double next = 2;
